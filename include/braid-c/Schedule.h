@@ -63,7 +63,9 @@ typedef enum braid_code {
   /* The edges form a cycle or lead back. */
   BRAID_CYCLE = 2,
   /* No machine, algorithm, model or collective of this name. */
-  BRAID_UNKNOWN_NAME = 3
+  BRAID_UNKNOWN_NAME = 3,
+  /* No order was found that keeps max_in_flight. */
+  BRAID_NO_ORDER = 4
 } braid_code;
 
 typedef struct braid_error {

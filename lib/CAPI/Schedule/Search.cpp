@@ -66,6 +66,14 @@ int32_t braid_search(const braid_problem *problem,
     search.stop = &monitor->stop;
   }
   SearchResult found = searchSchedule(problem->problem, search);
+  // Without an order within this limit the search gives the program's.
+  std::string reason;
+  if (!found.excess && !isAllowedOrder(problem->problem, found.order, &reason))
+    return fail(error, BRAID_NO_ORDER,
+                "found no order within max_in_flight=" +
+                    llvm::Twine(problem->problem.maxInFlight) +
+                    "; in the program's, " +
+                    llvm::StringRef(reason).split(": ").second);
   writeOrder(found.order, order);
   braid_search_summary result = {};
   result.makespan_ns = found.makespanNs;

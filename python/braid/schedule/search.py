@@ -98,7 +98,8 @@ def schedule(
     Raises
     ------
     ScheduleError
-        The graph, machine or limit is invalid (`CycleError`, `UnknownNameError`).
+        The graph, machine or limit is invalid (`CycleError`, `UnknownNameError`), or no order was found
+        that keeps `max_in_flight`.
     MemoryLimitError
         No order was found that keeps `max_memory`.
 

@@ -90,6 +90,18 @@ class Search(unittest.TestCase):
         unlimited = schedule.schedule(make_example(), max_in_flight=1 << 40)
         self.assertEqual(unlimited.names, schedule.schedule(make_example()).names)
 
+    def test_no_order_within_the_limit_on_operations_in_flight(self):
+        graph = schedule.Graph()
+        starts = [graph.start(name, 10) for name in ("first", "second")]
+        graph.wait("both", starts)
+        with self.assertRaises(schedule.ScheduleError) as raised:
+            schedule.schedule(graph, max_in_flight=1)
+        self.assertEqual(
+            str(raised.exception),
+            "found no order within max_in_flight=1; in the program's, node 1 is operation 2 in flight on lane 0, "
+            "which may have 1",
+        )
+
     def test_limit_on_memory(self):
         graph = schedule.Graph()
         for which in "ab":

@@ -177,6 +177,27 @@ TEST(ScheduleCTest, aSearchThatIsStoppedGivesWhatItHas) {
   EXPECT_EQ(progress.makespan_ns, summary.makespan_ns);
 }
 
+TEST(ScheduleCTest, noOrderWithinTheLimitOnOperationsInFlight) {
+  Example example;
+  // The last node awaits two operations at once.
+  example.kinds = {BRAID_START, BRAID_START, BRAID_COMPUTE, BRAID_WAIT};
+  example.lanes = {0, 0, -1, -1};
+  example.costs = {300, 300, 500, 0};
+  example.edges = {0, 3, 1, 3};
+  example.awaits = {3, 0, 3, 1};
+  example.description.max_in_flight = 1;
+  Owned<braid_problem> problem = example.create();
+  ASSERT_NE(problem, nullptr) << example.error.text;
+  std::vector<int64_t> order(4);
+  auto summary = sized<braid_search_summary>();
+  EXPECT_EQ(braid_search(problem.get(), nullptr, nullptr, order.data(),
+                         &summary, &example.error),
+            BRAID_NO_ORDER);
+  EXPECT_STREQ(example.error.text,
+               "found no order within max_in_flight=1; in the program's, node "
+               "1 is operation 2 in flight on lane 0, which may have 1");
+}
+
 TEST(ScheduleCTest, anOlderCallerKnowsFewerFields) {
   Example example;
   // Without machine and transients.
