@@ -103,7 +103,7 @@ static LogicalResult addSize(Operation *op, const Twine &list, int64_t size,
   return success();
 }
 
-/// Verifies that every size that is not constant has a value.
+/// Verifies C21: every size that is not constant has a value.
 static LogicalResult verifySizeOperands(Operation *op, StringRef list,
                                         std::optional<ArrayRef<int64_t>> sizes,
                                         ValueRange values) {
@@ -116,7 +116,7 @@ static LogicalResult verifySizeOperands(Operation *op, StringRef list,
                            << ", one for each size that is not constant";
 }
 
-/// Verifies a list of sizes that splits a dimension 0 of size `dimSize`.
+/// Verifies C22 of a list of sizes that splits a dimension 0 of size `dimSize`.
 static LogicalResult verifySplitList(Operation *op, StringRef list,
                                      ArrayRef<int64_t> sizes, int64_t dimSize) {
   int64_t sum = 0;
@@ -138,8 +138,8 @@ static LogicalResult verifySplitList(Operation *op, StringRef list,
   return success();
 }
 
-/// Verifies a matrix of splits from a dimension 0 of size `sourceSize` to one
-/// of size `valueSize`.
+/// Verifies C22 and C23 of a matrix of splits from a dimension 0 of size
+/// `sourceSize` to one of size `valueSize`.
 static LogicalResult verifySplitMatrix(AllToAllOp op, int64_t sourceSize,
                                        int64_t valueSize) {
   ArrayAttr matrix = op.getSplitMatrixAttr();
@@ -176,6 +176,7 @@ LogicalResult AllToAllOp::verify() {
       failed(verifySizeOperands(*this, "receive sizes", getStaticReceiveSizes(),
                                 getReceiveSizes())))
     return failure();
+  // C20
   if (static_cast<bool>(getStaticSendSizes()) !=
       static_cast<bool>(getStaticReceiveSizes()))
     return emitOpError() << "has "
@@ -183,6 +184,7 @@ LogicalResult AllToAllOp::verify() {
                          << " sizes alone, expected both of 'splits [...] into "
                             "[...]'";
   if (!hasSplits()) {
+    // C16
     for (size_t i = 0, e = getInputs().size(); i < e; ++i) {
       auto [source, value] = getSourceAndValueTypes(start, i);
       if (failed(verifyCompatibleShape(source, value)))
@@ -192,6 +194,7 @@ LogicalResult AllToAllOp::verify() {
     }
     return success();
   }
+  // C18
   if (getInputs().size() != 1)
     return emitOpError() << "has splits and " << getInputs().size()
                          << " operands, expected one";
@@ -218,7 +221,7 @@ LogicalResult AllToAllOp::verify() {
 
 LogicalResult AllToAllOp::verifyMembers(GroupOp &group) {
   if (!hasSplits()) {
-    // Every communicator cuts the operands into as many parts as it has
+    // C17. Every communicator cuts the operands into as many parts as it has
     // members.
     for (ArrayRef<int64_t> list : group.getRankLists())
       for (auto [index, input] : llvm::enumerate(getInputs())) {
@@ -233,6 +236,7 @@ LogicalResult AllToAllOp::verifyMembers(GroupOp &group) {
       }
     return success();
   }
+  // C24
   FailureOr<std::optional<int64_t>> members = getSharedSize(*this, group);
   if (failed(members))
     return failure();

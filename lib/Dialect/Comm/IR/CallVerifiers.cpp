@@ -21,7 +21,7 @@ using namespace mlir;
 using namespace braid::comm;
 
 namespace {
-/// Verifies the call of one collective.
+/// Verifies the call of one collective (C15).
 class CallVerifier {
 public:
   CallVerifier(CollectiveOpInterface collective, GroupOp group)

@@ -74,6 +74,7 @@ bool braid::comm::isContiguous(MemRefType type) {
 static LogicalResult verifyElementType(Operation *op, Type type, StringRef role,
                                        size_t index) {
   Type elementType = cast<ShapedType>(type).getElementType();
+  // C3
   if (isTransferable(elementType))
     return success();
   return op->emitOpError()
@@ -89,6 +90,7 @@ static LogicalResult verifyOperands(Operation *op,
   for (auto [index, operand] : llvm::enumerate(operands)) {
     Type type = operand.get().getType();
     auto memref = dyn_cast<MemRefType>(type);
+    // C2
     if (static_cast<bool>(memref) != isBufferForm)
       return op->emitOpError()
              << "has " << role << " #" << index << " of type " << type
@@ -104,7 +106,7 @@ static LogicalResult verifyOperands(Operation *op,
   return success();
 }
 
-/// Verifies that each destination is the destination of one operand. Its source
+/// Verifies C6: each destination is the destination of one operand. Its source
 /// may be the same buffer if the operation can run in place.
 static LogicalResult verifyDistinctBuffers(AsyncStartOpInterface start) {
   Operation *op = start;
@@ -150,6 +152,7 @@ static LogicalResult verifyForm(CollectiveOpInterface collective) {
     return success();
 
   size_t values = shape == BRAID_RT_SHAPE_RECEIVE ? 1 : sources.size();
+  // C4
   if (values == 0)
     return op->emitOpError() << "has no operand, expected at least one";
   size_t expected = isBufferForm || !destinations.empty() ? values : 0;
@@ -157,6 +160,7 @@ static LogicalResult verifyForm(CollectiveOpInterface collective) {
     return op->emitOpError()
            << "has " << destinations.size() << " destinations, expected "
            << expected << ", one for each source";
+  // C5
   if (start.getTokens().size() != values)
     return op->emitOpError()
            << "has " << start.getTokens().size() << " tokens, expected "
@@ -204,7 +208,7 @@ braid::comm::getSourceAndValueTypes(AsyncStartOpInterface start, size_t index) {
   return {source, cast<ShapedType>(value)};
 }
 
-/// Verifies that part and whole have the same sizes, except along `splitDim`,
+/// Verifies C9: part and whole have the same sizes, except along `splitDim`,
 /// where the size of the whole is a multiple of that of the part. A part of
 /// rank 0 is one element along dimension 0.
 static LogicalResult verifyJoinedShape(Operation *op, ShapedType part,
@@ -248,6 +252,7 @@ static LogicalResult verifyShapes(CollectiveOpInterface collective) {
     return success();
   for (size_t i = 0, e = start.getSourceOperands().size(); i < e; ++i) {
     auto [source, value] = getSourceAndValueTypes(start, i);
+    // C7
     if (source.getElementType() != value.getElementType())
       return op->emitOpError()
              << "has source #" << i << " with elements of type "
@@ -257,7 +262,7 @@ static LogicalResult verifyShapes(CollectiveOpInterface collective) {
     LogicalResult verified = success();
     switch (shape) {
     case BRAID_RT_SHAPE_SAME:
-      // Two tensors have one type. Buffers may differ in what is static.
+      // C8. Two tensors have one type. Buffers may differ in what is static.
       if (isa<RankedTensorType>(source)
               ? Type(source) != Type(value)
               : failed(verifyCompatibleShape(source, value)))
@@ -274,6 +279,7 @@ static LogicalResult verifyShapes(CollectiveOpInterface collective) {
                                    collective.getSplitDim());
       break;
     case BRAID_RT_SHAPE_PARTS:
+      // C19
       if (source.getRank() == 0 || source.getRank() != value.getRank() ||
           failed(verifyCompatibleShape(source.getShape().drop_front(),
                                        value.getShape().drop_front())))
@@ -298,7 +304,7 @@ static LogicalResult verifyShapes(CollectiveOpInterface collective) {
 // Reductions and places
 //===----------------------------------------------------------------------===//
 
-/// Verifies that a scale is there for `premul_sum` alone, of the type of the
+/// Verifies C13: a scale is there for `premul_sum` alone, of the type of the
 /// operands' elements.
 static LogicalResult verifyScale(CollectiveOpInterface collective,
                                  ReductionKind reduction) {
@@ -334,6 +340,7 @@ static LogicalResult verifyReduction(CollectiveOpInterface collective) {
   auto start = cast<AsyncStartOpInterface>(op);
   for (OpOperand &source : start.getSourceOperands()) {
     Type type = cast<ShapedType>(source.get().getType()).getElementType();
+    // C12
     if (isDefined(*reduction, type))
       continue;
     InFlightDiagnostic diagnostic =
@@ -361,6 +368,7 @@ Operation *braid::comm::getParallelOrKernelOp(Region *region) {
 }
 
 LogicalResult braid::comm::verifyPlace(Operation *op) {
+  // C14
   Operation *parent = getParallelOrKernelOp(op->getParentRegion());
   if (!parent)
     return success();
@@ -381,6 +389,7 @@ LogicalResult braid::comm::verifyAsyncStartTokens(Operation *op) {
 }
 
 LogicalResult braid::comm::verifyAsyncStartLane(Operation *op) {
+  // C15
   auto start = cast<AsyncStartOpInterface>(op);
   if (start.getTokens().empty() || start.getLane())
     return success();
@@ -388,7 +397,8 @@ LogicalResult braid::comm::verifyAsyncStartLane(Operation *op) {
                               "an attribute";
 }
 
-/// Verifies that there is a group, and a row in the table of collectives.
+/// Verifies C1 and C15: there is a group, and a row in the table of
+/// collectives.
 static LogicalResult verifyKindAndGroup(CollectiveOpInterface collective) {
   auto kind = static_cast<int32_t>(collective.getCollectiveKind());
   if (!braid_rt_get_traits(kind))

@@ -21,6 +21,7 @@ LogicalResult GroupOp::verify() {
   if (!getRanks())
     return success();
   SmallVector<ArrayRef<int64_t>> lists = getRankLists();
+  // C30
   if (lists.empty())
     return emitOpError() << "has no list of ranks, expected at least one, or "
                             "'all'";
@@ -30,7 +31,7 @@ LogicalResult GroupOp::verify() {
       return emitOpError()
              << "has an empty list of ranks, expected at least one rank";
     for (int64_t rank : list) {
-      // The upper bound keeps every rank a 32-bit integer of the runtime.
+      // C31. The upper bound keeps every rank a 32-bit integer of the runtime.
       if (rank < 0 || rank > std::numeric_limits<int32_t>::max())
         return emitOpError()
                << "has rank " << rank << ", expected a number from 0 to "
@@ -65,6 +66,7 @@ static LogicalResult verifyBuffersInFlight(WaitOp wait,
     diagnostic.attachNote(start->getLoc()) << "the start is here";
     return diagnostic;
   };
+  // C33
   for (auto [index, buffer] : llvm::enumerate(wait.getWrites()))
     if (!writes.contains(buffer))
       return emit() << "has buffer #" << index
@@ -74,6 +76,7 @@ static LogicalResult verifyBuffersInFlight(WaitOp wait,
       return emit() << "has buffer #" << index
                     << " in 'reads', expected one that its start only reads";
 
+  // C34
   auto verifyNamed = [&](MutableArrayRef<OpOperand> operands, StringRef role,
                          const llvm::SmallSetVector<Value, 4> &inFlight,
                          OperandRange named,
@@ -113,7 +116,7 @@ static LogicalResult verifyExternalModels(Operation *start) {
 LogicalResult WaitOp::verify() {
   if (failed(verifyPlace(*this)))
     return failure();
-  // Type inference verifies the type of the value.
+  // C32. Type inference verifies the type of the value.
   if (getValue() && !(getReads().empty() && getWrites().empty()))
     return emitOpError() << "names buffers, expected none for a token with a "
                             "value";

@@ -182,9 +182,9 @@ SmallVector<Type> ComputeOp::getValueTypes() {
   return types;
 }
 
-/// Verifies the tokens of an async op: one for each tensor, or one without a
-/// value. A kernel works either on tensors or on buffers: tokens carry tensors,
-/// and waits name buffers.
+/// Verifies the tokens of an async op (C36): one for each tensor, or one
+/// without a value. A kernel works either on tensors or on buffers (C37):
+/// tokens carry tensors, and waits name buffers.
 static LogicalResult verifyAsync(ComputeOp op) {
   unsigned valueless = llvm::count_if(op->getResultTypes(), [](Type type) {
     return !cast<TokenType>(type).getValueType();
@@ -212,6 +212,7 @@ static LogicalResult verifyAsync(ComputeOp op) {
 }
 
 LogicalResult ComputeOp::verify() {
+  // C35
   for (auto [index, type] : llvm::enumerate(getInputs().getTypes()))
     if (isa<TokenType>(type))
       return emitOpError() << "has operand #" << index << " of type " << type
@@ -228,6 +229,7 @@ LogicalResult ComputeOp::verify() {
 LogicalResult ComputeOp::verifyRegions() {
   if (isOpaque())
     return success();
+  // C38
   Block &block = getBody().front();
   if (block.getArgumentTypes() != getInputs().getTypes())
     return emitOpError() << "has region arguments of types ("

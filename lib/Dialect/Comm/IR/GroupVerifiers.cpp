@@ -16,6 +16,7 @@ using namespace braid::comm;
 
 LogicalResult braid::comm::verifyGroup(Operation *op, FlatSymbolRefAttr group,
                                        Operation *symbol) {
+  // C1
   if (!symbol)
     return op->emitOpError()
            << "uses unknown group '" << group.getValue()
@@ -53,7 +54,8 @@ FailureOr<std::optional<int64_t>> braid::comm::getSharedSize(Operation *op,
   return size;
 }
 
-/// `whole` is `part` times as many as the group has members, along `splitDim`.
+/// Verifies C10: `whole` is `part` times as many as the group has members,
+/// along `splitDim`.
 static LogicalResult verifyWholeAndPart(Operation *op, ShapedType whole,
                                         ShapedType part, int64_t splitDim,
                                         std::optional<int64_t> members,
@@ -96,7 +98,7 @@ static LogicalResult verifyGroupSizes(CollectiveOpInterface collective,
   return success();
 }
 
-/// Verifies that `collective` answers what its row in the table of collectives
+/// Verifies C15: `collective` answers what its row in the table of collectives
 /// asks for.
 static LogicalResult verifyAnswers(CollectiveOpInterface collective) {
   Operation *op = collective;
@@ -137,6 +139,7 @@ LogicalResult braid::comm::verifyCollectiveMembers(Operation *op) {
   GroupOp group = lookupGroup(op, collective.getGroupAttr());
   if (!hasReadableLists(group))
     return success();
+  // C11
   if (std::optional<int64_t> root = collective.getRootIndex())
     if (failed(verifyMember(op, "root", *root, group)))
       return failure();

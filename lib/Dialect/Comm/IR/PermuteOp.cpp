@@ -20,12 +20,14 @@ LogicalResult PermuteOp::verify() {
   // A DenseSet reserves the largest integers, which users may write.
   llvm::SmallSet<int64_t, 8> sources, targets;
   for (auto pair : getPairs().getAsRange<DenseI64ArrayAttr>()) {
+    // C25
     if (pair.size() != 2)
       return emitOpError() << "has a pair of " << pair.size()
                            << " members, expected a source and a target";
     if (pair[0] < 0 || pair[1] < 0)
       return emitOpError() << "has pair [" << pair[0] << ", " << pair[1]
                            << "], expected indices that are not negative";
+    // C26
     if (!sources.insert(pair[0]).second)
       return emitOpError() << "has member " << pair[0]
                            << " as the source of two pairs, expected one";
@@ -37,6 +39,7 @@ LogicalResult PermuteOp::verify() {
 }
 
 LogicalResult PermuteOp::verifyMembers(GroupOp &group) {
+  // C25
   for (auto pair : getPairs().getAsRange<DenseI64ArrayAttr>())
     for (int64_t member : pair.asArrayRef())
       if (failed(verifyMember(*this, "member", member, group)))

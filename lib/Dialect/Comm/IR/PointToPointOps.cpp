@@ -62,6 +62,7 @@ LogicalResult RecvOp::reifyValueShape(OpBuilder &builder, unsigned,
 
 static LogicalResult verifyPeer(Operation *op, Value peer,
                                 std::optional<int64_t> staticPeer) {
+  // C27
   if (static_cast<bool>(peer) == staticPeer.has_value())
     return op->emitOpError()
            << "has " << (peer ? "both a value and a constant" : "no")
@@ -79,6 +80,7 @@ LogicalResult SendOp::verify() {
 LogicalResult RecvOp::verify() {
   if (failed(verifyPeer(*this, getPeer(), getStaticPeer())))
     return failure();
+  // C29
   Type valueType = getToken().getType().getValueType();
   int64_t expected = valueType && !getOutput()
                          ? cast<RankedTensorType>(valueType).getNumDynamicDims()
@@ -90,8 +92,8 @@ LogicalResult RecvOp::verify() {
   return success();
 }
 
-/// Verifies the group of a message and a constant peer. The peer of a rank is
-/// another member.
+/// Verifies the group of a message (C28) and a constant peer (C27). The peer of
+/// a rank is another member.
 static LogicalResult
 verifyPeerOfGroup(Operation *op, std::optional<int64_t> peer, GroupOp group) {
   if (group.getMinimumSize() == 1)

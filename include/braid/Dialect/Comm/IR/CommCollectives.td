@@ -253,6 +253,23 @@ def Comm_AllToAllOp : Comm_CoalescableOp<"all_to_all", [
     member r sends, and column c those that member c receives. The size of a
     dynamic dimension 0 of the result is the sum of the received sizes.
 
+    Constraints:
+
+    * (C16) Without `splits` the value has the shape of the source.
+    * (C17) Without `splits` the size of dimension 0 of a source is a multiple of
+      the number of members, in every list of the group.
+    * (C18) With `splits` there is one operand.
+    * (C19) Source and value have the same rank, at least 1, and the same sizes but
+      along dimension 0.
+    * (C20) `splits` has two lists of one length, or a matrix.
+    * (C21) A list has one index value for each size that is not constant.
+    * (C22) Sizes are not negative. In a list without values they are equal, and
+      add up to the size of dimension 0.
+    * (C23) A matrix is square. Its rows add up to the size of dimension 0 of the
+      source, its columns to that of the value.
+    * (C24) There are as many sizes in a list, and rows in a matrix, as members in
+      every list of the group.
+
     Example:
 
     ```mlir
@@ -332,9 +349,13 @@ def Comm_PermuteOp : Comm_SameShapeOp<"permute", [
     Comm_Defines<"verifyMembers">, Comm_Defines<"getCallArguments">]> {
   let summary = "starts transfers between pairs of members";
   let description = [{
-    Each pair has the indices of a source and a target within the group. No member
-    is the source of two pairs or the target of two pairs. A member that is no
-    target gets zeros.
+    Each pair has the indices of a source and a target within the group. A member
+    that is no target gets zeros.
+
+    Constraints:
+
+    * (C25) A pair has two members of every list of the group.
+    * (C26) No member is the source of two pairs or the target of two pairs.
 
     Example:
 
@@ -359,11 +380,15 @@ def Comm_SendOp : Comm_StartOp<"send", [
     Comm_Defines<"verifyMembers">, Comm_Defines<"getCallArguments">]> {
   let summary = "starts a transfer to another member";
   let description = [{
-    The peer is an index within the group, a constant or a value. The peer is
-    another member. Sends and receives of a group share a lane. Sends and receives
+    The peer is an index within the group, a constant or a value. Sends and receives of a group share a lane. Sends and receives
     without a wait between them run together, so that an exchange cannot deadlock.
     A wait for a message of their lane ends such a batch. The sends of one member to
     another match the receives by their order. The token carries no value.
+
+    Constraints, of `comm.recv` as well:
+
+    * (C27) The peer is a value, or a constant within every list of the group.
+    * (C28) Every list of the group has another member than the rank itself.
 
     Example:
 
@@ -388,6 +413,11 @@ def Comm_RecvOp : Comm_StartOp<"recv", [
   let description = [{
     The operands after the peer are the sizes of the dynamic dimensions of the
     received tensor. See `comm.send` for peers and matching.
+
+    Constraints:
+
+    * (C29) There is one size for each dynamic dimension of a tensor without a
+      destination, and none otherwise.
 
     Example:
 

@@ -46,6 +46,36 @@ def Comm_Dialect : Dialect {
     **Tokens.** A token has one wait on every path. Tokens may cross blocks,
     regions and calls as arguments, results and loop-carried values.
 
+    **Constraints.** What a verifier checks has a number, here or at the op alone,
+    which the comments of the verifiers cite. Of starts of collectives:
+
+    * (C1) `group` names a `comm.group` in the nearest symbol table.
+    * (C2) All operands are ranked tensors, or all are contiguous row-major
+      memrefs.
+    * (C3) Elements are `i1`, `i8`, `i16`, `i32`, `i64`, `f16`, `bf16`, `f32`,
+      `f64`, `f8E4M3FN`, `f8E5M2`, `complex<f32>` or `complex<f64>`.
+    * (C4) There is an operand, but for barriers. On buffers there are as many
+      destinations as sources, on tensors as many or none.
+    * (C5) There is one token for each operand. On buffers it has no value, on
+      tensors it has one, of the type of the destination if there is one.
+    * (C6) A buffer is the destination of one operand. It may be the source of the
+      same operand where the operation can run in place, and of no other.
+    * (C7) A source and its value have one element type.
+    * (C8) The value of `all_reduce`, `reduce`, `broadcast` and `permute` has the
+      shape of the source.
+    * (C9) The whole of `all_gather`, `gather`, `reduce_scatter` and `scatter` has
+      the rank and the sizes of the part, but along `dim` (0 without one), a
+      dimension of the whole, where its size is a multiple of the part's. A part
+      of rank 0 is one element of a whole of rank 1.
+    * (C10) The whole is n times the part for the n members of the group, whose
+      lists have one length.
+    * (C11) `root` is an index within every list of the group.
+    * (C12) The reduction is defined for the elements (`comm.all_reduce`).
+    * (C13) `premul_sum` has a scale of the elements' type, other reductions none.
+    * (C14) A start, and a wait, stands outside of parallel loops and kernels.
+    * (C15) A collective of another dialect names a kind, a group and a lane, has
+      memory effects, and its methods give what the function of its kind takes.
+
     The dialect verifies these discardable attributes on any op:
 
     | attribute | on | meaning |

@@ -29,6 +29,11 @@ def Comm_GroupOp : Comm_Op<"group", [Symbol]> {
     `comm.rank` are such indices. If the shape of a collective depends on the size
     of its group, the lists have equal lengths.
 
+    Constraints:
+
+    * (C30) There is a list, and no list is empty.
+    * (C31) Ranks are from 0 to 2147483647, and each is in one list at most, once.
+
     Example:
 
     ```mlir
@@ -112,6 +117,14 @@ def Comm_WaitOp : Comm_Op<"wait", [
     that the operation only reads, `writes` those that it writes. If the start
     defines the token, the buffers are those of the start.
 
+    Constraints:
+
+    * (C32) A wait for a token with a value names no buffers.
+    * (C33) `writes` has buffers that the start writes, `reads` buffers that it
+      only reads.
+    * (C34) The buffers of the token's own operand are named; of a token without
+      one, all buffers of the start.
+
     Example:
 
     ```mlir
@@ -163,6 +176,16 @@ def Comm_ComputeOp : Comm_Op<"compute", [
 
     An opaque op on tensors is pure. An opaque op reads and writes every memref
     operand.
+
+    Constraints:
+
+    * (C35) No operand is a token, and without `async` no result is one.
+    * (C36) An `async` op has one token for each value, or one token without a
+      value.
+    * (C37) With memref operands an `async` op has a token without a value, and its
+      other operands are ranked memrefs and scalars.
+    * (C38) The arguments of the region have the operands' types. The region ends
+      with a `comm.yield` of the values' types.
 
     Example:
 
