@@ -56,6 +56,12 @@ jax_python = os.path.join(config.braid_binary_dir, "jax", "bin", "python")
 config.substitutions.append(("%jax_python", jax_python))
 if os.path.exists(os.path.join(config.braid_binary_dir, "jax", ".installed")):
     config.available_features.add("jax")
+# The Python with OR-Tools that tools/dev/ortools.sh makes for those who ask for it.
+ortools_python = os.path.join(config.braid_binary_dir, "ortools", "bin", "python")
+library = os.path.join(config.braid_binary_dir, "lib", "libbraid-schedule-c.so")
+config.substitutions.append(("%ortools_python", f"env BRAID_SCHEDULE_LIBRARY={library} {ortools_python}"))
+if os.path.exists(os.path.join(config.braid_binary_dir, "ortools", ".installed")):
+    config.available_features.add("ortools")
 if lit.util.which("mlir-opt", config.environment["PATH"]):
     config.available_features.add("mlir-opt")
 if "NVPTX" in config.llvm_targets:
