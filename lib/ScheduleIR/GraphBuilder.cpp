@@ -12,7 +12,6 @@
 #include "Analysis/Memory/TransparentOps.h"
 #include "Analysis/Memory/TypeSize.h"
 #include "DependenceTracker.h"
-#include "OpTable.h"
 #include "WaitOrderTracker.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 
@@ -148,21 +147,25 @@ public:
   GraphBuilder(Block &block, CostFunction cost, CallEffects &calls,
                RankUniformity &uniformity, size_t expectedOps)
       : cost(cost), calls(calls), dependences(result.graph),
-        exchanges(result.graph), waitOrder(result.graph, block, uniformity),
-        table(result.ops, result.transparent) {
+        exchanges(result.graph), waitOrder(result.graph, block, uniformity) {
     result.block = &block;
     result.effects = std::make_shared<BlockEffects>();
     result.effects->reserve(expectedOps);
     result.graph.reserve(expectedOps);
     result.ops.reserve(expectedOps);
     result.opPlaces.reserve(expectedOps);
-    table.reserve(expectedOps);
+    places.reserve(expectedOps);
   }
 
   FailureOr<BlockGraph> build();
 
 private:
   using Nodes = SmallVector<unsigned, 2>;
+  /// A place among the nodes or the transparent ops.
+  struct UsedOp {
+    unsigned index;
+    bool isTransparent;
+  };
 
   void addTransparent(Operation *op, Nodes producers);
   LogicalResult addNode(Operation *op, const Nodes &producers);
@@ -187,8 +190,9 @@ private:
   DependenceTracker dependences;
   ExchangeTracker exchanges;
   WaitOrderTracker waitOrder;
-  /// Nodes and transparent ops with uses; most ops on buffers have none.
-  OpTable table;
+  /// The places of the nodes and the transparent ops with uses; most ops on
+  /// buffers have none.
+  llvm::DenseMap<Operation *, UsedOp> places;
   /// The nodes that each transparent op uses.
   std::vector<Nodes> producersOf;
   /// The place of the present op.
@@ -217,14 +221,15 @@ GraphBuilder::Nodes GraphBuilder::getProducers(Operation *op) {
       Operation *producer = operand.getDefiningOp();
       if (!producer || producer->getBlock() != result.block)
         continue;
-      std::optional<OpTable::Entry> entry = table.find(producer);
-      if (!entry)
+      auto used = places.find(producer);
+      if (used == places.end())
         continue;
-      if (entry->isTransparent) {
-        llvm::append_range(producers, producersOf[entry->index]);
-        uses.push_back(entry->index);
+      unsigned index = used->second.index;
+      if (used->second.isTransparent) {
+        llvm::append_range(producers, producersOf[index]);
+        uses.push_back(index);
       } else {
-        producers.push_back(entry->index);
+        producers.push_back(index);
       }
     }
   };
@@ -262,7 +267,7 @@ void GraphBuilder::addTransparent(Operation *op, Nodes producers) {
   unsigned index = result.transparent.size();
   result.transparent.push_back(op);
   if (!op->use_empty())
-    table.insert({index, /*isTransparent=*/true});
+    places[op] = {index, /*isTransparent=*/true};
   result.transparentPlaces.push_back(place);
   result.numLeading += isLeading;
   producersOf.push_back(std::move(producers));
@@ -338,7 +343,7 @@ LogicalResult GraphBuilder::addNode(Operation *op, const Nodes &producers) {
   result.ops.push_back(op);
   result.opPlaces.push_back(place);
   if (!op->use_empty())
-    table.insert({node, /*isTransparent=*/false});
+    places[op] = {node, /*isTransparent=*/false};
 
   for (unsigned producer : producers)
     result.graph.addEdge(producer, node);
