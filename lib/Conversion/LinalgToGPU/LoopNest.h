@@ -60,10 +60,6 @@ struct LoopNest {
   unsigned getNumLoops() const { return sizes.size(); }
   int64_t getNumIterations() const;
   bool hasReduction() const;
-  /// True if the body reads the initial value of output `index`.
-  bool readsOutput(unsigned index) const {
-    return !outputs[index].argument.use_empty();
-  }
   llvm::SmallVector<Access *> getAccesses();
   llvm::SmallVector<const Access *> getAccesses() const;
 

@@ -119,7 +119,6 @@ public:
   bool hasUsedOpen() const { return usedOpen; }
   /// True if a value that was asked for depends on the rank.
   bool hasUsedRank() const { return usedRank; }
-  void useRank() { usedRank = true; }
 
 private:
   /// What may be chosen: nothing, everything, or what all ranks agree on.

@@ -69,8 +69,8 @@ std::vector<unsigned> braid::getStartsAhead(const FlatProblem &flat,
 }
 
 ListScheduler::ListScheduler(const FlatProblem &flat)
-    : flat(flat), limited(flat.hasLimits()), beginNs(flat.size()),
-      endNs(flat.size()), startsOfLane(flat.numLanes), limits(flat) {}
+    : flat(flat), limited(flat.hasLimits()), endNs(flat.size()),
+      startsOfLane(flat.numLanes), limits(flat) {}
 
 void ListScheduler::reset(const PriorityRule &newRule) {
   rule = newRule;
@@ -145,13 +145,12 @@ void ListScheduler::place(unsigned node) {
   placed[node] = true;
   order->push_back(node);
   if (int32_t lane = flat.lane[node]; lane >= 0) {
-    beginNs[node] = std::max(streamNs, laneFreeNs[lane]);
-    laneFreeNs[lane] = endNs[node] = beginNs[node] + flat.cost[node];
+    laneFreeNs[lane] = endNs[node] =
+        std::max(streamNs, laneFreeNs[lane]) + flat.cost[node];
     --missingOfLane[lane];
   } else {
     for (unsigned start : flat.awaited[node])
       streamNs = std::max(streamNs, endNs[start]);
-    beginNs[node] = streamNs;
     streamNs += flat.cost[node];
     endNs[node] = streamNs;
   }

@@ -77,9 +77,6 @@ public:
   void scheduleBackward(llvm::ArrayRef<int64_t> priorities,
                         std::vector<int64_t> &tails);
 
-  /// When each node of the last order began: on the stream, or on its lane.
-  llvm::ArrayRef<int64_t> getBeginNs() const { return beginNs; }
-
   uint64_t getSteps() const { return steps; }
 
 private:
@@ -111,7 +108,7 @@ private:
   PriorityRule rule;
   ScheduleOrder *order = nullptr;
   int64_t streamNs = 0;
-  std::vector<int64_t> beginNs, endNs, laneFreeNs;
+  std::vector<int64_t> endNs, laneFreeNs;
   std::vector<unsigned> missing;
   std::vector<bool> placed;
   /// Nodes on the stream that take no time and can come at once.
