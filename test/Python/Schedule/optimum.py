@@ -3,12 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The search beside CP-SAT, the constraint solver of OR-Tools, on random graphs of the textbook machine.
 
-    optimum.py [--sizes=10,14,20] [--graphs=2] [--seed=0] [--work=2]
+    optimum.py [--sizes=10,14,20] [--graphs=2] [--seed=0] [--work=1]
 
-For each size, and for graphs without a limit, with one on memory, with one on operations in flight and with the
-program's order of starts, the oracle says between which makespans the optimum lies. No bound of Braid's may be above
-it, no makespan below it, an order that Braid calls optimal has to be the optimum, and each order has to be legal, with
-the makespan that Braid says. The last line says how far from the optimum the search ends."""
+Graphs are random ones and, every second, chains that orders interleave. For each size, and for graphs without a limit,
+with one on memory, with one on operations in flight and with the program's order of starts, the oracle says between
+which makespans the optimum lies. No bound of Braid's may be above it, no makespan below it, an order that Braid calls
+optimal has to be the optimum, and each order has to be legal, with the makespan that Braid says. The last line says how
+far from the optimum the search ends."""
 
 # REQUIRES: ortools
 # RUN: %ortools_python %s
@@ -104,6 +105,27 @@ def make_instance(rng, size):
                 pending.append(start)
         else:
             instance.add("compute", rng.choice([0, *range(1, 70, 3)]), after=after)
+    add_memory(rng, instance)
+    return instance
+
+
+def make_micro_batches(rng, size):
+    """Chains of compute and communication that share the stream and the lanes: what orders can interleave."""
+    instance = Instance()
+    last = [None] * rng.randint(3, 6)
+    while len(instance.kinds) < size - 3:
+        chain = rng.randrange(len(last))
+        before = [last[chain]] if last[chain] is not None else []
+        product = instance.add("compute", rng.randint(5, 60), after=before)
+        start = instance.add("start", rng.randint(5, 60), f"lane {rng.randint(1, 2)}", after=[product])
+        last[chain] = instance.add("wait", awaits=[start])
+    instance.add("compute", rng.randint(1, 60), after=[node for node in last if node is not None])
+    add_memory(rng, instance)
+    return instance
+
+
+def add_memory(rng, instance):
+    size = len(instance.kinds)
     for node in range(size):
         if rng.random() < 0.7:
             readers = [b for a, b in instance.edges if a == node]
@@ -111,7 +133,6 @@ def make_instance(rng, size):
             instance.buffers.append((rng.randint(1, 100), sorted({node, *readers, *others}), rng.random() < 0.1))
         if instance.kinds[node] == "compute" and rng.random() < 0.2:
             instance.transients[node] = rng.randint(1, 60)
-    return instance
 
 
 def simulate(instance, order):
@@ -156,6 +177,23 @@ class Optimum:
     @property
     def is_proven(self):
         return self.least == self.makespan
+
+
+def add_hint(model, instance, ns, order, begin, operation):
+    """Tells the solver when each node of `order` begins, in ticks."""
+    stream, free, ends = 0, {}, {}
+    for node in order:
+        lane, ticks = instance.lanes[node], instance.costs[node] * ns
+        if instance.kinds[node] == "start":
+            model.add_hint(begin[node], stream)
+            began = max(stream, free.get(lane, 0))
+            model.add_hint(operation[node], began)
+            ends[node] = free[lane] = began + ticks
+            stream += 1
+        else:
+            stream = max([stream, *(ends[start] for start in instance.awaits[node])])
+            model.add_hint(begin[node], stream)
+            stream += ticks + 1
 
 
 def solve(instance, work, seed, hint=None):
@@ -235,8 +273,7 @@ def solve(instance, work, seed, hint=None):
             model.add_cumulative(flights, [1] * len(flights), instance.max_in_flight)
 
     model.minimize(makespan)
-    for number, node in enumerate(hint or ()):
-        model.add_hint(begin[node], number)
+    add_hint(model, instance, ns, hint or (), begin, operation)
     solver = cp_model.CpSolver()
     # Neither the load nor the number of cores changes what is found.
     solver.parameters.num_workers = 1
@@ -377,14 +414,15 @@ def main():
     parser.add_argument("--sizes", default="10,14,20", help="nodes of the graphs")
     parser.add_argument("--graphs", type=int, default=2, help="graphs of each size")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--work", type=float, default=2, help="CP-SAT's deterministic seconds for each problem")
+    parser.add_argument("--work", type=float, default=1, help="CP-SAT's deterministic seconds for each problem")
     options = parser.parse_args()
     check_checker()
     faults, ratios, count = [], [], 0
     for size in map(int, options.sizes.split(",")):
         for number in range(options.graphs):
             rng = random.Random(f"{options.seed}/{size}/{number}")
-            for variant, instance in get_variants(rng, make_instance(rng, size)):
+            make = make_micro_batches if number % 2 else make_instance
+            for variant, instance in get_variants(rng, make(rng, size)):
                 name = f"{size} nodes, graph {number}, {variant}"
                 found, ratio = compare(name, instance, options.work, options.seed)
                 faults += [f"{name}: {fault}" for fault in found]
