@@ -14,8 +14,8 @@
 #include "CUDA/Communication/LaneAgreement.h"
 #include "CUDA/Failures/Failure.h"
 #include "CUDA/Failures/Status.h"
-#include "Core/Bytes.h"
-#include "Core/Error.h"
+#include "Base/Bytes.h"
+#include "Base/Error.h"
 
 #include <cstdlib>
 

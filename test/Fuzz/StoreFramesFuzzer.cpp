@@ -13,7 +13,7 @@
 
 #include "CUDA/Processes/Frames.h"
 #include "CUDA/Processes/Introduction.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include <algorithm>
 #include <cstdlib>

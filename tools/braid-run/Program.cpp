@@ -9,7 +9,7 @@
 #include "Program.h"
 #include "Bytes.h"
 #include "Core/Messages.h"
-#include "Core/Sha256.h"
+#include "Base/Sha256.h"
 #include "Options.h"
 #include "Tools/Tools.h"
 #include "braid/Support/OutputFile.h"

@@ -8,9 +8,9 @@
 
 #include "CUDA/CudaEngine.h"
 #include "CUDA/API/Cupti.h"
-#include "Core/Bytes.h"
+#include "Base/Bytes.h"
 #include "Core/EngineRegistry.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "Core/Messages.h"
 
 #include <algorithm>

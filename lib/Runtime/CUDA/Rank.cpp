@@ -9,8 +9,8 @@
 #include "CUDA/Rank.h"
 #include "CUDA/Communication/LaneOptions.h"
 #include "CUDA/CudaEngine.h"
-#include "Core/Bytes.h"
-#include "Core/Error.h"
+#include "Base/Bytes.h"
+#include "Base/Error.h"
 #include "Core/Messages.h"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 
 #include "Core/Context.h"
 #include "Core/Messages.h"
-#include "Core/TextSink.h"
+#include "Base/TextSink.h"
 #include "braid-rt/Memory.h"
 
 #include <algorithm>

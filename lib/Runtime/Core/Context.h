@@ -10,7 +10,7 @@
 #define BRAID_RUNTIME_CORE_CONTEXT_H
 
 #include "Core/Engine.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "braid-rt/Host.h"
 
 #include <atomic>

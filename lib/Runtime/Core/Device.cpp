@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/Device.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include <cstring>
 

@@ -18,7 +18,7 @@
 
 #include "Core/Communicator.h"
 #include "Core/Device.h"
-#include "Core/Environment.h"
+#include "Base/Environment.h"
 #include "Core/Failures/FlightRecorder.h"
 #include "Core/Operation.h"
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/EngineRegistry.h"
-#include "Core/Error.h"
-#include "Core/SharedObject.h"
+#include "Base/Error.h"
+#include "Base/SharedObject.h"
 #include "InProcess/InProcessEngine.h"
 
 #include <algorithm>

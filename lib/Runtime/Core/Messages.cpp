@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/Messages.h"
-#include "Core/Error.h"
-#include "Core/TextSink.h"
+#include "Base/Error.h"
+#include "Base/TextSink.h"
 
 using namespace braid::rt;
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/Operation.h"
-#include "Core/Error.h"
-#include "Core/TextSink.h"
+#include "Base/Error.h"
+#include "Base/TextSink.h"
 
 #include <algorithm>
 #include <numeric>

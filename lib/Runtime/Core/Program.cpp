@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "braid-rt/Program.h"
-#include "Core/Error.h"
-#include "Core/SharedObject.h"
+#include "Base/Error.h"
+#include "Base/SharedObject.h"
 #include "braid-rt/Host.h"
 #include "braid-rt/Numerics.h"
 

@@ -9,7 +9,7 @@
 #include "Core/World.h"
 #include "Core/EngineRegistry.h"
 #include "Core/Messages.h"
-#include "Core/StackGuard.h"
+#include "Base/StackGuard.h"
 #include "braid-rt/Numerics.h"
 
 #include <algorithm>

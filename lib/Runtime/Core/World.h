@@ -11,7 +11,7 @@
 
 #include "Core/Context.h"
 #include "Core/Engine.h"
-#include "Core/Environment.h"
+#include "Base/Environment.h"
 #include "braid-rt/Host.h"
 
 #include <condition_variable>

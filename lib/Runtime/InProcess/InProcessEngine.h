@@ -17,7 +17,7 @@
 #define BRAID_RUNTIME_INPROCESS_INPROCESSENGINE_H
 
 #include "Core/Engine.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "Core/Messages.h"
 #include "InProcess/Plan.h"
 

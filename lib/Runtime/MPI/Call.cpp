@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MPI/Call.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include <algorithm>
 

@@ -9,7 +9,7 @@
 #ifndef BRAID_RUNTIME_MPI_CONTROL_H
 #define BRAID_RUNTIME_MPI_CONTROL_H
 
-#include "Core/Bytes.h"
+#include "Base/Bytes.h"
 
 #include <cstdint>
 #include <map>

@@ -18,7 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "Core/Failures/Deadlock.h"
 #include "Core/Messages.h"
 #include "MPI/MPIEngine.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MPI/Library.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "MPI/Call.h"
 #include "MPI/LaunchedRanks.h"
 

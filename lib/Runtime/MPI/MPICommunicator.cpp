@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "MPI/MPICommunicator.h"
-#include "Core/Bytes.h"
-#include "Core/Error.h"
+#include "Base/Bytes.h"
+#include "Base/Error.h"
 #include "MPI/MPIEngine.h"
 
 #include <new>

@@ -8,7 +8,7 @@
 
 #include "MPI/MPIEngine.h"
 #include "Core/EngineRegistry.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "Core/Messages.h"
 #include "MPI/Pause.h"
 

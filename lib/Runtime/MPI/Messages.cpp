@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/Messages.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "MPI/MPICommunicator.h"
 #include "MPI/Transfer.h"
 #include "Reduce/Reduce.h"

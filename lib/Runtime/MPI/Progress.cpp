@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "Core/Messages.h"
 #include "MPI/MPIEngine.h"
 #include "MPI/Pause.h"

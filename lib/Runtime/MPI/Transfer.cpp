@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MPI/Transfer.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "MPI/MPICommunicator.h"
 #include "MPI/MPIEngine.h"
 

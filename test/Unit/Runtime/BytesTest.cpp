@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Bytes.h"
+#include "Base/Bytes.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tensors/Numerics.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "Timing/Json.h"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_TIMING_JSON_H
 #define BRAID_TOOLS_BRAID_RUN_TIMING_JSON_H
 
-#include "Core/Failures/JsonText.h"
+#include "Base/JsonText.h"
 
 #include <cmath>
 #include <cstdio>

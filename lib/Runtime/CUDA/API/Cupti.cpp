@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/API/Cupti.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 using namespace braid::rt;
 using namespace braid::rt::cupti;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/API/Driver.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include <cstdlib>
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/API/Library.h"
-#include "Core/Error.h"
-#include "Core/SharedObject.h"
+#include "Base/Error.h"
+#include "Base/SharedObject.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/CudaEngine.h"
-#include "Core/Bytes.h"
-#include "Core/Error.h"
+#include "Base/Bytes.h"
+#include "Base/Error.h"
 #include "Core/Messages.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Communication/LaneAgreement.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "Core/Messages.h"
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 #define BRAID_RUNTIME_CUDA_COMMUNICATION_LANEAGREEMENT_H
 
 #include "CUDA/API/NCCL.h"
-#include "Core/Bytes.h"
+#include "Base/Bytes.h"
 #include "Core/Engine.h"
 
 #include <map>

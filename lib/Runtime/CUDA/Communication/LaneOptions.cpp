@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Communication/LaneOptions.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include <cstdlib>
 #include <sstream>

@@ -11,7 +11,7 @@
 #include "CUDA/Communication/Mapping.h"
 #include "CUDA/CudaEngine.h"
 #include "CUDA/Rank.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "Core/Messages.h"
 
 #include <thread>

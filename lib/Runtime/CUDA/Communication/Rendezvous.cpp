@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Communication/Rendezvous.h"
-#include "Core/Bytes.h"
+#include "Base/Bytes.h"
 
 using namespace braid::rt;
 using namespace braid::rt::cuda;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Device/BufferPool.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include <algorithm>
 #include <limits>

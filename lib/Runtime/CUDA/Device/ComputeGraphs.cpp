@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Device/ComputeGraphs.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include <algorithm>
 #include <string_view>

@@ -14,7 +14,7 @@
 #include "CUDA/Device/Memory.h"
 #include "CUDA/Device/Modules.h"
 #include "CUDA/Device/Products.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include <algorithm>
 #include <charconv>

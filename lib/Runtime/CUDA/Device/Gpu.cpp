@@ -9,7 +9,7 @@
 #include "CUDA/Device/Gpu.h"
 #include "CUDA/Trace/ActivityTimeline.h"
 #include "Core/EngineRegistry.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "Core/Messages.h"
 
 #include <chrono>

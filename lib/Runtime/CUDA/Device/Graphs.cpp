@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Device/Graphs.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "braid-rt/Memory.h"
 
 #include <algorithm>

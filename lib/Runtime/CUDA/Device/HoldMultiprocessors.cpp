@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Device/HoldMultiprocessors.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "Core/Messages.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Device/Memory.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include <algorithm>
 #include <cstdio>

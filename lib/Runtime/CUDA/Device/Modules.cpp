@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Device/Modules.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include <cctype>
 #include <cstdlib>

@@ -8,7 +8,7 @@
 
 #include "CUDA/Device/Products.h"
 #include "CUDA/Device/ProductTypes.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include <algorithm>
 #include <cstring>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Failures/Failure.h"
-#include "Core/Bytes.h"
+#include "Base/Bytes.h"
 
 #include <algorithm>
 

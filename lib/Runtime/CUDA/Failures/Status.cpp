@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Failures/Status.h"
-#include "Core/Bytes.h"
+#include "Base/Bytes.h"
 
 using namespace braid::rt;
 using namespace braid::rt::cuda;

@@ -8,7 +8,7 @@
 
 #include "CUDA/Failures/Watchdog.h"
 #include "CUDA/CudaEngine.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 
 #include "CUDA/Processes/Door.h"
 #include "CUDA/Processes/Sockets.h"
-#include "Core/Environment.h"
+#include "Base/Environment.h"
 
 #include <algorithm>
 #include <cerrno>

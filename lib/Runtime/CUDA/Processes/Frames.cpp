@@ -8,7 +8,7 @@
 
 #include "CUDA/Processes/Frames.h"
 #include "CUDA/Processes/Introduction.h"
-#include "Core/Bytes.h"
+#include "Base/Bytes.h"
 
 #include <algorithm>
 #include <cstring>

@@ -15,7 +15,7 @@
 #ifndef BRAID_RUNTIME_CUDA_PROCESSES_FRAMES_H
 #define BRAID_RUNTIME_CUDA_PROCESSES_FRAMES_H
 
-#include "Core/Sha256.h"
+#include "Base/Sha256.h"
 
 #include <cstdint>
 #include <optional>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Processes/Introduction.h"
-#include "Core/Bytes.h"
+#include "Base/Bytes.h"
 
 #include <cerrno>
 #include <cstring>

@@ -17,7 +17,7 @@
 #ifndef BRAID_RUNTIME_CUDA_PROCESSES_INTRODUCTION_H
 #define BRAID_RUNTIME_CUDA_PROCESSES_INTRODUCTION_H
 
-#include "Core/Sha256.h"
+#include "Base/Sha256.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -8,7 +8,7 @@
 
 #include "CUDA/Processes/JobKey.h"
 #include "CUDA/Processes/Introduction.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include <cerrno>
 #include <cstdio>

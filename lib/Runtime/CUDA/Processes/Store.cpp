@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Processes/Store.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include <mutex>
 

@@ -8,8 +8,8 @@
 
 #include "CUDA/Processes/TcpStore.h"
 #include "CUDA/Processes/Sockets.h"
-#include "Core/Environment.h"
-#include "Core/Error.h"
+#include "Base/Environment.h"
+#include "Base/Error.h"
 #include "Core/Messages.h"
 
 #include <algorithm>

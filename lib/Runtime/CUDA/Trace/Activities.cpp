@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Trace/Activities.h"
-#include "Core/Environment.h"
-#include "Core/Error.h"
+#include "Base/Environment.h"
+#include "Base/Error.h"
 
 #include <algorithm>
 #include <atomic>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Trace/ActivityTimeline.h"
-#include "Core/Environment.h"
+#include "Base/Environment.h"
 #include "braid-rt/Host.h"
 
 #include <algorithm>

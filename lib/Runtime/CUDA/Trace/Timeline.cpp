@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Trace/Timeline.h"
-#include "Core/Environment.h"
+#include "Base/Environment.h"
 #include "braid-rt/Host.h"
 
 using namespace braid::rt;

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/Failures/FlightRecorder.h"
-#include "Core/Bytes.h"
-#include "Core/Error.h"
-#include "Core/Failures/JsonText.h"
+#include "Base/Bytes.h"
+#include "Base/Error.h"
+#include "Base/JsonText.h"
 #include "Core/Messages.h"
 #include "braid/Support/OutputFile.h"
 

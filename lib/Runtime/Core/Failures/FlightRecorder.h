@@ -11,7 +11,7 @@
 
 #include "Core/Call.h"
 #include "Core/Communicator.h"
-#include "Core/Environment.h"
+#include "Base/Environment.h"
 
 #include <array>
 #include <atomic>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "Core/Host/HostDevice.h"
 
 #include <algorithm>

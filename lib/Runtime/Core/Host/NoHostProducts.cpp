@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "Core/Host/HostDevice.h"
 
 using namespace braid::rt;

@@ -8,7 +8,7 @@
 
 #include "Setup.h"
 
-#include "Core/Environment.h"
+#include "Base/Environment.h"
 #include <atomic>
 #include <chrono>
 #include <thread>

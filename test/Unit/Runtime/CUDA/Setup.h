@@ -10,7 +10,7 @@
 #define BRAID_UNITTESTS_RUNTIME_CUDA_SETUP_H
 
 #include "CUDA/Device/CudaDevice.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 #include "FakeBlas.h"
 #include "FakeCUDA.h"
 

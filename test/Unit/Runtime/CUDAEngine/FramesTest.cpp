@@ -8,7 +8,7 @@
 
 #include "CUDA/Processes/Frames.h"
 #include "CUDA/Processes/Introduction.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

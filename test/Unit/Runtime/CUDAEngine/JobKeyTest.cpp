@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Processes/JobKey.h"
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

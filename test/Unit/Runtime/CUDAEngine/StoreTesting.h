@@ -13,8 +13,8 @@
 #include "CUDA/Processes/Introduction.h"
 #include "CUDA/Processes/Sockets.h"
 #include "CUDA/Processes/Store.h"
-#include "Core/Environment.h"
-#include "Core/Error.h"
+#include "Base/Environment.h"
+#include "Base/Error.h"
 
 #include <chrono>
 #include <condition_variable>

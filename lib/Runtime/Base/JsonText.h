@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_FAILURES_JSONTEXT_H
-#define BRAID_RUNTIME_CORE_FAILURES_JSONTEXT_H
+#ifndef BRAID_RUNTIME_BASE_JSONTEXT_H
+#define BRAID_RUNTIME_BASE_JSONTEXT_H
 
 #include "braid/Support/Text.h"
 
@@ -38,4 +38,4 @@ inline std::string quoted(const std::string &text) {
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_FAILURES_JSONTEXT_H
+#endif // BRAID_RUNTIME_BASE_JSONTEXT_H

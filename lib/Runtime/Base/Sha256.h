@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_SHA256_H
-#define BRAID_RUNTIME_CORE_SHA256_H
+#ifndef BRAID_RUNTIME_BASE_SHA256_H
+#define BRAID_RUNTIME_BASE_SHA256_H
 
 #include "braid-rt/Host.h"
 
@@ -79,4 +79,4 @@ inline std::string_view bytesOf(const Digest &digest) {
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_SHA256_H
+#endif // BRAID_RUNTIME_BASE_SHA256_H

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/StackGuard.h"
+#include "Base/StackGuard.h"
 
 #include <csignal>
 #include <cstdint>

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_TEXTSINK_H
-#define BRAID_RUNTIME_CORE_TEXTSINK_H
+#ifndef BRAID_RUNTIME_BASE_TEXTSINK_H
+#define BRAID_RUNTIME_BASE_TEXTSINK_H
 
 #include <algorithm>
 #include <charconv>
@@ -75,4 +75,4 @@ private:
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_TEXTSINK_H
+#endif // BRAID_RUNTIME_BASE_TEXTSINK_H

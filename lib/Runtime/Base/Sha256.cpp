@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Sha256.h"
+#include "Base/Sha256.h"
 
 #include <algorithm>
 #include <cstring>

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_SHAREDOBJECT_H
-#define BRAID_RUNTIME_CORE_SHAREDOBJECT_H
+#ifndef BRAID_RUNTIME_BASE_SHAREDOBJECT_H
+#define BRAID_RUNTIME_BASE_SHAREDOBJECT_H
 
 #include "braid-rt/Types.h"
 
@@ -23,4 +23,4 @@ BRAID_RT_API std::string describeUnloadable(const std::string &path);
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_SHAREDOBJECT_H
+#endif // BRAID_RUNTIME_BASE_SHAREDOBJECT_H

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_BYTES_H
-#define BRAID_RUNTIME_CORE_BYTES_H
+#ifndef BRAID_RUNTIME_BASE_BYTES_H
+#define BRAID_RUNTIME_BASE_BYTES_H
 
-#include "Core/Error.h"
+#include "Base/Error.h"
 
 #include <cstdint>
 #include <cstring>
@@ -127,4 +127,4 @@ inline uint64_t hashText(const std::string &text,
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_BYTES_H
+#endif // BRAID_RUNTIME_BASE_BYTES_H

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "braid-rt/Types.h"
-#include "Core/Error.h"
-#include "Core/TextSink.h"
+#include "Base/Error.h"
+#include "Base/TextSink.h"
 #include "braid-rt/CollectiveTraits.h"
 
 using namespace braid::rt;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Environment.h"
+#include "Base/Environment.h"
 #include "braid/Support/Text.h"
 
 #include <chrono>

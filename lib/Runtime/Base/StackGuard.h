@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_STACKGUARD_H
-#define BRAID_RUNTIME_CORE_STACKGUARD_H
+#ifndef BRAID_RUNTIME_BASE_STACKGUARD_H
+#define BRAID_RUNTIME_BASE_STACKGUARD_H
 
 #include <memory>
 
@@ -34,4 +34,4 @@ bool overflowsStack(const void *address);
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_STACKGUARD_H
+#endif // BRAID_RUNTIME_BASE_STACKGUARD_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/SharedObject.h"
+#include "Base/SharedObject.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_ENVIRONMENT_H
-#define BRAID_RUNTIME_CORE_ENVIRONMENT_H
+#ifndef BRAID_RUNTIME_BASE_ENVIRONMENT_H
+#define BRAID_RUNTIME_BASE_ENVIRONMENT_H
 
 #include "braid-rt/Host.h"
 
@@ -49,4 +49,4 @@ public:
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_ENVIRONMENT_H
+#endif // BRAID_RUNTIME_BASE_ENVIRONMENT_H

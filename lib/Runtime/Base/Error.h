@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_ERROR_H
-#define BRAID_RUNTIME_CORE_ERROR_H
+#ifndef BRAID_RUNTIME_BASE_ERROR_H
+#define BRAID_RUNTIME_BASE_ERROR_H
 
 #include "braid-rt/Host.h"
 
@@ -66,4 +66,4 @@ int32_t returnErrors(char *error, size_t size, Body body) {
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_ERROR_H
+#endif // BRAID_RUNTIME_BASE_ERROR_H
