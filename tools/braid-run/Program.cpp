@@ -8,7 +8,7 @@
 
 #include "Program.h"
 #include "Bytes.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 #include "Base/Sha256.h"
 #include "Options.h"
 #include "Tools/Tools.h"

@@ -11,7 +11,7 @@
 #include "Base/Bytes.h"
 #include "Core/EngineRegistry.h"
 #include "Base/Error.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 
 #include <algorithm>
 #include <cstdio>

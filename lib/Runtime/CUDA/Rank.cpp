@@ -11,7 +11,7 @@
 #include "CUDA/CudaEngine.h"
 #include "Base/Bytes.h"
 #include "Base/Error.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 
 #include <algorithm>
 #include <chrono>

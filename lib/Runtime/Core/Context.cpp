@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/Context.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 #include "Base/TextSink.h"
 #include "braid-rt/Memory.h"
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/Context.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 
 using namespace braid::rt;
 

@@ -16,11 +16,11 @@
 #ifndef BRAID_RUNTIME_CORE_ENGINE_H
 #define BRAID_RUNTIME_CORE_ENGINE_H
 
-#include "Core/Communicator.h"
+#include "Operations/Communicator.h"
 #include "Core/Device.h"
 #include "Base/Environment.h"
 #include "Core/Failures/FlightRecorder.h"
-#include "Core/Operation.h"
+#include "Operations/Operation.h"
 
 #include <map>
 #include <memory>

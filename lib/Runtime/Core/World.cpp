@@ -8,7 +8,7 @@
 
 #include "Core/World.h"
 #include "Core/EngineRegistry.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 #include "Base/StackGuard.h"
 #include "braid-rt/Numerics.h"
 

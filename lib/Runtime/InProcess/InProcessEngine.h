@@ -18,7 +18,7 @@
 
 #include "Core/Engine.h"
 #include "Base/Error.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 #include "InProcess/Plan.h"
 
 #include <atomic>

@@ -9,7 +9,7 @@
 #ifndef BRAID_RUNTIME_INPROCESS_PLAN_H
 #define BRAID_RUNTIME_INPROCESS_PLAN_H
 
-#include "Core/Operation.h"
+#include "Operations/Operation.h"
 
 #include <cstdint>
 #include <memory>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MPI/Control.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 #include "MPI/MPIEngine.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Base/Error.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 #include "MPI/MPICommunicator.h"
 #include "MPI/Transfer.h"
 

@@ -20,7 +20,7 @@
 
 #include "Base/Error.h"
 #include "Core/Failures/Deadlock.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 #include "MPI/MPIEngine.h"
 #include "MPI/Pause.h"
 

@@ -9,7 +9,7 @@
 #include "MPI/MPIEngine.h"
 #include "Core/EngineRegistry.h"
 #include "Base/Error.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 #include "MPI/Pause.h"
 
 #include <algorithm>

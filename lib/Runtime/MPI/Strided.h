@@ -9,7 +9,7 @@
 #ifndef BRAID_RUNTIME_MPI_STRIDED_H
 #define BRAID_RUNTIME_MPI_STRIDED_H
 
-#include "Core/Operation.h"
+#include "Operations/Operation.h"
 
 #include <cstdint>
 

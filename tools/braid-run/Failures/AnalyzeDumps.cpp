@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/Failures/Deadlock.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 #include "Failures/Dumps.h"
 
 #include <algorithm>

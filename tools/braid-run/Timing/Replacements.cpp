@@ -8,7 +8,7 @@
 
 #include "Timing/Replacements.h"
 #include "Bytes.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 #include "Timing/Json.h"
 
 #include <algorithm>

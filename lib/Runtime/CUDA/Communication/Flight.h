@@ -17,7 +17,7 @@
 #define BRAID_RUNTIME_CUDA_COMMUNICATION_FLIGHT_H
 
 #include "CUDA/API/Driver.h"
-#include "Core/Call.h"
+#include "Operations/Call.h"
 
 #include <cstdint>
 #include <memory>

@@ -10,7 +10,7 @@
 #define BRAID_RUNTIME_CUDA_COMMUNICATION_MAPPING_H
 
 #include "CUDA/API/NCCL.h"
-#include "Core/Operation.h"
+#include "Operations/Operation.h"
 
 #include <cstdint>
 

@@ -12,7 +12,7 @@
 #include "CUDA/CudaEngine.h"
 #include "CUDA/Rank.h"
 #include "Base/Error.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 
 #include <thread>
 

@@ -10,7 +10,7 @@
 #include "CUDA/Trace/ActivityTimeline.h"
 #include "Core/EngineRegistry.h"
 #include "Base/Error.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 
 #include <chrono>
 #include <thread>

@@ -8,7 +8,7 @@
 
 #include "CUDA/Device/HoldMultiprocessors.h"
 #include "Base/Error.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 #define BRAID_RUNTIME_CUDA_FAILURES_STATUS_H
 
 #include "CUDA/Failures/Failure.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 
 #include <cstdint>
 #include <map>

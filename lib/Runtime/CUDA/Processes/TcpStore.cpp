@@ -10,7 +10,7 @@
 #include "CUDA/Processes/Sockets.h"
 #include "Base/Environment.h"
 #include "Base/Error.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 
 #include <algorithm>
 #include <cstring>

@@ -10,7 +10,7 @@
 #include "Base/Bytes.h"
 #include "Base/Error.h"
 #include "Base/JsonText.h"
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 #include "braid/Support/OutputFile.h"
 
 #include <algorithm>

@@ -9,8 +9,8 @@
 #ifndef BRAID_RUNTIME_CORE_FAILURES_FLIGHTRECORDER_H
 #define BRAID_RUNTIME_CORE_FAILURES_FLIGHTRECORDER_H
 
-#include "Core/Call.h"
-#include "Core/Communicator.h"
+#include "Operations/Call.h"
+#include "Operations/Communicator.h"
 #include "Base/Environment.h"
 
 #include <array>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Operation.h"
+#include "Operations/Operation.h"
 #include "Base/Error.h"
 #include "Base/TextSink.h"
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Messages.h"
+#include "Operations/Messages.h"
 #include "Base/Error.h"
 #include "Base/TextSink.h"
 

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_CALL_H
-#define BRAID_RUNTIME_CORE_CALL_H
+#ifndef BRAID_RUNTIME_OPERATIONS_CALL_H
+#define BRAID_RUNTIME_OPERATIONS_CALL_H
 
-#include "Core/Operation.h"
+#include "Operations/Operation.h"
 
 #include <array>
 #include <cstdint>
@@ -62,4 +62,4 @@ private:
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_CALL_H
+#endif // BRAID_RUNTIME_OPERATIONS_CALL_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_COMMUNICATOR_H
-#define BRAID_RUNTIME_CORE_COMMUNICATOR_H
+#ifndef BRAID_RUNTIME_OPERATIONS_COMMUNICATOR_H
+#define BRAID_RUNTIME_OPERATIONS_COMMUNICATOR_H
 
 #include "braid-rt/Types.h"
 
@@ -40,4 +40,4 @@ struct CommunicatorSpec {
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_COMMUNICATOR_H
+#endif // BRAID_RUNTIME_OPERATIONS_COMMUNICATOR_H

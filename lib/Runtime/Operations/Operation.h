@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_OPERATION_H
-#define BRAID_RUNTIME_CORE_OPERATION_H
+#ifndef BRAID_RUNTIME_OPERATIONS_OPERATION_H
+#define BRAID_RUNTIME_OPERATIONS_OPERATION_H
 
 #include "braid-rt/CollectiveTraits.h"
 
@@ -102,4 +102,4 @@ BRAID_RT_API bool agree(const Operation &a, const Operation &b);
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_OPERATION_H
+#endif // BRAID_RUNTIME_OPERATIONS_OPERATION_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Call.h"
+#include "Operations/Call.h"
 
 #include <algorithm>
 #include <cstring>

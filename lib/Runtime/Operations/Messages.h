@@ -12,11 +12,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_MESSAGES_H
-#define BRAID_RUNTIME_CORE_MESSAGES_H
+#ifndef BRAID_RUNTIME_OPERATIONS_MESSAGES_H
+#define BRAID_RUNTIME_OPERATIONS_MESSAGES_H
 
-#include "Core/Communicator.h"
-#include "Core/Operation.h"
+#include "Operations/Communicator.h"
+#include "Operations/Operation.h"
 
 #include <cstdint>
 #include <map>
@@ -82,4 +82,4 @@ describeDeadlock(const std::map<int32_t, std::string> &operations,
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_MESSAGES_H
+#endif // BRAID_RUNTIME_OPERATIONS_MESSAGES_H
