@@ -12,7 +12,7 @@
 #include "CUDA/Communication/NCCLCommunicator.h"
 #include "CUDA/Device/CudaDevice.h"
 #include "CUDA/Failures/Status.h"
-#include "Core/Failures/FlightRecorder.h"
+#include "Diagnosis/FlightRecorder.h"
 
 #include <atomic>
 #include <condition_variable>

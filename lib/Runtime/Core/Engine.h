@@ -19,7 +19,7 @@
 #include "Operations/Communicator.h"
 #include "Core/Device.h"
 #include "Base/Environment.h"
-#include "Core/Failures/FlightRecorder.h"
+#include "Diagnosis/FlightRecorder.h"
 #include "Operations/Operation.h"
 
 #include <map>

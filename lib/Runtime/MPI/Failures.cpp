@@ -19,7 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Base/Error.h"
-#include "Core/Failures/Deadlock.h"
+#include "Diagnosis/Deadlock.h"
 #include "Operations/Messages.h"
 #include "MPI/MPIEngine.h"
 #include "MPI/Pause.h"

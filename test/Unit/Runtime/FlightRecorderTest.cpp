@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Failures/FlightRecorder.h"
+#include "Diagnosis/FlightRecorder.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Failures/Status.h"
-#include "Core/Failures/Deadlock.h"
+#include "Diagnosis/Deadlock.h"
 
 #include <algorithm>
 #include <iterator>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Failures/FlightRecorder.h"
+#include "Diagnosis/FlightRecorder.h"
 #include "Base/Bytes.h"
 #include "Base/Error.h"
 #include "Base/JsonText.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Failures/Deadlock.h"
+#include "Diagnosis/Deadlock.h"
 
 #include <algorithm>
 

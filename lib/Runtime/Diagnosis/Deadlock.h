@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_FAILURES_DEADLOCK_H
-#define BRAID_RUNTIME_CORE_FAILURES_DEADLOCK_H
+#ifndef BRAID_RUNTIME_DIAGNOSIS_DEADLOCK_H
+#define BRAID_RUNTIME_DIAGNOSIS_DEADLOCK_H
 
 #include "braid-rt/Types.h"
 
@@ -26,4 +26,4 @@ BRAID_RT_API std::vector<int32_t> findDeadlocked(WaitingRanks waiting);
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_FAILURES_DEADLOCK_H
+#endif // BRAID_RUNTIME_DIAGNOSIS_DEADLOCK_H

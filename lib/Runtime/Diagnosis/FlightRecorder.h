@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_FAILURES_FLIGHTRECORDER_H
-#define BRAID_RUNTIME_CORE_FAILURES_FLIGHTRECORDER_H
+#ifndef BRAID_RUNTIME_DIAGNOSIS_FLIGHTRECORDER_H
+#define BRAID_RUNTIME_DIAGNOSIS_FLIGHTRECORDER_H
 
 #include "Operations/Call.h"
 #include "Operations/Communicator.h"
@@ -105,4 +105,4 @@ void checkFlightFolder(const Environment &environment);
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_FAILURES_FLIGHTRECORDER_H
+#endif // BRAID_RUNTIME_DIAGNOSIS_FLIGHTRECORDER_H
