@@ -19,7 +19,7 @@
 #include "CUDA/Processes/Launch.h"
 #include "CUDA/Processes/Store.h"
 #include "CUDA/Rank.h"
-#include "Core/Engine.h"
+#include "Engine/Engine.h"
 
 #include <atomic>
 #include <condition_variable>

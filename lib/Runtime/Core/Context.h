@@ -9,7 +9,7 @@
 #ifndef BRAID_RUNTIME_CORE_CONTEXT_H
 #define BRAID_RUNTIME_CORE_CONTEXT_H
 
-#include "Core/Engine.h"
+#include "Engine/Engine.h"
 #include "Base/Error.h"
 #include "braid-rt/Host.h"
 

@@ -15,7 +15,7 @@
 #ifndef BRAID_RUNTIME_CORE_ENGINEREGISTRY_H
 #define BRAID_RUNTIME_CORE_ENGINEREGISTRY_H
 
-#include "Core/Engine.h"
+#include "Engine/Engine.h"
 
 #include <memory>
 

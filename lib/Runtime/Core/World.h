@@ -10,7 +10,7 @@
 #define BRAID_RUNTIME_CORE_WORLD_H
 
 #include "Core/Context.h"
-#include "Core/Engine.h"
+#include "Engine/Engine.h"
 #include "Base/Environment.h"
 #include "braid-rt/Host.h"
 

@@ -16,7 +16,7 @@
 #ifndef BRAID_RUNTIME_INPROCESS_INPROCESSENGINE_H
 #define BRAID_RUNTIME_INPROCESS_INPROCESSENGINE_H
 
-#include "Core/Engine.h"
+#include "Engine/Engine.h"
 #include "Base/Error.h"
 #include "Operations/Messages.h"
 #include "InProcess/Plan.h"

@@ -16,7 +16,7 @@
 #ifndef BRAID_RUNTIME_MPI_MPIENGINE_H
 #define BRAID_RUNTIME_MPI_MPIENGINE_H
 
-#include "Core/Engine.h"
+#include "Engine/Engine.h"
 #include "Core/Host/HostDevice.h"
 #include "MPI/Control.h"
 #include "MPI/Library.h"

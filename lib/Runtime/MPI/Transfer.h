@@ -33,7 +33,7 @@
 #ifndef BRAID_RUNTIME_MPI_TRANSFER_H
 #define BRAID_RUNTIME_MPI_TRANSFER_H
 
-#include "Core/Engine.h"
+#include "Engine/Engine.h"
 #include "MPI/Call.h"
 #include "MPI/Hello.h"
 #include "MPI/Staging.h"

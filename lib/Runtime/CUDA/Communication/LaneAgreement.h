@@ -11,7 +11,7 @@
 
 #include "CUDA/API/NCCL.h"
 #include "Base/Bytes.h"
-#include "Core/Engine.h"
+#include "Engine/Engine.h"
 
 #include <map>
 #include <string>

@@ -10,7 +10,7 @@
 #define BRAID_RUNTIME_CUDA_COMMUNICATION_LANEOPTIONS_H
 
 #include "CUDA/API/NCCL.h"
-#include "Core/Engine.h"
+#include "Engine/Engine.h"
 
 #include <map>
 #include <string>

@@ -13,7 +13,7 @@
 #include "CUDA/Communication/Flight.h"
 #include "CUDA/Communication/LaneAgreement.h"
 #include "CUDA/Communication/Rendezvous.h"
-#include "Core/Engine.h"
+#include "Engine/Engine.h"
 
 #include <atomic>
 #include <deque>

@@ -11,7 +11,7 @@
 
 #include "CUDA/API/NCCL.h"
 #include "CUDA/Communication/Flight.h"
-#include "Core/Engine.h"
+#include "Engine/Engine.h"
 
 #include <atomic>
 #include <deque>

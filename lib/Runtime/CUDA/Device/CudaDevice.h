@@ -11,7 +11,7 @@
 
 #include "CUDA/API/Blas.h"
 #include "CUDA/Device/Gpu.h"
-#include "Core/Device.h"
+#include "Engine/Device.h"
 
 #include <memory>
 #include <vector>

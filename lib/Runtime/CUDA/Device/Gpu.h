@@ -12,7 +12,7 @@
 #include "CUDA/API/Driver.h"
 #include "CUDA/Trace/Activities.h"
 #include "CUDA/Trace/Timeline.h"
-#include "Core/Engine.h"
+#include "Engine/Engine.h"
 
 #include <atomic>
 #include <cstdint>

@@ -10,7 +10,7 @@
 #define BRAID_RUNTIME_CUDA_DEVICE_MODULES_H
 
 #include "CUDA/Device/Memory.h"
-#include "Core/Device.h"
+#include "Engine/Device.h"
 #include "braid-rt/Program.h"
 
 #include <string>

@@ -10,7 +10,7 @@
 #define BRAID_RUNTIME_CUDA_DEVICE_PRODUCTTYPES_H
 
 #include "CUDA/API/Blas.h"
-#include "Core/Device.h"
+#include "Engine/Device.h"
 
 #include <array>
 #include <string>

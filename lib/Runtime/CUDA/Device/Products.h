@@ -11,7 +11,7 @@
 
 #include "CUDA/API/Blas.h"
 #include "CUDA/Device/Memory.h"
-#include "Core/Device.h"
+#include "Engine/Device.h"
 
 #include <array>
 #include <unordered_map>

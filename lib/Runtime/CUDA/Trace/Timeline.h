@@ -10,7 +10,7 @@
 #define BRAID_RUNTIME_CUDA_TRACE_TIMELINE_H
 
 #include "CUDA/API/Driver.h"
-#include "Core/Device.h"
+#include "Engine/Device.h"
 
 #include <cstddef>
 #include <cstdint>

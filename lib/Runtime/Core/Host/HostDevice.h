@@ -9,7 +9,7 @@
 #ifndef BRAID_RUNTIME_CORE_HOST_HOSTDEVICE_H
 #define BRAID_RUNTIME_CORE_HOST_HOSTDEVICE_H
 
-#include "Core/Device.h"
+#include "Engine/Device.h"
 
 namespace braid::rt {
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Engine.h"
+#include "Engine/Engine.h"
 
 using namespace braid::rt;
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Device.h"
+#include "Engine/Device.h"
 #include "Base/Error.h"
 
 #include <cstring>

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_DEVICE_H
-#define BRAID_RUNTIME_CORE_DEVICE_H
+#ifndef BRAID_RUNTIME_ENGINE_DEVICE_H
+#define BRAID_RUNTIME_ENGINE_DEVICE_H
 
 #include "Core/Memory.h"
 #include "braid-rt/Blas.h"
@@ -155,4 +155,4 @@ BRAID_RT_API void checkProduct(const MatrixProduct &product);
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_DEVICE_H
+#endif // BRAID_RUNTIME_ENGINE_DEVICE_H

@@ -13,11 +13,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_ENGINE_H
-#define BRAID_RUNTIME_CORE_ENGINE_H
+#ifndef BRAID_RUNTIME_ENGINE_ENGINE_H
+#define BRAID_RUNTIME_ENGINE_ENGINE_H
 
 #include "Operations/Communicator.h"
-#include "Core/Device.h"
+#include "Engine/Device.h"
 #include "Base/Environment.h"
 #include "Diagnosis/FlightRecorder.h"
 #include "Operations/Operation.h"
@@ -192,4 +192,4 @@ private:
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_ENGINE_H
+#endif // BRAID_RUNTIME_ENGINE_ENGINE_H
