@@ -9,7 +9,7 @@
 #ifndef BRAID_RUNTIME_ENGINE_DEVICE_H
 #define BRAID_RUNTIME_ENGINE_DEVICE_H
 
-#include "Core/Memory.h"
+#include "Host/Memory.h"
 #include "braid-rt/Blas.h"
 #include "braid-rt/Program.h"
 #include "braid-rt/Types.h"

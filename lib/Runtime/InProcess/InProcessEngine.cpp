@@ -8,7 +8,7 @@
 
 #include "InProcess/InProcessEngine.h"
 #include "Core/EngineRegistry.h"
-#include "Core/Host/HostDevice.h"
+#include "Host/HostDevice.h"
 #include "braid-rt/Link.h"
 
 #include <algorithm>

@@ -17,7 +17,7 @@
 #define BRAID_RUNTIME_MPI_MPIENGINE_H
 
 #include "Engine/Engine.h"
-#include "Core/Host/HostDevice.h"
+#include "Host/HostDevice.h"
 #include "MPI/Control.h"
 #include "MPI/Library.h"
 #include "MPI/MPICommunicator.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_MEMORY_H
-#define BRAID_RUNTIME_CORE_MEMORY_H
+#ifndef BRAID_RUNTIME_HOST_MEMORY_H
+#define BRAID_RUNTIME_HOST_MEMORY_H
 
 #include "braid-rt/Types.h"
 
@@ -71,4 +71,4 @@ void freeBlock(void *pointer);
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_MEMORY_H
+#endif // BRAID_RUNTIME_HOST_MEMORY_H

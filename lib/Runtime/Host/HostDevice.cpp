@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Host/HostDevice.h"
+#include "Host/HostDevice.h"
 
 #include <algorithm>
 #include <cstdlib>

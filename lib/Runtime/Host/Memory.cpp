@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Memory.h"
+#include "Host/Memory.h"
 #include "Core/Context.h"
 #include "braid-rt/Memory.h"
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_HOST_HOSTDEVICE_H
-#define BRAID_RUNTIME_CORE_HOST_HOSTDEVICE_H
+#ifndef BRAID_RUNTIME_HOST_HOSTDEVICE_H
+#define BRAID_RUNTIME_HOST_HOSTDEVICE_H
 
 #include "Engine/Device.h"
 
@@ -41,4 +41,4 @@ BRAID_RT_API int32_t chooseBlasThreads(int32_t configured, int32_t ranksOfHost);
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_HOST_HOSTDEVICE_H
+#endif // BRAID_RUNTIME_HOST_HOSTDEVICE_H

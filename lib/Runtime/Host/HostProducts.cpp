@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Base/Error.h"
-#include "Core/Host/HostDevice.h"
+#include "Host/HostDevice.h"
 
 #include <algorithm>
 #include <cblas.h>

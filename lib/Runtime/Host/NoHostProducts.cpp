@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Base/Error.h"
-#include "Core/Host/HostDevice.h"
+#include "Host/HostDevice.h"
 
 using namespace braid::rt;
 
