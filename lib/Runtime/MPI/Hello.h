@@ -16,7 +16,7 @@
 #ifndef BRAID_RUNTIME_MPI_HELLO_H
 #define BRAID_RUNTIME_MPI_HELLO_H
 
-#include "MPI/Call.h"
+#include "MPI/Library/Call.h"
 #include "MPI/Staging.h"
 
 #include <cstdint>

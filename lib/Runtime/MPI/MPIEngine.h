@@ -19,7 +19,7 @@
 #include "Engine/Engine.h"
 #include "Host/HostDevice.h"
 #include "MPI/Control.h"
-#include "MPI/Library.h"
+#include "MPI/Library/Library.h"
 #include "MPI/MPICommunicator.h"
 
 #include <atomic>

@@ -34,7 +34,7 @@
 #define BRAID_RUNTIME_MPI_TRANSFER_H
 
 #include "Engine/Engine.h"
-#include "MPI/Call.h"
+#include "MPI/Library/Call.h"
 #include "MPI/Hello.h"
 #include "MPI/Staging.h"
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MPI/Call.h"
+#include "MPI/Library/Call.h"
 #include "Base/Error.h"
 
 #include <algorithm>

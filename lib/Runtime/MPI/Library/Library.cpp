@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MPI/Library.h"
+#include "MPI/Library/Library.h"
 #include "Base/Error.h"
-#include "MPI/Call.h"
-#include "MPI/LaunchedRanks.h"
+#include "MPI/Library/Call.h"
+#include "MPI/Library/LaunchedRanks.h"
 
 #include <atomic>
 #include <csignal>

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_MPI_CALL_H
-#define BRAID_RUNTIME_MPI_CALL_H
+#ifndef BRAID_RUNTIME_MPI_LIBRARY_CALL_H
+#define BRAID_RUNTIME_MPI_LIBRARY_CALL_H
 
 #include <cstddef>
 #include <cstdint>
@@ -106,4 +106,4 @@ inline MPI_Request *addRequest(Requests &requests) {
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_MPI_CALL_H
+#endif // BRAID_RUNTIME_MPI_LIBRARY_CALL_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MPI/LaunchedRanks.h"
+#include "MPI/Library/LaunchedRanks.h"
 
 #include <charconv>
 #include <cstdint>

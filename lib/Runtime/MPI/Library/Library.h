@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_MPI_LIBRARY_H
-#define BRAID_RUNTIME_MPI_LIBRARY_H
+#ifndef BRAID_RUNTIME_MPI_LIBRARY_LIBRARY_H
+#define BRAID_RUNTIME_MPI_LIBRARY_LIBRARY_H
 
 #include <string>
 
@@ -33,4 +33,4 @@ private:
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_MPI_LIBRARY_H
+#endif // BRAID_RUNTIME_MPI_LIBRARY_LIBRARY_H

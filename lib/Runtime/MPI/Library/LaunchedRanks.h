@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_MPI_LAUNCHEDRANKS_H
-#define BRAID_RUNTIME_MPI_LAUNCHEDRANKS_H
+#ifndef BRAID_RUNTIME_MPI_LIBRARY_LAUNCHEDRANKS_H
+#define BRAID_RUNTIME_MPI_LIBRARY_LAUNCHEDRANKS_H
 
 #include <string>
 
@@ -21,4 +21,4 @@ std::string describeLaunchedRanks();
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_MPI_LAUNCHEDRANKS_H
+#endif // BRAID_RUNTIME_MPI_LIBRARY_LAUNCHEDRANKS_H
