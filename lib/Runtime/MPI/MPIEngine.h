@@ -20,7 +20,7 @@
 #include "Host/HostDevice.h"
 #include "MPI/Control.h"
 #include "MPI/Library/Library.h"
-#include "MPI/MPICommunicator.h"
+#include "MPI/Transfers/MPICommunicator.h"
 
 #include <atomic>
 #include <condition_variable>

@@ -8,8 +8,8 @@
 
 #include "Operations/Messages.h"
 #include "Base/Error.h"
-#include "MPI/MPICommunicator.h"
-#include "MPI/Transfer.h"
+#include "MPI/Transfers/MPICommunicator.h"
+#include "MPI/Transfers/Transfer.h"
 #include "Reduce/Reduce.h"
 
 #include <algorithm>

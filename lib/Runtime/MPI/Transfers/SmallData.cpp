@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MPI/SmallData.h"
-#include "MPI/MPICommunicator.h"
-#include "MPI/Strided.h"
-#include "MPI/Transfer.h"
+#include "MPI/Transfers/SmallData.h"
+#include "MPI/Transfers/MPICommunicator.h"
+#include "MPI/Transfers/Strided.h"
+#include "MPI/Transfers/Transfer.h"
 #include "Reduce/Reduce.h"
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_MPI_STRIDED_H
-#define BRAID_RUNTIME_MPI_STRIDED_H
+#ifndef BRAID_RUNTIME_MPI_TRANSFERS_STRIDED_H
+#define BRAID_RUNTIME_MPI_TRANSFERS_STRIDED_H
 
 #include "Operations/Operation.h"
 
@@ -44,4 +44,4 @@ private:
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_MPI_STRIDED_H
+#endif // BRAID_RUNTIME_MPI_TRANSFERS_STRIDED_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MPI/Strided.h"
-#include "MPI/Transfer.h"
+#include "MPI/Transfers/Strided.h"
+#include "MPI/Transfers/Transfer.h"
 #include "Reduce/Reduce.h"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MPI/Staging.h"
+#include "MPI/Transfers/Staging.h"
 
 using namespace braid::rt;
 

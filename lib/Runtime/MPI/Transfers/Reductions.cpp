@@ -14,10 +14,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MPI/MPICommunicator.h"
+#include "MPI/Transfers/MPICommunicator.h"
 #include "MPI/MPIEngine.h"
-#include "MPI/Strided.h"
-#include "MPI/Transfer.h"
+#include "MPI/Transfers/Strided.h"
+#include "MPI/Transfers/Transfer.h"
 #include "Reduce/Reduce.h"
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 
 #include "Base/Error.h"
 #include "Operations/Messages.h"
-#include "MPI/MPICommunicator.h"
-#include "MPI/Transfer.h"
+#include "MPI/Transfers/MPICommunicator.h"
+#include "MPI/Transfers/Transfer.h"
 
 #include <algorithm>
 #include <cstring>

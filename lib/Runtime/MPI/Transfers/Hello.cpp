@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MPI/Hello.h"
-#include "MPI/MPICommunicator.h"
-#include "MPI/SmallData.h"
-#include "MPI/Transfer.h"
+#include "MPI/Transfers/Hello.h"
+#include "MPI/Transfers/MPICommunicator.h"
+#include "MPI/Transfers/SmallData.h"
+#include "MPI/Transfers/Transfer.h"
 
 #include <cstring>
 

@@ -30,13 +30,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_MPI_TRANSFER_H
-#define BRAID_RUNTIME_MPI_TRANSFER_H
+#ifndef BRAID_RUNTIME_MPI_TRANSFERS_TRANSFER_H
+#define BRAID_RUNTIME_MPI_TRANSFERS_TRANSFER_H
 
 #include "Engine/Engine.h"
 #include "MPI/Library/Call.h"
-#include "MPI/Hello.h"
-#include "MPI/Staging.h"
+#include "MPI/Transfers/Hello.h"
+#include "MPI/Transfers/Staging.h"
 
 #include <atomic>
 #include <deque>
@@ -238,4 +238,4 @@ void runAlone(const Operation &operation);
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_MPI_TRANSFER_H
+#endif // BRAID_RUNTIME_MPI_TRANSFERS_TRANSFER_H

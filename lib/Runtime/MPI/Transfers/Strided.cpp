@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MPI/Strided.h"
+#include "MPI/Transfers/Strided.h"
 #include "Reduce/Reduce.h"
 
 #include <algorithm>

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_MPI_MPICOMMUNICATOR_H
-#define BRAID_RUNTIME_MPI_MPICOMMUNICATOR_H
+#ifndef BRAID_RUNTIME_MPI_TRANSFERS_MPICOMMUNICATOR_H
+#define BRAID_RUNTIME_MPI_TRANSFERS_MPICOMMUNICATOR_H
 
-#include "MPI/Transfer.h"
+#include "MPI/Transfers/Transfer.h"
 
 #include <map>
 
@@ -71,4 +71,4 @@ private:
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_MPI_MPICOMMUNICATOR_H
+#endif // BRAID_RUNTIME_MPI_TRANSFERS_MPICOMMUNICATOR_H

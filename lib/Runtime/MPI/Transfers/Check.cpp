@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MPI/MPICommunicator.h"
+#include "MPI/Transfers/MPICommunicator.h"
 #include "MPI/MPIEngine.h"
-#include "MPI/Transfer.h"
+#include "MPI/Transfers/Transfer.h"
 
 using namespace braid::rt;
 

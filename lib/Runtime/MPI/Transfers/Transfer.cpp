@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MPI/Transfer.h"
+#include "MPI/Transfers/Transfer.h"
 #include "Base/Error.h"
-#include "MPI/MPICommunicator.h"
+#include "MPI/Transfers/MPICommunicator.h"
 #include "MPI/MPIEngine.h"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MPI/MPICommunicator.h"
+#include "MPI/Transfers/MPICommunicator.h"
 #include "Base/Bytes.h"
 #include "Base/Error.h"
 #include "MPI/MPIEngine.h"

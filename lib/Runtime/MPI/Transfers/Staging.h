@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_MPI_STAGING_H
-#define BRAID_RUNTIME_MPI_STAGING_H
+#ifndef BRAID_RUNTIME_MPI_TRANSFERS_STAGING_H
+#define BRAID_RUNTIME_MPI_TRANSFERS_STAGING_H
 
 #include <cstdint>
 #include <map>
@@ -54,4 +54,4 @@ private:
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_MPI_STAGING_H
+#endif // BRAID_RUNTIME_MPI_TRANSFERS_STAGING_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_MPI_SMALLDATA_H
-#define BRAID_RUNTIME_MPI_SMALLDATA_H
+#ifndef BRAID_RUNTIME_MPI_TRANSFERS_SMALLDATA_H
+#define BRAID_RUNTIME_MPI_TRANSFERS_SMALLDATA_H
 
 #include <cstdint>
 #include <optional>
@@ -35,4 +35,4 @@ void deliverSmallData(const Transfer &transfer,
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_MPI_SMALLDATA_H
+#endif // BRAID_RUNTIME_MPI_TRANSFERS_SMALLDATA_H

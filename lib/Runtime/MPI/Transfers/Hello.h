@@ -13,11 +13,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_MPI_HELLO_H
-#define BRAID_RUNTIME_MPI_HELLO_H
+#ifndef BRAID_RUNTIME_MPI_TRANSFERS_HELLO_H
+#define BRAID_RUNTIME_MPI_TRANSFERS_HELLO_H
 
 #include "MPI/Library/Call.h"
-#include "MPI/Staging.h"
+#include "MPI/Transfers/Staging.h"
 
 #include <cstdint>
 
@@ -57,4 +57,4 @@ private:
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_MPI_HELLO_H
+#endif // BRAID_RUNTIME_MPI_TRANSFERS_HELLO_H

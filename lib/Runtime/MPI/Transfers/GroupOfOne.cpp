@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MPI/Transfer.h"
+#include "MPI/Transfers/Transfer.h"
 #include "Reduce/Reduce.h"
 
 #include <cstring>
