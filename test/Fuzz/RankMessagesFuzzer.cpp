@@ -11,11 +11,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Base/Bytes.h"
+#include "Base/Error.h"
 #include "CUDA/Communication/LaneAgreement.h"
 #include "CUDA/Failures/Failure.h"
 #include "CUDA/Failures/Status.h"
-#include "Base/Bytes.h"
-#include "Base/Error.h"
 
 #include <cstdlib>
 

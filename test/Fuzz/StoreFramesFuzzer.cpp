@@ -11,9 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Base/Error.h"
 #include "CUDA/Processes/Frames.h"
 #include "CUDA/Processes/Introduction.h"
-#include "Base/Error.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Program.h"
+#include "Base/Sha256.h"
 #include "Bytes.h"
 #include "Operations/Messages.h"
-#include "Base/Sha256.h"
 #include "Options.h"
 #include "Tools/Tools.h"
 #include "braid/Support/OutputFile.h"

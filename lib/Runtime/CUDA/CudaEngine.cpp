@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/CudaEngine.h"
-#include "CUDA/API/Cupti.h"
 #include "Base/Bytes.h"
-#include "Core/EngineRegistry.h"
 #include "Base/Error.h"
+#include "CUDA/API/Cupti.h"
+#include "Engine/EngineOptions.h"
 #include "Operations/Messages.h"
 
 #include <algorithm>

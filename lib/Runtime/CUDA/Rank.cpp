@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Rank.h"
-#include "CUDA/Communication/LaneOptions.h"
-#include "CUDA/CudaEngine.h"
 #include "Base/Bytes.h"
 #include "Base/Error.h"
+#include "CUDA/Communication/LaneOptions.h"
+#include "CUDA/CudaEngine.h"
 #include "Operations/Messages.h"
 
 #include <algorithm>

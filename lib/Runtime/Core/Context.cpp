@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/Context.h"
-#include "Operations/Messages.h"
 #include "Base/TextSink.h"
+#include "Operations/Messages.h"
 #include "braid-rt/Memory.h"
 
 #include <algorithm>

@@ -9,8 +9,8 @@
 #ifndef BRAID_RUNTIME_CORE_CONTEXT_H
 #define BRAID_RUNTIME_CORE_CONTEXT_H
 
-#include "Engine/Engine.h"
 #include "Base/Error.h"
+#include "Engine/Engine.h"
 #include "braid-rt/Host.h"
 
 #include <atomic>

@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/World.h"
-#include "Core/EngineRegistry.h"
-#include "Operations/Messages.h"
 #include "Base/StackGuard.h"
+#include "Core/EngineRegistry.h"
+#include "Engine/Memory.h"
+#include "Operations/Messages.h"
 #include "braid-rt/Numerics.h"
 
 #include <algorithm>

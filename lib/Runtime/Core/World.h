@@ -9,9 +9,9 @@
 #ifndef BRAID_RUNTIME_CORE_WORLD_H
 #define BRAID_RUNTIME_CORE_WORLD_H
 
+#include "Base/Environment.h"
 #include "Core/Context.h"
 #include "Engine/Engine.h"
-#include "Base/Environment.h"
 #include "braid-rt/Host.h"
 
 #include <condition_variable>

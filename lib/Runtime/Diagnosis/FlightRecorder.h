@@ -9,9 +9,9 @@
 #ifndef BRAID_RUNTIME_DIAGNOSIS_FLIGHTRECORDER_H
 #define BRAID_RUNTIME_DIAGNOSIS_FLIGHTRECORDER_H
 
+#include "Base/Environment.h"
 #include "Operations/Call.h"
 #include "Operations/Communicator.h"
-#include "Base/Environment.h"
 
 #include <array>
 #include <atomic>

@@ -8,6 +8,7 @@
 
 #include "Engine/Device.h"
 #include "Base/Error.h"
+#include "Engine/Memory.h"
 
 #include <cstring>
 

@@ -9,7 +9,6 @@
 #ifndef BRAID_RUNTIME_ENGINE_DEVICE_H
 #define BRAID_RUNTIME_ENGINE_DEVICE_H
 
-#include "Host/Memory.h"
 #include "braid-rt/Blas.h"
 #include "braid-rt/Program.h"
 #include "braid-rt/Types.h"
@@ -20,6 +19,8 @@
 #include <vector>
 
 namespace braid::rt {
+
+class MemoryPool;
 
 /// `batch` products C = A B + beta C of row-major matrices: A is m x k, B k x
 /// n, C m x n, before transposition.

@@ -16,10 +16,10 @@
 #ifndef BRAID_RUNTIME_ENGINE_ENGINE_H
 #define BRAID_RUNTIME_ENGINE_ENGINE_H
 
-#include "Operations/Communicator.h"
-#include "Engine/Device.h"
 #include "Base/Environment.h"
 #include "Diagnosis/FlightRecorder.h"
+#include "Engine/Device.h"
+#include "Operations/Communicator.h"
 #include "Operations/Operation.h"
 
 #include <map>
@@ -189,6 +189,19 @@ public:
 private:
   std::map<int32_t, FlightRecorder> recorders;
 };
+
+/// The version of Engine.h. The runtime refuses an engine of another version.
+constexpr int32_t engineInterfaceVersion = 8;
+
+/// The object that the shared library of an engine exports as
+/// `braid_rt_engine`.
+struct EngineDescriptor {
+  int32_t interfaceVersion;
+  /// Throws an Error that names the missing part or the unknown option.
+  std::unique_ptr<Engine> (*create)(const Environment &environment);
+};
+
+#define BRAID_RT_ENGINE_SYMBOL "braid_rt_engine"
 
 } // namespace braid::rt
 

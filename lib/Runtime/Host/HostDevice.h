@@ -10,6 +10,7 @@
 #define BRAID_RUNTIME_HOST_HOSTDEVICE_H
 
 #include "Engine/Device.h"
+#include "Engine/Memory.h"
 
 namespace braid::rt {
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "InProcess/InProcessEngine.h"
-#include "Core/EngineRegistry.h"
+#include "Engine/EngineOptions.h"
 #include "Host/HostDevice.h"
 #include "braid-rt/Link.h"
 

@@ -16,10 +16,10 @@
 #ifndef BRAID_RUNTIME_INPROCESS_INPROCESSENGINE_H
 #define BRAID_RUNTIME_INPROCESS_INPROCESSENGINE_H
 
-#include "Engine/Engine.h"
 #include "Base/Error.h"
-#include "Operations/Messages.h"
+#include "Engine/Engine.h"
 #include "InProcess/Plan.h"
+#include "Operations/Messages.h"
 
 #include <atomic>
 #include <chrono>

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "MPI/Control.h"
-#include "Operations/Messages.h"
 #include "MPI/MPIEngine.h"
+#include "Operations/Messages.h"
 
 #include <algorithm>
 

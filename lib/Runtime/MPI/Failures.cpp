@@ -20,9 +20,9 @@
 
 #include "Base/Error.h"
 #include "Diagnosis/Deadlock.h"
-#include "Operations/Messages.h"
 #include "MPI/MPIEngine.h"
 #include "MPI/Pause.h"
+#include "Operations/Messages.h"
 
 #include <algorithm>
 

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "MPI/MPIEngine.h"
-#include "Core/EngineRegistry.h"
 #include "Base/Error.h"
-#include "Operations/Messages.h"
+#include "Engine/EngineOptions.h"
 #include "MPI/Pause.h"
+#include "Operations/Messages.h"
 
 #include <algorithm>
 #include <climits>

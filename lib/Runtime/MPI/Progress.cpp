@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Base/Error.h"
-#include "Operations/Messages.h"
 #include "MPI/MPIEngine.h"
 #include "MPI/Pause.h"
+#include "Operations/Messages.h"
 
 #include <algorithm>
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Diagnosis/Deadlock.h"
-#include "Operations/Messages.h"
 #include "Failures/Dumps.h"
+#include "Operations/Messages.h"
 
 #include <algorithm>
 #include <set>

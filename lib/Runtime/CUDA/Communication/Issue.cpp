@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Base/Error.h"
 #include "CUDA/Communication/LaneOptions.h"
 #include "CUDA/Communication/Mapping.h"
 #include "CUDA/Communication/NCCLCommunicator.h"
 #include "CUDA/CudaEngine.h"
 #include "CUDA/Rank.h"
-#include "Base/Error.h"
 
 #include <numeric>
 

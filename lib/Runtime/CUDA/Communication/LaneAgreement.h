@@ -9,8 +9,8 @@
 #ifndef BRAID_RUNTIME_CUDA_COMMUNICATION_LANEAGREEMENT_H
 #define BRAID_RUNTIME_CUDA_COMMUNICATION_LANEAGREEMENT_H
 
-#include "CUDA/API/NCCL.h"
 #include "Base/Bytes.h"
+#include "CUDA/API/NCCL.h"
 #include "Engine/Engine.h"
 
 #include <map>

@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Communication/NCCLCommunicator.h"
+#include "Base/Error.h"
 #include "CUDA/Communication/LaneOptions.h"
 #include "CUDA/Communication/Mapping.h"
 #include "CUDA/CudaEngine.h"
 #include "CUDA/Rank.h"
-#include "Base/Error.h"
 #include "Operations/Messages.h"
 
 #include <thread>

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/CudaEngine.h"
 #include "Base/Bytes.h"
 #include "Base/Error.h"
+#include "CUDA/CudaEngine.h"
 #include "Operations/Messages.h"
 
 using namespace braid::rt;

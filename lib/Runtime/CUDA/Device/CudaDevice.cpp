@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Device/CudaDevice.h"
+#include "Base/Error.h"
 #include "CUDA/Device/BufferPool.h"
 #include "CUDA/Device/ComputeGraphs.h"
 #include "CUDA/Device/Graphs.h"
@@ -14,7 +15,6 @@
 #include "CUDA/Device/Memory.h"
 #include "CUDA/Device/Modules.h"
 #include "CUDA/Device/Products.h"
-#include "Base/Error.h"
 
 #include <algorithm>
 #include <charconv>

@@ -12,6 +12,7 @@
 #include "CUDA/API/Blas.h"
 #include "CUDA/Device/Gpu.h"
 #include "Engine/Device.h"
+#include "Engine/Memory.h"
 
 #include <memory>
 #include <vector>

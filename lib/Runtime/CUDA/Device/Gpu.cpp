@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Device/Gpu.h"
-#include "CUDA/Trace/ActivityTimeline.h"
-#include "Core/EngineRegistry.h"
 #include "Base/Error.h"
+#include "CUDA/Trace/ActivityTimeline.h"
+#include "Engine/EngineOptions.h"
 #include "Operations/Messages.h"
 
 #include <chrono>

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Device/Products.h"
-#include "CUDA/Device/ProductTypes.h"
 #include "Base/Error.h"
+#include "CUDA/Device/ProductTypes.h"
 
 #include <algorithm>
 #include <cstring>

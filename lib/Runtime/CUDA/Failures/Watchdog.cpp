@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Failures/Watchdog.h"
-#include "CUDA/CudaEngine.h"
 #include "Base/Error.h"
+#include "CUDA/CudaEngine.h"
 
 #include <algorithm>
 

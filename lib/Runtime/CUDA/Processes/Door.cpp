@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Processes/Door.h"
-#include "CUDA/Processes/Sockets.h"
 #include "Base/Environment.h"
+#include "CUDA/Processes/Sockets.h"
 
 #include <algorithm>
 #include <cerrno>

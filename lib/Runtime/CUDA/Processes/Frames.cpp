@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Processes/Frames.h"
-#include "CUDA/Processes/Introduction.h"
 #include "Base/Bytes.h"
+#include "CUDA/Processes/Introduction.h"
 
 #include <algorithm>
 #include <cstring>

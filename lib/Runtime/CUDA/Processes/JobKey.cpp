@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Processes/JobKey.h"
-#include "CUDA/Processes/Introduction.h"
 #include "Base/Error.h"
+#include "CUDA/Processes/Introduction.h"
 
 #include <cerrno>
 #include <cstdio>

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Processes/TcpStore.h"
-#include "CUDA/Processes/Sockets.h"
 #include "Base/Environment.h"
 #include "Base/Error.h"
+#include "CUDA/Processes/Sockets.h"
 #include "Operations/Messages.h"
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MPI/Transfers/MPICommunicator.h"
 #include "MPI/MPIEngine.h"
+#include "MPI/Transfers/MPICommunicator.h"
 #include "MPI/Transfers/Transfer.h"
 
 using namespace braid::rt;

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Base/Error.h"
-#include "Operations/Messages.h"
 #include "MPI/Transfers/MPICommunicator.h"
 #include "MPI/Transfers/Transfer.h"
+#include "Operations/Messages.h"
 
 #include <algorithm>
 #include <cstring>

@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MPI/Transfers/MPICommunicator.h"
 #include "MPI/MPIEngine.h"
+#include "MPI/Transfers/MPICommunicator.h"
 #include "MPI/Transfers/Strided.h"
 #include "MPI/Transfers/Transfer.h"
 #include "Reduce/Reduce.h"

@@ -8,8 +8,8 @@
 
 #include "MPI/Transfers/Transfer.h"
 #include "Base/Error.h"
-#include "MPI/Transfers/MPICommunicator.h"
 #include "MPI/MPIEngine.h"
+#include "MPI/Transfers/MPICommunicator.h"
 
 #include <algorithm>
 

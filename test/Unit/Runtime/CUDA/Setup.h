@@ -9,8 +9,8 @@
 #ifndef BRAID_UNITTESTS_RUNTIME_CUDA_SETUP_H
 #define BRAID_UNITTESTS_RUNTIME_CUDA_SETUP_H
 
-#include "CUDA/Device/CudaDevice.h"
 #include "Base/Error.h"
+#include "CUDA/Device/CudaDevice.h"
 #include "FakeBlas.h"
 #include "FakeCUDA.h"
 

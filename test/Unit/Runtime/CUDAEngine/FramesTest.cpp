@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Processes/Frames.h"
-#include "CUDA/Processes/Introduction.h"
 #include "Base/Error.h"
+#include "CUDA/Processes/Introduction.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -9,12 +9,12 @@
 #ifndef BRAID_TEST_UNIT_RUNTIME_CUDAENGINE_STORETESTING_H
 #define BRAID_TEST_UNIT_RUNTIME_CUDAENGINE_STORETESTING_H
 
+#include "Base/Environment.h"
+#include "Base/Error.h"
 #include "CUDA/Processes/Connection.h"
 #include "CUDA/Processes/Introduction.h"
 #include "CUDA/Processes/Sockets.h"
 #include "CUDA/Processes/Store.h"
-#include "Base/Environment.h"
-#include "Base/Error.h"
 
 #include <chrono>
 #include <condition_variable>

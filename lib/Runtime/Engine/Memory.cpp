@@ -6,9 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Host/Memory.h"
-#include "Core/Context.h"
-#include "braid-rt/Memory.h"
+#include "Engine/Memory.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -17,7 +15,6 @@
 using namespace braid::rt;
 
 namespace {
-constexpr size_t minimumAlignment = 64;
 /// The pool keeps blocks of at least this size for reuse; malloc reuses smaller
 /// ones.
 constexpr size_t keepSize = 64 * 1024;
@@ -160,32 +157,3 @@ int64_t MemoryPool::releaseAll() {
     release(live);
   return bytes;
 }
-
-//===----------------------------------------------------------------------===//
-// C entry points
-//===----------------------------------------------------------------------===//
-
-void *_mlir_memref_to_llvm_aligned_alloc(size_t alignment, size_t size) {
-  Context *context = Context::current();
-  void *pointer = context ? context->device.memory().allocate(alignment, size)
-                          : allocateBlock(alignment, size);
-  if (!pointer)
-    leaveOnError([&](Context &context) -> void * {
-      throw Error(messagePrefix({}, context.rank) + "cannot allocate " +
-                  std::to_string(size) + " bytes aligned to " +
-                  std::to_string(alignment));
-    });
-  return pointer;
-}
-
-void *_mlir_memref_to_llvm_alloc(size_t size) {
-  return _mlir_memref_to_llvm_aligned_alloc(minimumAlignment, size);
-}
-
-void _mlir_memref_to_llvm_free(void *pointer) { freeBlock(pointer); }
-
-void *braid_rt_alloc(size_t size) {
-  return allocateBlock(minimumAlignment, size);
-}
-
-void braid_rt_free(void *pointer) { freeBlock(pointer); }

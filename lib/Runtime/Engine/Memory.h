@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_HOST_MEMORY_H
-#define BRAID_RUNTIME_HOST_MEMORY_H
+#ifndef BRAID_RUNTIME_ENGINE_MEMORY_H
+#define BRAID_RUNTIME_ENGINE_MEMORY_H
 
 #include "braid-rt/Types.h"
 
@@ -16,6 +16,9 @@
 #include <map>
 
 namespace braid::rt {
+
+/// The least alignment of every allocation.
+inline constexpr size_t minimumAlignment = 64;
 
 /// The header of every allocation.
 struct BlockHeader;
@@ -71,4 +74,4 @@ void freeBlock(void *pointer);
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_HOST_MEMORY_H
+#endif // BRAID_RUNTIME_ENGINE_MEMORY_H
