@@ -14,11 +14,11 @@
 #include "CUDA/API/NCCL.h"
 #include "CUDA/Communication/Announcements.h"
 #include "CUDA/Communication/LaneOptions.h"
+#include "CUDA/Communication/Rank.h"
 #include "CUDA/Failures/Failure.h"
-#include "CUDA/Failures/Watchdog.h"
 #include "CUDA/Processes/Launch.h"
 #include "CUDA/Processes/Store.h"
-#include "CUDA/Rank.h"
+#include "CUDA/Watchdog.h"
 #include "Engine/Engine.h"
 
 #include <atomic>

@@ -10,8 +10,8 @@
 #include "CUDA/Communication/LaneOptions.h"
 #include "CUDA/Communication/Mapping.h"
 #include "CUDA/Communication/NCCLCommunicator.h"
+#include "CUDA/Communication/Rank.h"
 #include "CUDA/CudaEngine.h"
-#include "CUDA/Rank.h"
 
 #include <numeric>
 

@@ -10,8 +10,8 @@
 #include "Base/Error.h"
 #include "CUDA/Communication/LaneOptions.h"
 #include "CUDA/Communication/Mapping.h"
+#include "CUDA/Communication/Rank.h"
 #include "CUDA/CudaEngine.h"
-#include "CUDA/Rank.h"
 #include "Operations/Messages.h"
 
 #include <thread>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Failures/Watchdog.h"
+#include "CUDA/Watchdog.h"
 #include "Base/Error.h"
 #include "CUDA/CudaEngine.h"
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CUDA_FAILURES_WATCHDOG_H
-#define BRAID_RUNTIME_CUDA_FAILURES_WATCHDOG_H
+#ifndef BRAID_RUNTIME_CUDA_WATCHDOG_H
+#define BRAID_RUNTIME_CUDA_WATCHDOG_H
 
 #include <condition_variable>
 #include <cstdint>
@@ -52,4 +52,4 @@ private:
 
 } // namespace braid::rt::cuda
 
-#endif // BRAID_RUNTIME_CUDA_FAILURES_WATCHDOG_H
+#endif // BRAID_RUNTIME_CUDA_WATCHDOG_H

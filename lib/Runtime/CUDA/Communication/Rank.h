@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CUDA_RANK_H
-#define BRAID_RUNTIME_CUDA_RANK_H
+#ifndef BRAID_RUNTIME_CUDA_COMMUNICATION_RANK_H
+#define BRAID_RUNTIME_CUDA_COMMUNICATION_RANK_H
 
 #include "CUDA/Communication/NCCLCommunicator.h"
 #include "CUDA/Device/CudaDevice.h"
@@ -156,4 +156,4 @@ private:
 
 } // namespace braid::rt::cuda
 
-#endif // BRAID_RUNTIME_CUDA_RANK_H
+#endif // BRAID_RUNTIME_CUDA_COMMUNICATION_RANK_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Rank.h"
+#include "CUDA/Communication/Rank.h"
 #include "Base/Bytes.h"
 #include "Base/Error.h"
 #include "CUDA/Communication/LaneOptions.h"
