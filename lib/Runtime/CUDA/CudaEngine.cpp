@@ -75,11 +75,10 @@ openActivities(const Environment &environment) {
 }
 
 CudaEngine::CudaEngine(const Environment &environment)
-    : environment(environment), laneOptions(readLaneOptions(environment)),
-      activities(openActivities(environment)),
-      launch(findLaunch([](const char *name) { return std::getenv(name); })),
-      blocking(isFirstChoice(environment, "blocking", "1", "0")),
-      registering(!isFirstChoice(environment, "register-buffers", "0", "1")) {
+    // In this order, as the braces have it.
+    : RankServices{environment, readLaneOptions(environment),
+                   openActivities(environment)},
+      launch(findLaunch([](const char *name) { return std::getenv(name); })) {
   int32_t asked = environment.config.ranks;
   if (launch.hasLauncher()) {
     size = launch.size;
@@ -131,12 +130,6 @@ void CudaEngine::startWorld() {
     store->interrupt(failure().textFor(-1));
 }
 
-const nccl::NCCL &CudaEngine::nccl() const {
-  std::call_once(ncclFlag,
-                 [&]() { ncclLibrary = std::make_unique<nccl::NCCL>(); });
-  return *ncclLibrary;
-}
-
 int32_t CudaEngine::deviceOf(int32_t rank) const {
   int count = driver.deviceCount();
   auto devices = [](int32_t number) {
@@ -186,7 +179,7 @@ void CudaEngine::chooseDevices() {
 }
 
 void CudaEngine::deregisterBuffers() {
-  if (!registering || hasFailed())
+  if (!registersBuffers() || hasFailed())
     return;
   try {
     // Recorded collectives use the buffers, too.
@@ -218,7 +211,7 @@ CudaEngine::~CudaEngine() {
   for (const auto &rank : localRanksState)
     rank->forgetGraphs();
   // Ranks that are threads leave their communicators together.
-  bool groups = ncclLibrary && !hasFailed() && locals.size() > 1;
+  bool groups = usesNCCL() && !hasFailed() && locals.size() > 1;
   if (groups)
     nccl().groupStart();
   for (const auto &rank : localRanksState)
@@ -240,9 +233,8 @@ CudaRank &CudaEngine::find(int32_t rank) const {
 
 std::string CudaEngine::property(const std::string &name) const {
   // A world of one rank may do without the library.
-  return name == "nccl" && ncclLibrary
-             ? nccl::describeVersion(ncclLibrary->version)
-             : std::string();
+  return name == "nccl" && usesNCCL() ? nccl::describeVersion(nccl().version)
+                                      : std::string();
 }
 
 const std::vector<Replacement> &CudaEngine::replacements(int32_t rank) const {
@@ -410,7 +402,7 @@ void CudaEngine::stopRanks() {
   for (const auto &rank : localRanksState)
     rank->noteFailure();
   writeFlights();
-  if (!ncclLibrary) {
+  if (!usesNCCL()) {
     for (const auto &rank : localRanksState)
       rank->abortCommunicators();
     return;

@@ -9,17 +9,13 @@
 #ifndef BRAID_RUNTIME_CUDA_CUDAENGINE_H
 #define BRAID_RUNTIME_CUDA_CUDAENGINE_H
 
-#include "CUDA/API/Blas.h"
-#include "CUDA/API/Driver.h"
-#include "CUDA/API/NCCL.h"
 #include "CUDA/Communication/Announcements.h"
-#include "CUDA/Communication/LaneOptions.h"
 #include "CUDA/Communication/Rank.h"
+#include "CUDA/Communication/RankServices.h"
 #include "CUDA/Failures/Failure.h"
 #include "CUDA/Processes/Launch.h"
 #include "CUDA/Processes/Store.h"
 #include "CUDA/Watchdog.h"
-#include "Engine/Engine.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -33,7 +29,7 @@ namespace braid::rt {
 
 /// Ranks are threads of this process, each with a GPU. If a launcher has
 /// started the process, the process is one rank.
-class CudaEngine final : public Engine, public cuda::StoreListener {
+class CudaEngine final : public cuda::RankServices, public cuda::StoreListener {
 public:
   explicit CudaEngine(const Environment &environment);
   ~CudaEngine() override;
@@ -61,51 +57,30 @@ public:
   void lost(int32_t process) override;
   void note(const std::string &line) override { environment.log(line); }
 
-  //===--- For ranks and communicators ------------------------------------===//
+  //===--- RankServices ---------------------------------------------------===//
 
-  /// Loads the library at its first use, because a world of one rank needs it
-  /// only for a few operations.
-  const nccl::NCCL &nccl() const;
-  bool blocksInNCCL() const { return blocking; }
-  /// Communicators know arguments and arena, so that NCCL need not copy them
-  /// to buffers of its own.
-  bool registersBuffers() const { return registering; }
-  bool isLocal(int32_t rank) const { return locals.size() > 1 || rank == own; }
-  std::shared_ptr<cuda::Rendezvous> rendezvous(const CommunicatorSpec &spec);
+  bool isLocal(int32_t rank) const override {
+    return locals.size() > 1 || rank == own;
+  }
+  std::shared_ptr<cuda::Rendezvous>
+  rendezvous(const CommunicatorSpec &spec) override;
   void logCommunicator(const CommunicatorSpec &spec,
-                       const LaneSpec &used) const;
-  /// Creates a communicator that no program has announced, and waits for its
-  /// other members.
-  void makeUnannounced(cuda::NCCLCommunicator &communicator);
-  /// Measures unless an algorithm has been chosen. All ranks use the result of
-  /// the first measurement that ends. No rank waits for another rank's
-  /// measurement, which may depend on work that the waiting rank has yet to
-  /// start.
+                       const LaneSpec &used) const override;
+  void makeUnannounced(cuda::NCCLCommunicator &communicator) override;
   int32_t chooseAlgorithm(cuda::CudaRank &rank, const std::string &product,
-                          const std::function<int32_t()> &measure);
-
-  //===--- Failures -------------------------------------------------------===//
-
-  bool hasFailed() const { return failed.load(std::memory_order_acquire); }
-  cuda::Failure failure() const;
-  /// Ends the world in all processes. Only the first failure is kept.
-  void fail(const cuda::Failure &failure);
-  /// Waits at most one second for the world to fail. NCCL often reports the end
-  /// of a peer as an NCCL error before the connection to the peer closes.
-  void awaitFailureOfPeer();
-  /// True if processes announce operations to each other before they start.
-  bool announces() const {
+                          const std::function<int32_t()> &measure) override;
+  cuda::Failure failure() const override;
+  void fail(const cuda::Failure &failure) override;
+  void awaitFailureOfPeer() override;
+  bool announces() const override {
     return environment.logs(BRAID_RT_DEBUG_DETAIL) && launch.hasLauncher() &&
            size > 1;
   }
-  /// Announces an operation of this process's rank to all processes.
-  void announce(const cuda::OpenOperation &operation);
-  /// Waits until all members have announced the operation. Throws an Error if
-  /// one does not.
+  void announce(const cuda::OpenOperation &operation) override;
   void awaitAnnouncements(cuda::CudaRank &rank,
-                          const cuda::OpenOperation &operation);
-  /// The same if local members have started different collectives.
-  void failDisagreement(const cuda::Rendezvous &rendezvous, int64_t sequence);
+                          const cuda::OpenOperation &operation) override;
+  void failDisagreement(const cuda::Rendezvous &rendezvous,
+                        int64_t sequence) override;
 
   //===--- For the watchdog -----------------------------------------------===//
 
@@ -118,13 +93,6 @@ public:
   /// Stops the communicators of a world that has failed.
   void stopRanks();
   void writeFlights();
-
-  const Environment &environment;
-  const cuda::LaneOptions laneOptions;
-  /// Loaded before the driver, as CUPTI requires; null: traces use events.
-  const std::shared_ptr<cuda::Activities> activities;
-  const cuda::Driver driver;
-  const cuda::Blas blas;
 
 private:
   /// The kinds of messages between processes.
@@ -171,12 +139,9 @@ private:
   std::optional<int32_t> findChoice(const std::string &product) const;
 
   const cuda::Launch launch;
-  const bool blocking, registering;
   int32_t size = 1, own = 0;
   std::vector<int32_t> locals;
   Capabilities abilities;
-  mutable std::once_flag ncclFlag;
-  mutable std::unique_ptr<nccl::NCCL> ncclLibrary;
   std::vector<std::unique_ptr<cuda::CudaRank>> localRanksState;
 
   mutable std::mutex mutex;
@@ -191,7 +156,6 @@ private:
   /// Chosen algorithms, by product.
   std::map<std::string, int32_t> algorithms;
   cuda::Failure firstFailure;
-  std::atomic<bool> failed{false};
   std::mutex stopMutex;
   bool stopped = false;
   int64_t inquiry = 0;

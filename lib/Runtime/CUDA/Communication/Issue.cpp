@@ -11,7 +11,7 @@
 #include "CUDA/Communication/Mapping.h"
 #include "CUDA/Communication/NCCLCommunicator.h"
 #include "CUDA/Communication/Rank.h"
-#include "CUDA/CudaEngine.h"
+#include "CUDA/Communication/RankServices.h"
 
 #include <numeric>
 

@@ -10,7 +10,7 @@
 #include "Base/Bytes.h"
 #include "Base/Error.h"
 #include "CUDA/Communication/LaneOptions.h"
-#include "CUDA/CudaEngine.h"
+#include "CUDA/Communication/RankServices.h"
 #include "Operations/Messages.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
-CudaRank::CudaRank(CudaEngine &engine, int32_t rank)
+CudaRank::CudaRank(RankServices &engine, int32_t rank)
     : engine(engine), rank(rank), recorder(engine.recorder(rank)) {}
 
 CudaRank::~CudaRank() {

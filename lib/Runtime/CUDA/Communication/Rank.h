@@ -19,18 +19,16 @@
 #include <map>
 #include <mutex>
 
-namespace braid::rt {
-class CudaEngine;
-} // namespace braid::rt
-
 namespace braid::rt::cuda {
+
+class RankServices;
 
 /// A rank of this process. Its thread starts operations and waits for them. The
 /// watchdog polls its flights, and aborts its communicators when the world
 /// fails.
 class CudaRank final : public DeviceHooks {
 public:
-  CudaRank(CudaEngine &engine, int32_t rank);
+  CudaRank(RankServices &engine, int32_t rank);
   ~CudaRank() override;
 
   /// Drops recorded graphs, which use NCCL's communicators, at the end of a
@@ -114,7 +112,7 @@ public:
   /// An asynchronous error of NCCL; empty if there is none.
   std::string findAsyncError();
 
-  CudaEngine &engine;
+  RankServices &engine;
   const int32_t rank;
   std::unique_ptr<CudaDevice> device;
   /// Held during NCCL calls.
