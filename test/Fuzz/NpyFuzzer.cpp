@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Failures/Failure.h"
+#include "Common/Failure.h"
 #include "Tensors/Npy.h"
 
 #include <cstdlib>

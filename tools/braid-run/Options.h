@@ -9,7 +9,7 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_OPTIONS_H
 #define BRAID_TOOLS_BRAID_RUN_OPTIONS_H
 
-#include "Failures/Failure.h"
+#include "Common/Failure.h"
 
 #include <cstdint>
 #include <optional>

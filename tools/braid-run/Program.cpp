@@ -8,7 +8,7 @@
 
 #include "Program.h"
 #include "Base/Sha256.h"
-#include "Bytes.h"
+#include "Common/Bytes.h"
 #include "Operations/Messages.h"
 #include "Options.h"
 #include "Tools/Tools.h"

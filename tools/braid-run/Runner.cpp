@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Runner.h"
-#include "Bytes.h"
+#include "Common/Bytes.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Session.h"
+#include "Common/Json.h"
 #include "Tensors/Arguments.h"
 #include "Tensors/Results.h"
-#include "Timing/Json.h"
 #include "Timing/Report.h"
 #include "Timing/Trace.h"
 #include "Tools/PassOption.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Bytes.h"
+#include "Common/Bytes.h"
 
 #include <gmock/gmock.h>
 

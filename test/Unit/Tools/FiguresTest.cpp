@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Timing/Figures.h"
-#include "Timing/Json.h"
+#include "Common/Json.h"
 
 #include <gmock/gmock.h>
 

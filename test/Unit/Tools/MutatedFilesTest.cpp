@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Common/Failure.h"
 #include "Failures/Dumps.h"
-#include "Failures/Failure.h"
 #include "Tensors/Npy.h"
 #include "braid/Support/Text.h"
 

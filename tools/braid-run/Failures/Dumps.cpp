@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Failures/Dumps.h"
-#include "Failures/Failure.h"
+#include "Common/Failure.h"
 #include "Failures/JsonReader.h"
 
 #include "braid/Support/Text.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Failures/JsonReader.h"
-#include "Failures/Failure.h"
+#include "Common/Failure.h"
 
 #include <algorithm>
 #include <charconv>

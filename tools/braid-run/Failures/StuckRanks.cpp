@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Failures/StuckRanks.h"
-#include "Failures/Failure.h"
+#include "Common/Failure.h"
 
 #include <cstdio>
 #include <unistd.h>

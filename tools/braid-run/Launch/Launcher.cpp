@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Launch/Launcher.h"
-#include "Failures/Failure.h"
+#include "Common/Failure.h"
 
 #include <charconv>
 #include <cstdlib>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Launch/Processes.h"
-#include "Bytes.h"
+#include "Common/Bytes.h"
 #include "Failures/Signals.h"
 
 #include <algorithm>

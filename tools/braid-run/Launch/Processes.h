@@ -9,7 +9,7 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_LAUNCH_PROCESSES_H
 #define BRAID_TOOLS_BRAID_RUN_LAUNCH_PROCESSES_H
 
-#include "Failures/Failure.h"
+#include "Common/Failure.h"
 #include "braid-rt/braid-rt.h"
 
 #include <cstdint>

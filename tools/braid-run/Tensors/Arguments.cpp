@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tensors/Arguments.h"
+#include "Common/Parallel.h"
 #include "Options.h"
-#include "Parallel.h"
 #include "Tensors/Npy.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tensors/Compare.h"
-#include "Parallel.h"
+#include "Common/Parallel.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tensors/Npy.h"
-#include "Failures/Failure.h"
+#include "Common/Failure.h"
 #include "Tensors/NpyHeader.h"
 #include "braid/Support/OutputFile.h"
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tensors/NpyHeader.h"
-#include "Failures/Failure.h"
+#include "Common/Failure.h"
 #include "braid/Support/Text.h"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 
 #include "Tensors/Numerics.h"
 #include "Base/Error.h"
-#include "Timing/Json.h"
+#include "Common/Json.h"
 
 #include <algorithm>
 

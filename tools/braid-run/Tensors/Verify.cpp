@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tensors/Verify.h"
-#include "Bytes.h"
+#include "Common/Bytes.h"
+#include "Common/Json.h"
 #include "Tensors/Arguments.h"
 #include "Tensors/Npy.h"
-#include "Timing/Json.h"
 
 #include <algorithm>
 #include <cstring>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Timing/Clock.h"
-#include "Bytes.h"
+#include "Common/Bytes.h"
 
 #include <algorithm>
 #include <chrono>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Timing/Events.h"
-#include "Bytes.h"
+#include "Common/Bytes.h"
 #include "Timing/Clock.h"
 
 #include <algorithm>

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Timing/Replacements.h"
-#include "Bytes.h"
+#include "Common/Bytes.h"
+#include "Common/Json.h"
 #include "Operations/Messages.h"
-#include "Timing/Json.h"
 
 #include <algorithm>
 

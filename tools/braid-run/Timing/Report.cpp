@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Timing/Report.h"
-#include "Timing/Json.h"
+#include "Common/Json.h"
 
 #include <algorithm>
 #include <cstdarg>

@@ -14,9 +14,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Timing/Trace.h"
+#include "Common/Json.h"
 #include "Tensors/Arguments.h"
 #include "Timing/Figures.h"
-#include "Timing/Json.h"
 #include "braid/Support/OutputFile.h"
 
 #include <cctype>

@@ -9,7 +9,7 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_TOOLS_PASSOPTION_H
 #define BRAID_TOOLS_BRAID_RUN_TOOLS_PASSOPTION_H
 
-#include "Failures/Failure.h"
+#include "Common/Failure.h"
 
 #include <cstring>
 #include <string>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tools/Tools.h"
-#include "Failures/Failure.h"
+#include "Common/Failure.h"
 #include "braid/Support/ChildProcess.h"
 
 #include <climits>

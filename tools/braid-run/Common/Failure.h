@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_TOOLS_BRAID_RUN_FAILURES_FAILURE_H
-#define BRAID_TOOLS_BRAID_RUN_FAILURES_FAILURE_H
+#ifndef BRAID_TOOLS_BRAID_RUN_COMMON_FAILURE_H
+#define BRAID_TOOLS_BRAID_RUN_COMMON_FAILURE_H
 
 #include "braid/Support/Text.h"
 
@@ -44,4 +44,4 @@ void printError(int status, const std::string &text);
 
 } // namespace braid::run
 
-#endif // BRAID_TOOLS_BRAID_RUN_FAILURES_FAILURE_H
+#endif // BRAID_TOOLS_BRAID_RUN_COMMON_FAILURE_H

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_TOOLS_BRAID_RUN_BYTES_H
-#define BRAID_TOOLS_BRAID_RUN_BYTES_H
+#ifndef BRAID_TOOLS_BRAID_RUN_COMMON_BYTES_H
+#define BRAID_TOOLS_BRAID_RUN_COMMON_BYTES_H
 
-#include "Failures/Failure.h"
+#include "Common/Failure.h"
 
 #include <cstdint>
 #include <cstring>
@@ -67,4 +67,4 @@ private:
 
 } // namespace braid::run
 
-#endif // BRAID_TOOLS_BRAID_RUN_BYTES_H
+#endif // BRAID_TOOLS_BRAID_RUN_COMMON_BYTES_H

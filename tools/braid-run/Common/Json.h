@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_TOOLS_BRAID_RUN_TIMING_JSON_H
-#define BRAID_TOOLS_BRAID_RUN_TIMING_JSON_H
+#ifndef BRAID_TOOLS_BRAID_RUN_COMMON_JSON_H
+#define BRAID_TOOLS_BRAID_RUN_COMMON_JSON_H
 
 #include "Base/JsonText.h"
 
@@ -57,4 +57,4 @@ private:
 
 } // namespace braid::run
 
-#endif // BRAID_TOOLS_BRAID_RUN_TIMING_JSON_H
+#endif // BRAID_TOOLS_BRAID_RUN_COMMON_JSON_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_TOOLS_BRAID_RUN_PARALLEL_H
-#define BRAID_TOOLS_BRAID_RUN_PARALLEL_H
+#ifndef BRAID_TOOLS_BRAID_RUN_COMMON_PARALLEL_H
+#define BRAID_TOOLS_BRAID_RUN_COMMON_PARALLEL_H
 
 #include <algorithm>
 #include <cstdint>
@@ -34,4 +34,4 @@ template <typename Body> void forEachPiece(int64_t count, Body body) {
 
 } // namespace braid::run
 
-#endif // BRAID_TOOLS_BRAID_RUN_PARALLEL_H
+#endif // BRAID_TOOLS_BRAID_RUN_COMMON_PARALLEL_H

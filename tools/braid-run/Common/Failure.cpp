@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Failures/Failure.h"
+#include "Common/Failure.h"
 
 #include "braid/Support/Text.h"
 
