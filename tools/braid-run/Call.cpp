@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Call.h"
-#include "Options.h"
+#include "Options/Options.h"
 
 #include <algorithm>
 #include <cstring>

@@ -10,7 +10,7 @@
 #include "Base/Sha256.h"
 #include "Common/Bytes.h"
 #include "Operations/Messages.h"
-#include "Options.h"
+#include "Options/Options.h"
 #include "Tools/Tools.h"
 #include "braid/Support/OutputFile.h"
 

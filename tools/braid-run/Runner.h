@@ -13,7 +13,7 @@
 #include "Failures/StuckRanks.h"
 #include "Launch/Launcher.h"
 #include "Launch/Processes.h"
-#include "Options.h"
+#include "Options/Options.h"
 #include "Timing/Events.h"
 
 #include <memory>

@@ -10,7 +10,7 @@
 #include "Failures/Signals.h"
 #include "Launch/Binding.h"
 #include "Launch/Launcher.h"
-#include "Options.h"
+#include "Options/Options.h"
 #include "Program.h"
 #include "Runner.h"
 #include "Session.h"

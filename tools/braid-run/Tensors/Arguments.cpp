@@ -8,7 +8,7 @@
 
 #include "Tensors/Arguments.h"
 #include "Common/Parallel.h"
-#include "Options.h"
+#include "Options/Options.h"
 #include "Tensors/Npy.h"
 
 #include <algorithm>

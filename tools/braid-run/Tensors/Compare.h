@@ -9,7 +9,7 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_TENSORS_COMPARE_H
 #define BRAID_TOOLS_BRAID_RUN_TENSORS_COMPARE_H
 
-#include "Options.h"
+#include "Options/Options.h"
 #include "Tensors/Tensor.h"
 
 #include <string>

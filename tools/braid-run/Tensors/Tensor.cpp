@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tensors/Tensor.h"
-#include "Options.h"
+#include "Options/Options.h"
 // The conversions of small floats; they need nothing of the library.
 #include "Reduce/SmallFloat.h"
 

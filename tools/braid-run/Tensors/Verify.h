@@ -11,7 +11,7 @@
 
 #include "Call.h"
 #include "Launch/Processes.h"
-#include "Options.h"
+#include "Options/Options.h"
 #include "Tensors/Compare.h"
 #include "Tensors/Numerics.h"
 

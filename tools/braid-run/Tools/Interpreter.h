@@ -9,7 +9,7 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_TOOLS_INTERPRETER_H
 #define BRAID_TOOLS_BRAID_RUN_TOOLS_INTERPRETER_H
 
-#include "Options.h"
+#include "Options/Options.h"
 
 namespace braid::run {
 

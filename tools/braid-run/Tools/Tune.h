@@ -10,7 +10,7 @@
 #define BRAID_TOOLS_BRAID_RUN_TOOLS_TUNE_H
 
 #include "Launch/Launcher.h"
-#include "Options.h"
+#include "Options/Options.h"
 #include "Runner.h"
 
 namespace braid::run {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Options.h"
+#include "Options/Options.h"
 
 #include <algorithm>
 #include <charconv>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Options.h"
+#include "Options/Options.h"
 
 const char *const braid::run::helpText =
     R"(usage: braid-run PROGRAM [options]

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_TOOLS_BRAID_RUN_OPTIONS_H
-#define BRAID_TOOLS_BRAID_RUN_OPTIONS_H
+#ifndef BRAID_TOOLS_BRAID_RUN_OPTIONS_OPTIONS_H
+#define BRAID_TOOLS_BRAID_RUN_OPTIONS_OPTIONS_H
 
 #include "Common/Failure.h"
 
@@ -96,4 +96,4 @@ extern const char *const helpText;
 
 } // namespace braid::run
 
-#endif // BRAID_TOOLS_BRAID_RUN_OPTIONS_H
+#endif // BRAID_TOOLS_BRAID_RUN_OPTIONS_OPTIONS_H
