@@ -9,11 +9,11 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_RUNNER_H
 #define BRAID_TOOLS_BRAID_RUN_RUNNER_H
 
-#include "Call.h"
 #include "Failures/StuckRanks.h"
 #include "Launch/Launcher.h"
 #include "Launch/Processes.h"
 #include "Options/Options.h"
+#include "Tensors/Call.h"
 #include "Timing/Events.h"
 
 #include <memory>

@@ -9,9 +9,9 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_TENSORS_RESULTS_H
 #define BRAID_TOOLS_BRAID_RUN_TENSORS_RESULTS_H
 
-#include "Call.h"
 #include "Launch/Processes.h"
 #include "Options/Options.h"
+#include "Tensors/Call.h"
 
 #include <functional>
 #include <string>

@@ -9,9 +9,9 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_TENSORS_VERIFY_H
 #define BRAID_TOOLS_BRAID_RUN_TENSORS_VERIFY_H
 
-#include "Call.h"
 #include "Launch/Processes.h"
 #include "Options/Options.h"
+#include "Tensors/Call.h"
 #include "Tensors/Compare.h"
 #include "Tensors/Numerics.h"
 

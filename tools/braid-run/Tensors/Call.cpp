@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Call.h"
+#include "Tensors/Call.h"
 #include "Options/Options.h"
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_TOOLS_BRAID_RUN_CALL_H
-#define BRAID_TOOLS_BRAID_RUN_CALL_H
+#ifndef BRAID_TOOLS_BRAID_RUN_TENSORS_CALL_H
+#define BRAID_TOOLS_BRAID_RUN_TENSORS_CALL_H
 
 #include "Tensors/Tensor.h"
 
@@ -58,4 +58,4 @@ private:
 
 } // namespace braid::run
 
-#endif // BRAID_TOOLS_BRAID_RUN_CALL_H
+#endif // BRAID_TOOLS_BRAID_RUN_TENSORS_CALL_H
