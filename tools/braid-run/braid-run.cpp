@@ -11,11 +11,11 @@
 #include "Launch/Binding.h"
 #include "Launch/Launcher.h"
 #include "Options/Options.h"
-#include "Program.h"
-#include "Runner.h"
-#include "Session.h"
-#include "Tools/Interpreter.h"
-#include "Tools/Tune.h"
+#include "Run/Interpreter.h"
+#include "Run/Program.h"
+#include "Run/Runner.h"
+#include "Run/Session.h"
+#include "Run/Tune.h"
 #include "braid/Support/CleanUp.h"
 
 #include <cerrno>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Tools/TuningRounds.h"
+#include "Run/TuningRounds.h"
 
 #include "gtest/gtest.h"
 

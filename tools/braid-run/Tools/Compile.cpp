@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Program.h"
+#include "Run/Program.h"
 #include "Tools/PassOption.h"
 #include "Tools/Tools.h"
 #include "braid/Support/ChildProcess.h"

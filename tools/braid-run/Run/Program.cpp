@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Program.h"
+#include "Run/Program.h"
 #include "Base/Sha256.h"
 #include "Common/Bytes.h"
 #include "Operations/Messages.h"

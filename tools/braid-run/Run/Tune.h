@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_TOOLS_BRAID_RUN_TOOLS_TUNE_H
-#define BRAID_TOOLS_BRAID_RUN_TOOLS_TUNE_H
+#ifndef BRAID_TOOLS_BRAID_RUN_RUN_TUNE_H
+#define BRAID_TOOLS_BRAID_RUN_RUN_TUNE_H
 
 #include "Launch/Launcher.h"
 #include "Options/Options.h"
-#include "Runner.h"
+#include "Run/Runner.h"
 
 namespace braid::run {
 
@@ -23,4 +23,4 @@ void tune(const Options &options, const Launcher &launcher, Runner &runner);
 
 } // namespace braid::run
 
-#endif // BRAID_TOOLS_BRAID_RUN_TOOLS_TUNE_H
+#endif // BRAID_TOOLS_BRAID_RUN_RUN_TUNE_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_TOOLS_BRAID_RUN_TOOLS_TUNINGROUNDS_H
-#define BRAID_TOOLS_BRAID_RUN_TOOLS_TUNINGROUNDS_H
+#ifndef BRAID_TOOLS_BRAID_RUN_RUN_TUNINGROUNDS_H
+#define BRAID_TOOLS_BRAID_RUN_RUN_TUNINGROUNDS_H
 
 #include <string>
 #include <utility>
@@ -34,4 +34,4 @@ private:
 
 } // namespace braid::run
 
-#endif // BRAID_TOOLS_BRAID_RUN_TOOLS_TUNINGROUNDS_H
+#endif // BRAID_TOOLS_BRAID_RUN_RUN_TUNINGROUNDS_H

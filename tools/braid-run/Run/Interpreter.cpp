@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Tools/Interpreter.h"
-#include "Program.h"
-#include "Runner.h"
+#include "Run/Interpreter.h"
+#include "Run/Program.h"
+#include "Run/Runner.h"
 #include "Tensors/Arguments.h"
 #include "Tensors/Results.h"
 #include "Tensors/Verify.h"

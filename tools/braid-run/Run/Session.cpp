@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Session.h"
+#include "Run/Session.h"
 #include "Common/Json.h"
+#include "Run/Report.h"
 #include "Tensors/Arguments.h"
 #include "Tensors/Results.h"
-#include "Timing/Report.h"
 #include "Timing/Trace.h"
 #include "Tools/PassOption.h"
 #include "Tools/ProfiledMachine.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_TOOLS_BRAID_RUN_RUNNER_H
-#define BRAID_TOOLS_BRAID_RUN_RUNNER_H
+#ifndef BRAID_TOOLS_BRAID_RUN_RUN_RUNNER_H
+#define BRAID_TOOLS_BRAID_RUN_RUN_RUNNER_H
 
 #include "Failures/StuckRanks.h"
 #include "Launch/Launcher.h"
@@ -99,4 +99,4 @@ private:
 
 } // namespace braid::run
 
-#endif // BRAID_TOOLS_BRAID_RUN_RUNNER_H
+#endif // BRAID_TOOLS_BRAID_RUN_RUN_RUNNER_H

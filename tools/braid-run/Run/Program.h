@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_TOOLS_BRAID_RUN_PROGRAM_H
-#define BRAID_TOOLS_BRAID_RUN_PROGRAM_H
+#ifndef BRAID_TOOLS_BRAID_RUN_RUN_PROGRAM_H
+#define BRAID_TOOLS_BRAID_RUN_RUN_PROGRAM_H
 
 #include "Launch/Processes.h"
 #include "braid-rt/Numerics.h"
@@ -84,4 +84,4 @@ void compareWithModel(const std::string &file, const CompileRequest &request,
 
 } // namespace braid::run
 
-#endif // BRAID_TOOLS_BRAID_RUN_PROGRAM_H
+#endif // BRAID_TOOLS_BRAID_RUN_RUN_PROGRAM_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Timing/Report.h"
+#include "Run/Report.h"
 #include "Common/Json.h"
 
 #include <algorithm>

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_TOOLS_BRAID_RUN_TIMING_REPORT_H
-#define BRAID_TOOLS_BRAID_RUN_TIMING_REPORT_H
+#ifndef BRAID_TOOLS_BRAID_RUN_RUN_REPORT_H
+#define BRAID_TOOLS_BRAID_RUN_RUN_REPORT_H
 
-#include "Session.h"
+#include "Run/Session.h"
 
 #include <string>
 
@@ -26,4 +26,4 @@ std::string subjectJson(const std::string &role, const Subject &subject,
 
 } // namespace braid::run
 
-#endif // BRAID_TOOLS_BRAID_RUN_TIMING_REPORT_H
+#endif // BRAID_TOOLS_BRAID_RUN_RUN_REPORT_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Runner.h"
+#include "Run/Runner.h"
 #include "Common/Bytes.h"
 
 #include <algorithm>

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_TOOLS_BRAID_RUN_SESSION_H
-#define BRAID_TOOLS_BRAID_RUN_SESSION_H
+#ifndef BRAID_TOOLS_BRAID_RUN_RUN_SESSION_H
+#define BRAID_TOOLS_BRAID_RUN_RUN_SESSION_H
 
 #include "Launch/Launcher.h"
-#include "Program.h"
-#include "Runner.h"
+#include "Run/Program.h"
+#include "Run/Runner.h"
 #include "Tensors/Verify.h"
 #include "Timing/Figures.h"
 
@@ -114,4 +114,4 @@ private:
 
 } // namespace braid::run
 
-#endif // BRAID_TOOLS_BRAID_RUN_SESSION_H
+#endif // BRAID_TOOLS_BRAID_RUN_RUN_SESSION_H

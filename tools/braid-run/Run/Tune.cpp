@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Tools/Tune.h"
-#include "Session.h"
+#include "Run/Tune.h"
+#include "Run/Session.h"
+#include "Run/TuningRounds.h"
 #include "Tools/PassOption.h"
-#include "Tools/TuningRounds.h"
 #include "braid/Support/OutputFile.h"
 
 #include <cstdio>

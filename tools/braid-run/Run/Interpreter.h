@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_TOOLS_BRAID_RUN_TOOLS_INTERPRETER_H
-#define BRAID_TOOLS_BRAID_RUN_TOOLS_INTERPRETER_H
+#ifndef BRAID_TOOLS_BRAID_RUN_RUN_INTERPRETER_H
+#define BRAID_TOOLS_BRAID_RUN_RUN_INTERPRETER_H
 
 #include "Options/Options.h"
 
@@ -20,4 +20,4 @@ void runInterpreter(const Options &options);
 
 } // namespace braid::run
 
-#endif // BRAID_TOOLS_BRAID_RUN_TOOLS_INTERPRETER_H
+#endif // BRAID_TOOLS_BRAID_RUN_RUN_INTERPRETER_H
