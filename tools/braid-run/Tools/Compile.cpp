@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Run/Program.h"
+#include "Tools/Compile.h"
+#include "Common/Failure.h"
 #include "Tools/PassOption.h"
 #include "Tools/Tools.h"
 #include "braid/Support/ChildProcess.h"
