@@ -48,6 +48,11 @@ while read -r line; do
   finding "$line: trailing white space"
 done < <(files | xargs grep -nIE '[[:blank:]]+$' 2>/dev/null | grep -vE '^(docs/reference/(dialect\.md|passes/.*)|[^:]*\.(svg|patch)):' | cut -d: -f1,2)
 
+step "folders"
+while read -r number folder; do
+  finding "$folder has $number files; a folder should hold one concern, in at most 30"
+done < <(files | xargs -d '\n' dirname | sort | uniq -c | awk '$1 > 30')
+
 step "length"
 while read -r lines file; do
   say "warning: $file has $lines lines; a file should hold one concern, in less than 600"
