@@ -278,18 +278,16 @@ void braid::cleanUpOnSignals() {
 
 TemporaryFolder::TemporaryFolder(const std::string &prefix) {
   const char *parent = std::getenv("TMPDIR");
+  std::string name = std::string(parent && *parent ? parent : "/tmp") + "/" +
+                     prefix + "-" + randomName();
   std::error_code problem;
-  std::string name =
-      std::filesystem::absolute(parent && *parent ? parent : "/tmp", problem)
-          .string() +
-      "/" + prefix + "-" + randomName();
-  if (problem) {
-    error = "cannot make a temporary folder: " + problem.message();
-    return;
-  }
+  std::string whole = std::filesystem::absolute(name, problem).string();
   // The second process has the name before the folder exists.
   int pipe = folderPipe;
-  if ((pipe >= 0 && write(pipe, name.c_str(), name.size() + 1) < 0) ||
+  if (problem)
+    errno = problem.value();
+  if (problem ||
+      (pipe >= 0 && write(pipe, whole.c_str(), whole.size() + 1) < 0) ||
       mkdir(name.c_str(), 0700) != 0) {
     error =
         "cannot make a temporary folder " + name + ": " + std::strerror(errno);

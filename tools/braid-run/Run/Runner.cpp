@@ -123,11 +123,10 @@ void Runner::checkOptions(const Options &options, const std::string &engine,
            ": the engine does not know this launcher; mpirun, srun and "
            "torchrun set variables that engines know");
   // Each of many ranks that do not find each other is the first of its world.
-  if (launcher && !launcher.isSizeSure && launcher.size != 1 && ranks == 1 &&
-      options.ranks != 1)
+  if (launcher && launcher.size == 0 && ranks == 1 && options.ranks != 1)
     refuse(launcher.name + " has started this process (" + launcher.variables +
-           ") and does not say for sure how many ranks there are, but engine " +
-           engine + " has found 1; if that is right, --ranks=1 says so");
+           ") and does not say how many ranks there are, but engine " + engine +
+           " has found 1; if that is right, --ranks=1 says so");
   if (options.ranks && options.ranks != ranks)
     refuse("--ranks: found " + std::to_string(options.ranks) + ", but engine " +
            engine + " has " + std::to_string(ranks) +
