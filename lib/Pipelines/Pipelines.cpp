@@ -11,6 +11,7 @@
 
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Dialect/Comm/Transforms/RenamedOptions.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
@@ -50,8 +51,8 @@ void braid::buildPreparePipeline(OpPassManager &pm,
 /// Gives a pass the costs that `options` of a pipeline ask for.
 template <typename PassOptions>
 static void setCosts(PassOptions &passOptions, const OverlapOptions &options) {
-  passOptions.hardware = options.hardware;
-  passOptions.worldSize = options.worldSize;
+  passOptions.machine = options.machine;
+  passOptions.ranks = options.ranks;
   passOptions.ranksPerNode = options.ranksPerNode;
   passOptions.collectiveModel = options.collectiveModel;
   passOptions.linkLatency = options.linkLatency;
@@ -79,7 +80,7 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
     comm::CommPlanResourcesPassOptions planOptions;
     setCosts(planOptions, options);
     planOptions.orders = comm::PlannedOrders::Search;
-    planOptions.alternative = options.alternative;
+    planOptions.planNumber = options.planNumber;
     planOptions.maxInFlight = options.maxInFlight;
     planOptions.lanes = options.lanes;
     planOptions.keepOrder = options.keepOrder;
@@ -159,27 +160,27 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
 }
 
 void braid::registerPipelines() {
-  PassPipelineRegistration<PrepareOptions>(
+  comm::registerPipeline<PrepareOptions>(
       "braid-prepare",
       "Inline, clean up and fuse a program before it is scheduled",
       buildPreparePipeline);
-  PassPipelineRegistration<OverlapOptions>(
+  comm::registerPipeline<OverlapOptions>(
       "braid-overlap",
       "Hide communication behind computation with comm-schedule",
       buildOverlapPipeline);
-  PassPipelineRegistration<InductorOverlapOptions>(
+  comm::registerPipeline<InductorOverlapOptions>(
       "braid-overlap-inductor",
       "Hide communication behind computation with Inductor's passes",
       buildInductorOverlapPipeline);
-  PassPipelineRegistration<LowerToHostOptions>(
+  comm::registerPipeline<LowerToHostOptions>(
       "braid-lower-to-host",
       "Lower a scheduled program to the LLVM dialect for the host",
       buildLowerToHostPipeline);
-  PassPipelineRegistration<LowerToCUDAOptions>(
+  comm::registerPipeline<LowerToCUDAOptions>(
       "braid-lower-to-cuda",
       "Lower a scheduled program to the LLVM dialect and kernels for CUDA",
       buildLowerToCUDAPipeline);
-  PassPipelineRegistration<LowerKernelsOptions>(
+  comm::registerPipeline<LowerKernelsOptions>(
       "braid-lower-kernels",
       "Lower the kernels of a program to the NVVM dialect",
       buildLowerKernelsPipeline);

@@ -1,10 +1,10 @@
 // RUN: braid-opt %s --comm-report="profile=none collective-model=inductor" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,INDUCTOR
-// RUN: braid-opt %s --comm-report="profile=none collective-model=inductor world-size=16" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WORLD16
-// RUN: braid-opt %s --comm-report="profile=none collective-model=inductor world-size=1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WORLD1
-// RUN: braid-opt %s --comm-report="profile=none collective-model=inductor hardware=v100x8" -o /dev/null 2>&1 | FileCheck %s --check-prefix=V100
+// RUN: braid-opt %s --comm-report="profile=none collective-model=inductor ranks=16" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WORLD16
+// RUN: braid-opt %s --comm-report="profile=none collective-model=inductor ranks=1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WORLD1
+// RUN: braid-opt %s --comm-report="profile=none collective-model=inductor machine=v100x8" -o /dev/null 2>&1 | FileCheck %s --check-prefix=V100
 // RUN: braid-opt %s --comm-report="profile=none collective-model=link link-latency=20us link-bandwidth=10GB/s" \
 // RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,LINK
-// RUN: braid-opt %s --comm-report="profile=none collective-model=link world-size=8 ranks-per-node=4" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NODES
+// RUN: braid-opt %s --comm-report="profile=none collective-model=link ranks=8 ranks-per-node=4" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NODES
 // RUN: braid-opt %s --comm-report="profile=none collective-model=link ranks-per-node=1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ALONE
 
 // INDUCTOR: comm-report: hardware h100x8, collective model inductor, 8 ranks

@@ -1,6 +1,6 @@
 // RUN: braid-opt %s --comm-report="profile=none" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,H100
-// RUN: braid-opt %s --comm-report="hardware=a100x8" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,A100
-// RUN: braid-opt %s --comm-report="hardware=v100x8" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,V100
+// RUN: braid-opt %s --comm-report="machine=a100x8" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,A100
+// RUN: braid-opt %s --comm-report="machine=v100x8" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,V100
 
 // Each element type has a peak of its own, of dense matrices: 2 * 4096^3
 // operations over 989.4, 1978.9 and 67 Tops (H100), 312 (twice) and 19.5 (A100),

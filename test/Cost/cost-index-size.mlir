@@ -1,6 +1,6 @@
 // RUN: split-file %s %t
-// RUN: braid-opt %t/default.mlir --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=DEFAULT
-// RUN: braid-opt %t/narrow.mlir --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NARROW
+// RUN: braid-opt %t/default.mlir --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=DEFAULT
+// RUN: braid-opt %t/narrow.mlir --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NARROW
 
 // The data layout of the module gives the size of index, 64 bits by default. A
 // concatenation reads and writes its 200 elements, at 1000 bytes per ns.

@@ -1,5 +1,5 @@
-// RUN: braid-opt %s --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s
-// RUN: braid-opt %s --comm-report="hardware=ideal dynamic-size=128" -o /dev/null 2>&1 \
+// RUN: braid-opt %s --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s
+// RUN: braid-opt %s --comm-report="machine=ideal dynamic-size=128" -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=DYN128
 
 comm.group @world all

@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s
+// RUN: braid-opt %s --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s
 
 // An op that moves no data takes 0 ns; other ops move 1000 bytes per ns.
 

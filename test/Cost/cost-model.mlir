@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s
+// RUN: braid-opt %s --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s
 
 // In which order the model asks, and what bodies add up to.
 

@@ -1,7 +1,7 @@
 // RUN: split-file %s %t
 // RUN: braid-opt %t/program.mlir --comm-report="profile=none" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NODE
-// RUN: braid-opt %t/program.mlir --comm-report="world-size=64 profile=none" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NODES
-// RUN: braid-opt %t/program.mlir --comm-report="hardware=%t/capped.json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CAPPED
+// RUN: braid-opt %t/program.mlir --comm-report="ranks=64 profile=none" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NODES
+// RUN: braid-opt %t/program.mlir --comm-report="machine=%t/capped.json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CAPPED
 
 // NODE: comm-report: hardware h100x8, collective model nccl, 8 ranks
 // NODES: comm-report: hardware h100x8, collective model nccl, 64 ranks

@@ -1,8 +1,8 @@
 // RUN: split-file %s %t
-// RUN: braid-opt %t/program.mlir --comm-report="hardware=ideal profile=%t/profile.json" -o /dev/null 2>&1 | FileCheck %s
-// RUN: braid-opt %t/program.mlir --comm-report="hardware=ideal profile=%t/profile.json format=json" -o /dev/null 2>&1 \
+// RUN: braid-opt %t/program.mlir --comm-report="machine=ideal profile=%t/profile.json" -o /dev/null 2>&1 | FileCheck %s
+// RUN: braid-opt %t/program.mlir --comm-report="machine=ideal profile=%t/profile.json format=json" -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=JSON
-// RUN: braid-opt %t/program.mlir --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WITHOUT
+// RUN: braid-opt %t/program.mlir --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WITHOUT
 
 // Measured times come before estimates, op by op, and the report says of each
 // figure where it comes from.

@@ -1,12 +1,12 @@
-// RUN: braid-opt %s --comm-report="hardware=h200x8 world-size=2" -o /dev/null 2>&1 | FileCheck %s
-// RUN: braid-opt %s --comm-report="hardware=h200x8 world-size=2 profile=none" -o /dev/null 2>&1 \
+// RUN: braid-opt %s --comm-report="machine=h200x8 ranks=2" -o /dev/null 2>&1 | FileCheck %s
+// RUN: braid-opt %s --comm-report="machine=h200x8 ranks=2 profile=none" -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NONE
-// RUN: braid-opt %s --comm-report="hardware=h200x8 world-size=2 collective-model=nccl" -o /dev/null 2>&1 \
+// RUN: braid-opt %s --comm-report="machine=h200x8 ranks=2 collective-model=nccl" -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NCCL
-// RUN: braid-opt %s --comm-report="hardware=h100x8 world-size=2" -o /dev/null 2>&1 | FileCheck %s --check-prefix=H100
-// RUN: braid-opt %s --comm-report="hardware=h100x8 world-size=2 ranks-per-node=2" -o /dev/null 2>&1 | FileCheck %s --check-prefix=H100
-// RUN: braid-opt %s --comm-report="hardware=h100x8 world-size=2 ranks-per-node=1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=APART
-// RUN: braid-opt %s --comm-report="hardware=h100x8 world-size=8" -o /dev/null 2>&1 | FileCheck %s --check-prefix=EIGHT
+// RUN: braid-opt %s --comm-report="machine=h100x8 ranks=2" -o /dev/null 2>&1 | FileCheck %s --check-prefix=H100
+// RUN: braid-opt %s --comm-report="machine=h100x8 ranks=2 ranks-per-node=2" -o /dev/null 2>&1 | FileCheck %s --check-prefix=H100
+// RUN: braid-opt %s --comm-report="machine=h100x8 ranks=2 ranks-per-node=1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=APART
+// RUN: braid-opt %s --comm-report="machine=h100x8 ranks=8" -o /dev/null 2>&1 | FileCheck %s --check-prefix=EIGHT
 
 // What H100s and H200s were measured to do is shipped, and every figure says so.
 

@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --comm-report="hardware=h200x8 profile=none" -o /dev/null 2>&1 | FileCheck %s
+// RUN: braid-opt %s --comm-report="machine=h200x8 profile=none" -o /dev/null 2>&1 | FileCheck %s
 
 // Matrix products on a GPU take whole waves of tiles: 128 x 256 in bf16, 132 at a
 // time on an H200 of 989.4 Tops.

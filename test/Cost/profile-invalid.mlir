@@ -1,10 +1,10 @@
 // RUN: split-file %s %t
 
 // A mistake in the profile is told where it is.
-// RUN: not braid-opt %t/program.mlir --comm-report="hardware=ideal profile=%t/negative.json" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not braid-opt %t/program.mlir --comm-report="machine=ideal profile=%t/negative.json" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // NEGATIVE: negative.json:3:35: error: found -5 in field "ns", expected nanoseconds of at least 0 and below 2^63, or a list of such
-// RUN: not braid-opt %t/program.mlir --comm-reorder-compute-for-overlap="hardware=ideal profile=%t/negative.json" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// RUN: not braid-opt %t/program.mlir --comm-report="hardware=ideal profile=%t/syntax.json" 2>&1 | FileCheck %s --check-prefix=SYNTAX
+// RUN: not braid-opt %t/program.mlir --comm-reorder-compute-for-overlap="machine=ideal profile=%t/negative.json" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not braid-opt %t/program.mlir --comm-report="machine=ideal profile=%t/syntax.json" 2>&1 | FileCheck %s --check-prefix=SYNTAX
 // SYNTAX: syntax.json:3:2: error: Expected object key
 
 // Files that cannot be read.
@@ -16,12 +16,12 @@
 // DEVICE: program.mlir:1:1: error: cannot read the profile '/dev/zero' of option 'profile': not a regular file
 
 // Times of another machine.
-// RUN: not braid-opt %t/program.mlir --comm-report="hardware=a100x8 profile=%t/h200.json" 2>&1 | FileCheck %s --check-prefix=HARDWARE
-// HARDWARE: program.mlir:1:1: error: the profile '{{.*}}h200.json' was measured on 'h200x8', expected the hardware that costs are asked for: 'a100x8'
-// RUN: braid-opt %t/program.mlir --comm-report="hardware=h200x8 profile=%t/h200.json" 2>&1 | FileCheck %s --check-prefix=SAME
+// RUN: not braid-opt %t/program.mlir --comm-report="machine=a100x8 profile=%t/h200.json" 2>&1 | FileCheck %s --check-prefix=HARDWARE
+// HARDWARE: program.mlir:1:1: error: the profile '{{.*}}h200.json' was measured on 'h200x8', expected the machine that costs are asked for: 'a100x8'
+// RUN: braid-opt %t/program.mlir --comm-report="machine=h200x8 profile=%t/h200.json" 2>&1 | FileCheck %s --check-prefix=SAME
 // SAME: comm-report: hardware h200x8
-// RUN: not braid-opt %t/program.mlir --comm-report="hardware=h200x8 profile=%t/smaller.json" 2>&1 | FileCheck %s --check-prefix=SMALLER
-// SMALLER: program.mlir:1:1: error: the profile '{{.*}}smaller.json' was measured on 78 multiprocessors, expected those of hardware 'h200x8': 132
+// RUN: not braid-opt %t/program.mlir --comm-report="machine=h200x8 profile=%t/smaller.json" 2>&1 | FileCheck %s --check-prefix=SMALLER
+// SMALLER: program.mlir:1:1: error: the profile '{{.*}}smaller.json' was measured on 78 multiprocessors, expected those of machine 'h200x8': 132
 
 //--- program.mlir
 module {

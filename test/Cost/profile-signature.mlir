@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --comm-report="hardware=ideal format=json output=%t.json" -o /dev/null
+// RUN: braid-opt %s --comm-report="machine=ideal format=json output=%t.json" -o /dev/null
 // RUN: %python %S/Inputs/print-signatures.py %t.json | FileCheck %s
 
 // Signatures of ops in profiles. Different ops have different signatures; equal ops

@@ -29,7 +29,7 @@ import sys
 import message_programs
 
 # Every pass that reorders ops, as docs/reference/passes lists them.
-COSTS = "hardware=ideal"
+COSTS = "machine=ideal"
 PASSES = [
     "comm-sink-waits",
     "comm-raise-collectives",

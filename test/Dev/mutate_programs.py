@@ -38,7 +38,7 @@ ALLOWED = [
 ]
 
 # `OPTION=*` takes any of OPTIONS, or is left out.
-COSTS = "hardware=* world-size=* ranks-per-node=* collective-model=* dynamic-size=*"
+COSTS = "machine=* ranks=* ranks-per-node=* collective-model=* dynamic-size=*"
 ITERATIVE = (
     "use-runtime-estimations=* peak-memory-budget=* group-with-collectives=* comm-runtime-mult=* "
     f"compute-runtime-mult=* extra-overlap=* statistics=/dev/null {COSTS}"
@@ -93,8 +93,7 @@ FACTORS = ("0 1 0.5 2.5", "1e300 -1 nan inf")
 MEMORY = ("0 1B 5KB 80GiB", "9223372036854775807B 9223372036854775808B -1")
 LIMIT = ("0 1 2", "4294967295 -1")
 OPTIONS = {
-    "hardware": ("v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal ideal ideal", "none"),
-    "world-size": ("0 1 2 7 64", "2147483647 9223372036854775807 -1"),
+    "machine": ("v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal ideal ideal", "none"),
     "ranks-per-node": ("0 1 2 5 8", "16777216 16777217 -1"),
     # Latency and bandwidth are for this model alone.
     "collective-model": (
@@ -103,7 +102,7 @@ OPTIONS = {
         "link,link-bandwidth=1e-300GB/s link,link-bandwidth=1e300GB/s",
     ),
     "dynamic-size": ("0 1 1000000007", "9223372036854775807 -1"),
-    "ranks": ("1 2 3 8", "0 -1 9223372036854775807"),
+    "ranks": ("0 1 2 3 7 8 64", "2147483647 9223372036854775807 -1"),
     "strict": ("true false", "maybe"),
     "all": ("true false", "maybe"),
     "plan-resources": ("true false", "maybe"),
@@ -117,7 +116,7 @@ OPTIONS = {
     "seed": ("0 1", "18446744073709551615 -1"),
     "lanes": ("communicator shared", "none"),
     "chunks": ("0 2 3 8", "1 -1 9223372036854775807"),
-    "min-gain": ("0 0.5 10", "-1 nan inf"),
+    "min-gain": ("auto 0 0.005 10%", "-2 nan inf"),
     "chip": ("sm_80 sm_90 sm_100", "sm_1 none"),
     "format": ("text json trace svg html", "none"),
     "peak-memory-budget": FACTORS,

@@ -1,22 +1,22 @@
 // braid-overlap is comm-schedule, which emits no remark unless the user asks for remarks.
-// RUN: braid-opt %s --comm-schedule="hardware=ideal" > %t.pass
-// RUN: braid-opt %s --braid-overlap="hardware=ideal" > %t.pipeline 2> %t.messages
+// RUN: braid-opt %s --comm-schedule="machine=ideal" > %t.pass
+// RUN: braid-opt %s --braid-overlap="machine=ideal" > %t.pipeline 2> %t.messages
 // RUN: cmp %t.pass %t.pipeline
 // RUN: test ! -s %t.messages
 // RUN: FileCheck %s --input-file=%t.pipeline
-// RUN: braid-opt %s --braid-overlap="hardware=ideal" --remarks-filter=comm-schedule 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: braid-opt %s --braid-overlap="machine=ideal" --remarks-filter=comm-schedule 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Options reach it.
-// RUN: braid-opt %s --braid-overlap="hardware=ideal keep-order" | FileCheck %s --check-prefix=KEEP
-// RUN: braid-opt %s --braid-overlap="hardware=ideal lanes=shared max-in-flight=1" | FileCheck %s --check-prefix=ONE
-// RUN: not braid-opt %s --braid-overlap="hardware=ideal max-memory=1KB" 2>&1 | FileCheck %s --check-prefix=MEMORY
-// RUN: not braid-opt %s --braid-overlap=hardware=abacus 2>&1 | FileCheck %s --check-prefix=HARDWARE
+// RUN: braid-opt %s --braid-overlap="machine=ideal keep-order" | FileCheck %s --check-prefix=KEEP
+// RUN: braid-opt %s --braid-overlap="machine=ideal lanes=shared max-in-flight=1" | FileCheck %s --check-prefix=ONE
+// RUN: not braid-opt %s --braid-overlap="machine=ideal max-memory=1KB" 2>&1 | FileCheck %s --check-prefix=MEMORY
+// RUN: not braid-opt %s --braid-overlap=machine=abacus 2>&1 | FileCheck %s --check-prefix=HARDWARE
 // RUN: not braid-opt %s --braid-overlap=profile=%t.none 2>&1 | FileCheck %s --check-prefix=PROFILE
 // RUN: not braid-opt %s --braid-overlap=lanes=many 2>&1 | FileCheck %s --check-prefix=LANES
 // RUN: not braid-opt %s --braid-overlap=collective-model=abacus 2>&1 | FileCheck %s --check-prefix=MODEL
 // RUN: not braid-opt %s --braid-overlap="collective-model=link link-latency=long" 2>&1 | FileCheck %s --check-prefix=LATENCY
 // RUN: not braid-opt %s --braid-overlap="collective-model=link link-bandwidth=wide" 2>&1 | FileCheck %s --check-prefix=BANDWIDTH
-// RUN: not braid-opt %s --braid-overlap=world-size=-1 2>&1 | FileCheck %s --check-prefix=WORLD
+// RUN: not braid-opt %s --braid-overlap=ranks=-1 2>&1 | FileCheck %s --check-prefix=WORLD
 // RUN: not braid-opt %s --braid-overlap=ranks-per-node=-1 2>&1 | FileCheck %s --check-prefix=NODE
 // RUN: not braid-opt %s --braid-overlap=dynamic-size=-1 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 

@@ -1,8 +1,8 @@
 // A program beside a given trace of a run on a device.
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal trace=%S/Inputs/device-run.json measured-profile=%t.profile.json" 2>&1 | FileCheck %s --check-prefix=TEXT
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal format=json trace=%S/Inputs/device-run.json" 2>&1 | FileCheck %s --check-prefix=JSON
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal format=svg trace=%S/Inputs/device-run.json" 2>&1 | FileCheck %s --check-prefix=SVG
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal format=html trace=%S/Inputs/device-run.json" 2>&1 | FileCheck %s --check-prefix=HTML
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal trace=%S/Inputs/device-run.json measured-profile=%t.profile.json" 2>&1 | FileCheck %s --check-prefix=TEXT
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal format=json trace=%S/Inputs/device-run.json" 2>&1 | FileCheck %s --check-prefix=JSON
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal format=svg trace=%S/Inputs/device-run.json" 2>&1 | FileCheck %s --check-prefix=SVG
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal format=html trace=%S/Inputs/device-run.json" 2>&1 | FileCheck %s --check-prefix=HTML
 // RUN: FileCheck %s --check-prefix=PROFILE --input-file=%t.profile.json
 
 comm.group @world [[0, 1]]

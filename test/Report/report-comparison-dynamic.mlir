@@ -1,5 +1,5 @@
 // A collective whose size only the run knows, beside a given trace.
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal trace=%S/Inputs/host-run.json" 2>&1 | FileCheck %s --implicit-check-not="not compared"
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal trace=%S/Inputs/host-run.json" 2>&1 | FileCheck %s --implicit-check-not="not compared"
 
 comm.group @other [[0, 1]]
 

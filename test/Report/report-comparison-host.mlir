@@ -1,6 +1,6 @@
 // A program beside a given trace of a run on the host, which tells apart only what is between
 // calls, and an operation of another group than the program's.
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal trace=%S/Inputs/host-run.json" 2>&1 | FileCheck %s
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal trace=%S/Inputs/host-run.json" 2>&1 | FileCheck %s
 
 comm.group @world [[0, 1]]
 

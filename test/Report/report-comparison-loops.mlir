@@ -1,5 +1,5 @@
 // Loops of many trips beside a given trace: a trip that runs no op is not repeated.
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal trace=%S/Inputs/host-run.json" 2>&1 | FileCheck %s
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal trace=%S/Inputs/host-run.json" 2>&1 | FileCheck %s
 
 comm.group @world [[0, 1]]
 

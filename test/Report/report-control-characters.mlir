@@ -1,7 +1,7 @@
 // Names and labels hold any bytes; the report in a terminal has none that could
 // end a line or change what the terminal does.
-// RUN: braid-opt %s -o /dev/null --comm-report=hardware=ideal 2>&1 | FileCheck %s
-// RUN: braid-opt %s -o /dev/null --comm-report=hardware=ideal 2>&1 \
+// RUN: braid-opt %s -o /dev/null --comm-report=machine=ideal 2>&1 | FileCheck %s
+// RUN: braid-opt %s -o /dev/null --comm-report=machine=ideal 2>&1 \
 // RUN:   | %python -c "import sys; text = sys.stdin.read(); assert 'Timeline' in text and all(c == '\n' or c.isprintable() for c in text), ascii(text)"
 
 comm.group @"gr\0Aoup" all

@@ -1,14 +1,14 @@
-// RUN: braid-opt %s --comm-report="hardware=ideal format=text output=%t.txt" -o /dev/null
+// RUN: braid-opt %s --comm-report="machine=ideal format=text output=%t.txt" -o /dev/null
 // RUN: FileCheck %s --check-prefix=TEXT < %t.txt
-// RUN: braid-opt %s --comm-report="hardware=ideal format=json output=%t.json" -o /dev/null
+// RUN: braid-opt %s --comm-report="machine=ideal format=json output=%t.json" -o /dev/null
 // RUN: %python -m json.tool %t.json > /dev/null
-// RUN: braid-opt %s --comm-report="hardware=ideal format=trace output=%t.trace" -o /dev/null
+// RUN: braid-opt %s --comm-report="machine=ideal format=trace output=%t.trace" -o /dev/null
 // RUN: %python -m json.tool %t.trace > /dev/null
 // RUN: FileCheck %s --check-prefix=TRACE < %t.trace
-// RUN: braid-opt %s --comm-report="hardware=ideal format=svg output=%t.svg" -o /dev/null
+// RUN: braid-opt %s --comm-report="machine=ideal format=svg output=%t.svg" -o /dev/null
 // RUN: FileCheck %s --check-prefix=SVG < %t.svg
 // RUN: %python -c "import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])" %t.svg
-// RUN: braid-opt %s --comm-report="hardware=ideal format=html output=%t.html" -o /dev/null
+// RUN: braid-opt %s --comm-report="machine=ideal format=html output=%t.html" -o /dev/null
 // RUN: FileCheck %s --check-prefix=HTML < %t.html
 
 // Programs that no picture is made for end in a picture all the same.

@@ -213,14 +213,14 @@ def check_limit(browser, page):
 
 def main(folder, steps):
     os.makedirs(folder, exist_ok=True)
-    small = write_report(folder, "small", PROGRAM, "hardware=ideal passes=comm-sink-waits")
+    small = write_report(folder, "small", PROGRAM, "machine=ideal passes=comm-sink-waits")
     step = subprocess.run([sys.executable, steps, "fsdp", "--layers=256", "--micro-batches=2"], check=True, text=True,
                           stdout=subprocess.PIPE).stdout
-    large = write_report(folder, "large", step, "hardware=h200x8 passes=comm-sink-waits,comm-raise-collectives")
+    large = write_report(folder, "large", step, "machine=h200x8 passes=comm-sink-waits,comm-raise-collectives")
     with Browser(1280, 900) as browser:
         check_small(browser, small)
         browser.screenshot(os.path.join(folder, "small.png"))
-        check_limit(browser, write_report(folder, "limit", PROGRAM, "hardware=ideal max-memory=50"))
+        check_limit(browser, write_report(folder, "limit", PROGRAM, "machine=ideal max-memory=50"))
         browser.screenshot(os.path.join(folder, "limit.png"))
         check_large(browser, large)
 

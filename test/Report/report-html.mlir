@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --comm-report="format=html hardware=ideal output=%t.html passes=comm-sink-waits" -o /dev/null
+// RUN: braid-opt %s --comm-report="format=html machine=ideal output=%t.html passes=comm-sink-waits" -o /dev/null
 // RUN: FileCheck %s < %t.html
 // RUN: %python %S/Inputs/check_page.py %t.html
 

@@ -15,30 +15,30 @@
 // MODULE: plain.mlir:1:1: error: invalid pipeline 'builtin.module(cse' in option 'passes': expected ')' at the end
 
 // The error of a pass that does not run on the copy comes first. Options have no place in the program.
-// RUN: not braid-opt %t/hardware.mlir --comm-report="hardware=ideal passes=comm-reorder-compute-for-overlap{hardware=h300x8}" 2>&1 \
+// RUN: not braid-opt %t/hardware.mlir --comm-report="machine=ideal passes=comm-reorder-compute-for-overlap{machine=h300x8}" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=FAILS
-// FAILS: <unknown>:0: error: unknown hardware 'h300x8' in option 'hardware', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, or a .json file
-// FAILS: hardware.mlir:1:1: error: passes 'comm-reorder-compute-for-overlap{hardware=h300x8}' of comm-report failed
+// FAILS: <unknown>:0: error: unknown machine 'h300x8' in option 'machine', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, or a .json file
+// FAILS: hardware.mlir:1:1: error: passes 'comm-reorder-compute-for-overlap{machine=h300x8}' of comm-report failed
 
 // RUN: not braid-opt %t/hardware.mlir --comm-report 2>&1 | FileCheck %s --check-prefix=ATTRIBUTE
-// ATTRIBUTE: hardware.mlir:1:1: error: unknown hardware 'h300x8' in attribute 'comm.hardware', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, or a .json file
+// ATTRIBUTE: hardware.mlir:1:1: error: unknown machine 'h300x8' in attribute 'comm.hardware', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, or a .json file
 
-// RUN: not braid-opt %t/plain.mlir --comm-report="hardware=tpu" 2>&1 | FileCheck %s --check-prefix=HARDWARE
-// HARDWARE: plain.mlir:1:1: error: unknown hardware 'tpu' in option 'hardware', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, or a .json file
+// RUN: not braid-opt %t/plain.mlir --comm-report="machine=tpu" 2>&1 | FileCheck %s --check-prefix=HARDWARE
+// HARDWARE: plain.mlir:1:1: error: unknown machine 'tpu' in option 'machine', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, or a .json file
 
 // RUN: not braid-opt %t/plain.mlir --comm-report="collective-model=gloo" 2>&1 | FileCheck %s --check-prefix=MODEL
 // MODEL: for the --collective-model option: Cannot find option named 'gloo'!
 
-// RUN: not braid-opt %t/plain.mlir --comm-report="hardware=ideal collective-model=nccl" 2>&1 | FileCheck %s --check-prefix=FIGURES
-// FIGURES: plain.mlir:1:1: error: collective model 'nccl' in option 'collective-model' has no figures of hardware 'ideal', expected a machine with NVIDIA GPUs
+// RUN: not braid-opt %t/plain.mlir --comm-report="machine=ideal collective-model=nccl" 2>&1 | FileCheck %s --check-prefix=FIGURES
+// FIGURES: plain.mlir:1:1: error: collective model 'nccl' in option 'collective-model' has no figures of machine 'ideal', expected a machine with NVIDIA GPUs
 
-// RUN: not braid-opt %t/plain.mlir --comm-report="hardware=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NOFILE
-// NOFILE: plain.mlir:1:1: error: cannot read the hardware '{{.*}}none.json' of option 'hardware': No such file or directory
+// RUN: not braid-opt %t/plain.mlir --comm-report="machine=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NOFILE
+// NOFILE: plain.mlir:1:1: error: cannot read the machine '{{.*}}none.json' of option 'machine': No such file or directory
 
-// RUN: not braid-opt %t/plain.mlir --comm-report="hardware=%t/unknown.json" 2>&1 | FileCheck %s --check-prefix=FIELD
+// RUN: not braid-opt %t/plain.mlir --comm-report="machine=%t/unknown.json" 2>&1 | FileCheck %s --check-prefix=FIELD
 // FIELD: unknown.json:1:20: error: unknown field "memory", expected one of: base collective_model
 
-// RUN: not braid-opt %t/plain.mlir --comm-report="hardware=%t/negative.json" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not braid-opt %t/plain.mlir --comm-report="machine=%t/negative.json" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // NEGATIVE: negative.json:1:33: error: found -1 in field "launch_ns", expected an integer from 0 to 1000000000
 
 // RUN: cd %t && not braid-opt %t/file.mlir --comm-report 2>&1 | FileCheck %s --check-prefix=SYNTAX
@@ -51,12 +51,12 @@
 // BANDWIDTH: plain.mlir:1:1: error: invalid rate '10Gb/s' in option 'link-bandwidth', expected a number of at least 0 with unit B/s, KB/s, MB/s, GB/s or TB/s, such as 10GB/s
 
 // RUN: not braid-opt %t/plain.mlir --comm-report="link-bandwidth=10GB/s" 2>&1 | FileCheck %s --check-prefix=NOLINK
-// NOLINK: plain.mlir:1:1: error: option 'link-bandwidth' has no meaning for collective model 'nccl' of hardware 'h100x8', expected collective-model=link
-// RUN: not braid-opt %t/plain.mlir --comm-report="hardware=cpu collective-model=inductor link-latency=1us" 2>&1 | FileCheck %s --check-prefix=NOLINK2
-// NOLINK2: plain.mlir:1:1: error: option 'link-latency' has no meaning for collective model 'inductor' of hardware 'cpu', expected collective-model=link
+// NOLINK: plain.mlir:1:1: error: option 'link-bandwidth' has no meaning for collective model 'nccl' of machine 'h100x8', expected collective-model=link
+// RUN: not braid-opt %t/plain.mlir --comm-report="machine=cpu collective-model=inductor link-latency=1us" 2>&1 | FileCheck %s --check-prefix=NOLINK2
+// NOLINK2: plain.mlir:1:1: error: option 'link-latency' has no meaning for collective model 'inductor' of machine 'cpu', expected collective-model=link
 
-// RUN: not braid-opt %t/plain.mlir --comm-report="world-size=-1" 2>&1 | FileCheck %s --check-prefix=WORLD
-// WORLD: plain.mlir:1:1: error: invalid number of ranks -1 in option 'world-size', expected at least 1
+// RUN: not braid-opt %t/plain.mlir --comm-report="ranks=-1" 2>&1 | FileCheck %s --check-prefix=WORLD
+// WORLD: plain.mlir:1:1: error: invalid number of ranks -1 in option 'ranks', expected at least 1
 
 // RUN: not braid-opt %t/plain.mlir --comm-report="ranks-per-node=-1" 2>&1 | FileCheck %s --check-prefix=NODE
 // NODE: plain.mlir:1:1: error: invalid number of ranks -1 in option 'ranks-per-node', expected 1 to 16777216

@@ -1,7 +1,7 @@
-// RUN: braid-opt %s --comm-report="format=json output=%t.json hardware=ideal passes=comm-sink-waits" -o /dev/null
+// RUN: braid-opt %s --comm-report="format=json output=%t.json machine=ideal passes=comm-sink-waits" -o /dev/null
 // RUN: FileCheck %s < %t.json
 // RUN: %python -m json.tool %t.json > /dev/null
-// RUN: braid-opt %s --comm-report="format=json hardware=ideal" -o /dev/null 2> %t.plain.json
+// RUN: braid-opt %s --comm-report="format=json machine=ideal" -o /dev/null 2> %t.plain.json
 // RUN: %python -m json.tool %t.plain.json > /dev/null
 // RUN: FileCheck %s --check-prefix=PLAIN < %t.plain.json
 

@@ -1,13 +1,13 @@
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=10000 output=%t.txt"
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal max-memory=10000 output=%t.txt"
 // RUN: FileCheck %s < %t.txt
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=10000B format=json output=%t.json"
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal max-memory=10000B format=json output=%t.json"
 // RUN: FileCheck %s --check-prefix=JSON < %t.json
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=10000 format=trace output=%t.trace"
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal max-memory=10000 format=trace output=%t.trace"
 // RUN: %python -c "import json, sys; [print(json.dumps(e)) for e in json.load(open(sys.argv[1]))['traceEvents']]" %t.trace | FileCheck %s --check-prefix=TRACE
 // RUN: FileCheck %s --check-prefix=TOP < %t.trace
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=10000 format=svg output=%t.svg"
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal max-memory=10000 format=svg output=%t.svg"
 // RUN: FileCheck %s --check-prefix=SVG < %t.svg
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=10000 format=html output=%t.html"
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal max-memory=10000 format=html output=%t.html"
 // RUN: FileCheck %s --check-prefix=HTML < %t.html
 // RUN: not braid-opt %s --comm-report="max-memory=many" 2>&1 | FileCheck %s --check-prefix=INVALID
 // RUN: not braid-opt %s --comm-report="max-memory=-1" 2>&1 | FileCheck %s --check-prefix=NEGATIVE

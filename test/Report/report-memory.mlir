@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s
+// RUN: braid-opt %s --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s
 
 // Peak memory: each tensor here has 4,000 bytes.
 

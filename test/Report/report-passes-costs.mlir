@@ -1,18 +1,18 @@
 // The passes of a report have its costs, unless they ask for others.
 // RUN: split-file %s %t
 // RUN: cd %t && braid-opt prog.mlir -o /dev/null \
-// RUN:   --comm-report="hardware=ideal link-latency=1us link-bandwidth=1GB/s world-size=2 dynamic-size=10 output=- passes=comm-report" 2>&1 \
+// RUN:   --comm-report="machine=ideal link-latency=1us link-bandwidth=1GB/s ranks=2 dynamic-size=10 output=- passes=comm-report" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=ALL
 // RUN: cd %t && braid-opt prog.mlir -o /dev/null \
-// RUN:   --comm-report="profile=profile.json hardware=ideal output=/dev/null passes=func.func(comm-schedule)" --remarks-filter=comm-schedule 2>&1 | FileCheck %s --check-prefix=PROFILE
-// RUN: cd %t && braid-opt prog.mlir -o /dev/null --comm-report="hardware=ideal output=/dev/null passes=comm-schedule{profile=profile.json}" --remarks-filter=comm-schedule 2>&1 \
+// RUN:   --comm-report="profile=profile.json machine=ideal output=/dev/null passes=func.func(comm-schedule)" --remarks-filter=comm-schedule 2>&1 | FileCheck %s --check-prefix=PROFILE
+// RUN: cd %t && braid-opt prog.mlir -o /dev/null --comm-report="machine=ideal output=/dev/null passes=comm-schedule{profile=profile.json}" --remarks-filter=comm-schedule 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=PROFILE
-// RUN: cd %t && braid-opt prog.mlir -o /dev/null --comm-report="hardware=ideal output=/dev/null passes=comm-schedule" --remarks-filter=comm-schedule 2>&1 \
+// RUN: cd %t && braid-opt prog.mlir -o /dev/null --comm-report="machine=ideal output=/dev/null passes=comm-schedule" --remarks-filter=comm-schedule 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=PLAIN
-// RUN: cd %t && not braid-opt prog.mlir --comm-report="profile=profile.json hardware=ideal output=/dev/null passes=comm-schedule{hardware=cpu}" 2>&1 \
+// RUN: cd %t && not braid-opt prog.mlir --comm-report="profile=profile.json machine=ideal output=/dev/null passes=comm-schedule{machine=cpu}" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=OTHER
 // RUN: cd %t && braid-opt prog.mlir -o /dev/null \
-// RUN:   --comm-report="hardware=ideal output=/dev/null passes=comm-report{passes=comm-report{output=inner.txt}}" && FileCheck %s --check-prefix=INNER < inner.txt
+// RUN:   --comm-report="machine=ideal output=/dev/null passes=comm-report{passes=comm-report{output=inner.txt}}" && FileCheck %s --check-prefix=INNER < inner.txt
 
 // The option wins over the module's attribute, as it does for the report itself.
 // ALL: comm-report: hardware ideal, collective model link, 2 ranks, dynamic size 10
@@ -26,11 +26,11 @@
 // PLAIN: remark: [Passed] scheduled-function | {{.*}}Function=step | {{.*}}MakespanNs=
 // PLAIN-NOT: MakespanNs=100,
 
-// OTHER: prog.mlir:3:3: error: the profile 'profile.json' was measured on 'ideal', expected the hardware that costs are asked for: 'cpu'
+// OTHER: prog.mlir:3:3: error: the profile 'profile.json' was measured on 'ideal', expected the machine that costs are asked for: 'cpu'
 
 // Options of the link model apply only to passes with the link model.
 // RUN: cd %t && braid-opt prog.mlir -o /dev/null \
-// RUN:   --comm-report="hardware=ideal link-latency=1us output=/dev/null passes=comm-report{hardware=h200x8}" 2>&1 \
+// RUN:   --comm-report="machine=ideal link-latency=1us output=/dev/null passes=comm-report{machine=h200x8}" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NCCL
 // NCCL: comm-report: hardware h200x8, collective model nccl,
 

@@ -1,17 +1,17 @@
 // The passes of a report have its max-memory, unless they set their own.
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal output=- passes=comm-schedule" 2>&1 \
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal output=- passes=comm-schedule" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=FREE --implicit-check-not="MEMORY LIMIT"
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=5KB output=- passes=comm-schedule" 2>&1 \
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal max-memory=5KB output=- passes=comm-schedule" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=INHERITED --implicit-check-not="MEMORY LIMIT"
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=5KB output=- passes=func.func(comm-schedule)" 2>&1 \
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal max-memory=5KB output=- passes=func.func(comm-schedule)" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=INHERITED --implicit-check-not="MEMORY LIMIT"
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=5KB output=- passes=braid-overlap" 2>&1 \
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal max-memory=5KB output=- passes=braid-overlap" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=INHERITED --implicit-check-not="MEMORY LIMIT"
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=5KB output=- passes=comm-schedule{max-memory=1GB}" 2>&1 \
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal max-memory=5KB output=- passes=comm-schedule{max-memory=1GB}" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=OWN
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=1GB output=- passes=comm-schedule{max-memory=5KB}" 2>&1 \
+// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal max-memory=1GB output=- passes=comm-schedule{max-memory=5KB}" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=TIGHTER --implicit-check-not="MEMORY LIMIT"
-// RUN: not braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=4000B output=/dev/null passes=comm-schedule" 2>&1 \
+// RUN: not braid-opt %s -o /dev/null --comm-report="machine=ideal max-memory=4000B output=/dev/null passes=comm-schedule" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=EXCESS
 
 // Without a limit both gathers are in flight at once.
@@ -42,10 +42,10 @@
 
 // A report within hands it on, and has its own of it.
 // RUN: braid-opt %s -o /dev/null \
-// RUN:   --comm-report="hardware=ideal max-memory=5KB output=/dev/null passes=comm-report{passes=comm-report{output=%t.inherited}}"
+// RUN:   --comm-report="machine=ideal max-memory=5KB output=/dev/null passes=comm-report{passes=comm-report{output=%t.inherited}}"
 // RUN: FileCheck %s --check-prefix=INNER < %t.inherited
 // RUN: braid-opt %s -o /dev/null \
-// RUN:   --comm-report="hardware=ideal max-memory=5KB output=/dev/null passes=comm-report{max-memory=6KB passes=comm-report{output=%t.own}}"
+// RUN:   --comm-report="machine=ideal max-memory=5KB output=/dev/null passes=comm-report{max-memory=6KB passes=comm-report{output=%t.own}}"
 // RUN: FileCheck %s --check-prefix=INNER-OWN < %t.own
 // INNER: max-memory 5000 bytes
 // INNER-OWN: max-memory 6000 bytes

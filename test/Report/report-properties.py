@@ -94,7 +94,7 @@ def main(folder):
         file.write("comm.group @left [[0, 1]]\ncomm.group @right [[0, 1]]\n")
         file.write("\n".join(text for text, _ in programs.values()))
     subprocess.run(["braid-opt", path, "-o", os.devnull,
-                    f"--comm-report=hardware=ideal format=json output={report_path} passes={PASSES}"], check=True)
+                    f"--comm-report=machine=ideal format=json output={report_path} passes={PASSES}"], check=True)
     with open(report_path, encoding="utf-8") as file:
         report = json.load(file)
 

@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --comm-report="hardware=ideal passes=inline" -o /dev/null 2>&1 | FileCheck %s
+// RUN: braid-opt %s --comm-report="machine=ideal passes=inline" -o /dev/null 2>&1 | FileCheck %s
 
 // Passes that take a start to another function, and copy it: what was exposed of
 // it before is told once.

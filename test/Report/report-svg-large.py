@@ -14,7 +14,7 @@ def draw(folder, steps, layers):
     with open(f"{path}.mlir", "w", encoding="utf-8") as file:
         subprocess.run([sys.executable, steps, "fsdp", f"--layers={layers}", "--vary=1"], check=True, stdout=file)
     subprocess.run(["braid-opt", f"{path}.mlir", "-o", os.devnull,
-                    f"--comm-report=format=svg hardware=h200x8 output={path}.svg passes=comm-sink-waits"], check=True)
+                    f"--comm-report=format=svg machine=h200x8 output={path}.svg passes=comm-sink-waits"], check=True)
     rects = list(ElementTree.parse(f"{path}.svg").iter(f"{SVG}rect"))
     return os.path.getsize(f"{path}.svg"), rects
 

@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --comm-report="format=svg hardware=ideal output=%t.svg passes=comm-sink-waits" -o /dev/null
+// RUN: braid-opt %s --comm-report="format=svg machine=ideal output=%t.svg passes=comm-sink-waits" -o /dev/null
 // RUN: FileCheck %s < %t.svg
 // RUN: %python -c "import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])" %t.svg
 

@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s
+// RUN: braid-opt %s --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s
 
 // Inductor's visualize_overlap does not support these cases: several collectives
 // at the same time, and a wait after the end of its collective.

@@ -288,21 +288,21 @@ func.func @"f\\22\\1B"(%x: {TENSOR}) -> {TENSOR} {{
 def main(folder, steps):
     os.makedirs(folder, exist_ok=True)
     # Names and labels of any kind are text.
-    check(*report(folder, "names", NAMES, "hardware=ideal max-memory=1"))
+    check(*report(folder, "names", NAMES, "machine=ideal max-memory=1"))
 
     # 200 of 300 ns hidden in each trip; the first and the last differ.
-    overlap = check(*report(folder, "prefetch", PREFETCH, "hardware=ideal"), tolerance=Decimal("0.02"))
+    overlap = check(*report(folder, "prefetch", PREFETCH, "machine=ideal"), tolerance=Decimal("0.02"))
     assert abs(overlap - Decimal("0.66667")) < Decimal("0.02"), overlap
 
     for strategy in ["ddp", "fsdp", "hsdp", "tp", "tp-sp", "moe", "pp"]:
         text = subprocess.run([sys.executable, steps, strategy, "--layers=3", "--micro-batches=2"], check=True,
                               text=True, stdout=subprocess.PIPE).stdout
         overlap = check(*report(folder, strategy, text,
-                                "hardware=h200x8 passes=comm-sink-waits,comm-raise-collectives"))
+                                "machine=h200x8 passes=comm-sink-waits,comm-raise-collectives"))
         assert overlap is not None and 0 <= overlap <= 1, strategy
 
     rng = random.Random(7)
-    overlaps = [check(*report(folder, f"random{i}", generate(rng), "hardware=ideal")) for i in range(25)]
+    overlaps = [check(*report(folder, f"random{i}", generate(rng), "machine=ideal")) for i in range(25)]
     assert sum(overlap is not None and 0 < overlap < 1 for overlap in overlaps) > 10, overlaps
 
 

@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --comm-report="format=trace hardware=ideal output=%t.json passes=comm-sink-waits" -o /dev/null
+// RUN: braid-opt %s --comm-report="format=trace machine=ideal output=%t.json passes=comm-sink-waits" -o /dev/null
 // RUN: %python -m json.tool %t.json > /dev/null
 // RUN: %python -c "import json, sys; [print(json.dumps(e)) for e in json.load(open(sys.argv[1]))['traceEvents']]" %t.json | FileCheck %s
 // RUN: FileCheck %s --check-prefix=TOP < %t.json

@@ -1,14 +1,14 @@
-// RUN: braid-opt %s --comm-report="hardware=ideal passes=comm-sink-waits,comm-raise-collectives,comm-reorder-compute-for-overlap" \
+// RUN: braid-opt %s --comm-report="machine=ideal passes=comm-sink-waits,comm-raise-collectives,comm-reorder-compute-for-overlap" \
 // RUN:   -o %t.mlir 2>&1 | FileCheck %s --check-prefixes=CHECK,PASSES
 // The program itself stays as it was.
 // RUN: braid-opt %s -o %t.plain.mlir
 // RUN: diff %t.plain.mlir %t.mlir
 // A pipeline may name its anchors, and stand between other passes.
 // RUN: braid-opt %s -o /dev/null 2>&1 | count 0
-// RUN: braid-opt %s --pass-pipeline='builtin.module(cse,comm-report{hardware=ideal passes=builtin.module(func.func(comm-sink-waits,comm-raise-collectives,comm-reorder-compute-for-overlap))},cse)' \
+// RUN: braid-opt %s --pass-pipeline='builtin.module(cse,comm-report{machine=ideal passes=builtin.module(func.func(comm-sink-waits,comm-raise-collectives,comm-reorder-compute-for-overlap))},cse)' \
 // RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefixes=CHECK,ANCHORS
 // To a file instead of standard error.
-// RUN: braid-opt %s --comm-report="hardware=ideal passes=comm-sink-waits,comm-raise-collectives,comm-reorder-compute-for-overlap output=%t.txt" \
+// RUN: braid-opt %s --comm-report="machine=ideal passes=comm-sink-waits,comm-raise-collectives,comm-reorder-compute-for-overlap output=%t.txt" \
 // RUN:   -o /dev/null 2>&1 | count 0
 // RUN: FileCheck %s --check-prefixes=CHECK,PASSES < %t.txt
 

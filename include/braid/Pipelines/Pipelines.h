@@ -32,18 +32,18 @@ void buildPreparePipeline(mlir::OpPassManager &pm,
 
 /// Options of `braid-overlap`: those of `comm-schedule`, and what comes before.
 struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
-  Option<std::string> hardware{
-      *this, "hardware",
-      llvm::cl::desc("The hardware of the estimates; without it the module's "
+  Option<std::string> machine{
+      *this, "machine",
+      llvm::cl::desc("The machine of the estimates; without it the module's "
                      "comm.hardware, or else h100x8")};
-  Option<int64_t> worldSize{
-      *this, "world-size",
+  Option<int64_t> ranks{
+      *this, "ranks",
       llvm::cl::desc("The number of ranks in a group of all; 0 is the ranks "
                      "per node"),
       llvm::cl::init(0)};
   Option<int64_t> ranksPerNode{
       *this, "ranks-per-node",
-      llvm::cl::desc("The number of ranks on each node; 0 is the hardware's"),
+      llvm::cl::desc("The number of ranks on each node; 0 is the machine's"),
       llvm::cl::init(0)};
   Option<comm::CollectiveModelOption> collectiveModel{
       *this, "collective-model",
@@ -96,8 +96,8 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
                      "order, on machines that were measured "
                      "(comm-plan-resources)"),
       llvm::cl::init(true)};
-  Option<unsigned> alternative{
-      *this, "alternative",
+  Option<unsigned> planNumber{
+      *this, "plan",
       llvm::cl::desc("Which plan of comm-plan-resources: 0 is the best one, 1 "
                      "the next one of another kind, and so on"),
       llvm::cl::init(0)};

@@ -28,7 +28,7 @@ loadHardware(Location loc, StringRef path, const Twine &origin) {
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file =
       readRegularFile(path);
   if (!file)
-    return emitError(loc) << "cannot read the hardware '" << path << "' of "
+    return emitError(loc) << "cannot read the machine '" << path << "' of "
                           << origin << ": " << llvm::toString(file.takeError());
   llvm::Expected<Hardware> hardware =
       parseHardware((*file)->getBuffer(), llvm::sys::path::stem(path));
@@ -59,7 +59,7 @@ static LogicalResult setHardware(CostOptions &options, Location loc,
   options.hardware = lookupHardware(name);
   if (options.hardware)
     return success();
-  return emitError(loc) << "unknown hardware '" << name << "' in " << origin
+  return emitError(loc) << "unknown machine '" << name << "' in " << origin
                         << ", expected one of: " << joinHardwareNames()
                         << ", or a .json file";
 }
@@ -86,7 +86,7 @@ static LogicalResult setRanksPerNode(CostOptions &options, Location loc,
 static LogicalResult resolveHardware(CostOptions &options, Operation *op,
                                      StringRef setting) {
   if (!setting.empty())
-    return setHardware(options, op->getLoc(), setting, "option 'hardware'");
+    return setHardware(options, op->getLoc(), setting, "option 'machine'");
   for (Operation *parent = op; parent; parent = parent->getParentOp())
     if (auto name = parent->getAttrOfType<StringAttr>(
             comm::CommDialect::kHardwareAttrName))
@@ -130,7 +130,7 @@ static void warnOfOtherMachine(Operation *op, StringRef path,
     emitWarning(op->getLoc())
         << "the profile '" << path << "' was measured on " << calibration.gpu
         << " of '" << measured->name
-        << "', expected the hardware that costs are asked for: '"
+        << "', expected the machine that costs are asked for: '"
         << hardware.name << "'; braid-calibrate measures a machine";
 }
 
@@ -151,7 +151,7 @@ resolveProfile(Operation *op, const CostSettings &settings,
   if (!measured.empty() && measured != hardware.name)
     return emitError(op->getLoc())
            << "the profile '" << settings.profile << "' was measured on '"
-           << measured << "', expected the hardware that costs are asked for: '"
+           << measured << "', expected the machine that costs are asked for: '"
            << hardware.name << "'";
   const std::shared_ptr<const Calibration> &calibration =
       settings.measurements->getCalibration();
@@ -159,7 +159,7 @@ resolveProfile(Operation *op, const CostSettings &settings,
     return emitError(op->getLoc())
            << "the profile '" << settings.profile << "' was measured on "
            << calibration->multiprocessors
-           << " multiprocessors, expected those of hardware '" << hardware.name
+           << " multiprocessors, expected those of machine '" << hardware.name
            << "': " << hardware.multiprocessors;
   if (isNew && calibration)
     warnOfOtherMachine(op, settings.profile, *calibration, hardware);
@@ -183,14 +183,14 @@ static void setCalibration(CostOptions &options, bool isKnown) {
 
 using StringSetting = std::pair<StringRef, std::string CostSettings::*>;
 static constexpr StringSetting kStringSettings[] = {
-    {"hardware", &CostSettings::hardware},
+    {"machine", &CostSettings::hardware},
     {"link-latency", &CostSettings::linkLatency},
     {"link-bandwidth", &CostSettings::linkBandwidth},
     {"profile", &CostSettings::profile}};
 
 using IntegerSetting = std::pair<StringRef, int64_t CostSettings::*>;
 static constexpr IntegerSetting kIntegerSettings[] = {
-    {"world-size", &CostSettings::worldSize},
+    {"ranks", &CostSettings::worldSize},
     {"ranks-per-node", &CostSettings::ranksPerNode},
     {"dynamic-size", &CostSettings::dynamicSize}};
 
@@ -255,7 +255,7 @@ static LogicalResult setCollectiveModel(CostOptions &options, Location loc,
       !options.hardware->hasNccl())
     return emitError(loc)
            << "collective model 'nccl' in option 'collective-model' has no "
-              "figures of hardware '"
+              "figures of machine '"
            << options.hardware->name
            << "', expected a machine with NVIDIA GPUs";
   return success();
@@ -294,7 +294,7 @@ static LogicalResult checkLinkModel(const CostOptions &options, Location loc,
     if (!value.empty() && model != CollectiveModelKind::Link)
       return emitError(loc)
              << "option '" << name << "' has no meaning for collective model '"
-             << stringifyCollectiveModel(model) << "' of hardware '"
+             << stringifyCollectiveModel(model) << "' of machine '"
              << options.hardware->name << "', expected collective-model=link";
   return success();
 }
@@ -303,7 +303,7 @@ static LogicalResult setNumbers(CostOptions &options, Location loc,
                                 const CostSettings &settings) {
   if (settings.worldSize < 0)
     return emitError(loc) << "invalid number of ranks " << settings.worldSize
-                          << " in option 'world-size', expected at least 1";
+                          << " in option 'ranks', expected at least 1";
   if (settings.worldSize > 0)
     options.worldSize = settings.worldSize;
   if (settings.dynamicSize < 0)
@@ -319,7 +319,7 @@ LogicalResult braid::checkCostSettings(Location loc,
   CostOptions options;
   bool isHardwareKnown = !settings.hardware.empty();
   if (isHardwareKnown &&
-      failed(setHardware(options, loc, settings.hardware, "option 'hardware'")))
+      failed(setHardware(options, loc, settings.hardware, "option 'machine'")))
     return failure();
   if (failed(setRanksPerNode(options, loc, settings.ranksPerNode)) ||
       failed(setLink(options, loc, settings)) ||

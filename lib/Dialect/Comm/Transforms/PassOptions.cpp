@@ -81,3 +81,21 @@ llvm::LogicalResult braid::comm::checkRanksOption(mlir::MLIRContext *context,
          << " in option 'ranks', expected a number of at least 1, or 0 for the "
             "number that the program implies";
 }
+
+llvm::FailureOr<std::optional<double>>
+braid::comm::parseMinGain(mlir::Location loc, llvm::StringRef text) {
+  if (text == "auto")
+    return std::optional<double>();
+  double fraction;
+  bool isPercentage = text.ends_with("%");
+  if (!(isPercentage ? text.drop_back() : text).getAsDouble(fraction)) {
+    if (isPercentage)
+      fraction /= 100.0;
+    if (fraction >= 0.0 && fraction <= 1.0)
+      return std::optional(fraction);
+  }
+  return mlir::emitError(loc) << "invalid value '" << text
+                              << "' of option 'min-gain', expected auto, a "
+                                 "fraction from 0 to 1, such "
+                                 "as 0.01, or a percentage, such as 1%";
+}

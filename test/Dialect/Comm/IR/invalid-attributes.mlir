@@ -327,7 +327,7 @@ func.func @no_multiprocessors(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>, %c: tens
 
 func.func @option_defaults_of_an_op() {
   // expected-error@+1 {{'arith.constant' op has attribute 'comm.option_defaults', which only modules may have}}
-  %0 = arith.constant {comm.option_defaults = {hardware = "h100x8"}} 0 : index
+  %0 = arith.constant {comm.option_defaults = {machine = "h100x8"}} 0 : index
   return
 }
 

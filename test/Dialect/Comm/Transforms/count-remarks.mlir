@@ -3,8 +3,8 @@
 // RUN: braid-opt %s --comm-sink-waits --remarks-filter=comm-sink-waits -o /dev/null 2>&1 | FileCheck %s --check-prefix=SINK
 // RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-sink-waits))' --remarks-filter=comm-sink-waits -o /dev/null 2>&1 | FileCheck %s --check-prefix=FUNCTION
 // RUN: braid-opt %s --comm-raise-collectives --remarks-filter=comm-raise-collectives -o /dev/null 2>&1 | FileCheck %s --check-prefix=RAISE
-// RUN: braid-opt %s --comm-sink-waits-iterative="hardware=ideal" --remarks-filter=comm-sink-waits-iterative -o /dev/null 2>&1 | FileCheck %s --check-prefix=ITERATIVE
-// RUN: braid-opt %s --comm-list-schedule="hardware=ideal" --remarks-filter=comm-list-schedule -o /dev/null 2>&1 | FileCheck %s --check-prefix=LIST
+// RUN: braid-opt %s --comm-sink-waits-iterative="machine=ideal" --remarks-filter=comm-sink-waits-iterative -o /dev/null 2>&1 | FileCheck %s --check-prefix=ITERATIVE
+// RUN: braid-opt %s --comm-list-schedule="machine=ideal" --remarks-filter=comm-list-schedule -o /dev/null 2>&1 | FileCheck %s --check-prefix=LIST
 // RUN: braid-opt %s --comm-sink-waits -o /dev/null 2>&1 | count 0
 
 // ORDER: remark: [Passed] numbered-starts | Category:comm-order-collectives | Count=2

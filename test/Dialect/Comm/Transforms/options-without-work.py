@@ -10,9 +10,9 @@ import sys
 from pass_listing import list_options
 
 WRONG = {
-    "hardware": "no-such-machine",
+    "machine": "no-such-machine",
     "profile": "/no/such/profile.json",
-    "world-size": "-1",
+    "ranks": "-1",
     "ranks-per-node": "-1",
     "dynamic-size": "-1",
     "link-latency": "20",
@@ -21,7 +21,6 @@ WRONG = {
     "memory-limit": "many",
     "min-gain": "101",
     "chunks": "1",
-    "ranks": "-1",
     "rounds": "0",
     "peak-memory-budget": "-1",
     "comm-runtime-mult": "nan",

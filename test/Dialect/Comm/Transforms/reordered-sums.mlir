@@ -2,11 +2,11 @@
 // program as written, and what they do not record.
 //
 // RUN: split-file %s %t
-// RUN: braid-opt %t/split.mlir --comm-split-all-reduce="all hardware=h200x8 world-size=4" | FileCheck %s --check-prefix=SPLIT
+// RUN: braid-opt %t/split.mlir --comm-split-all-reduce="all machine=h200x8 ranks=4" | FileCheck %s --check-prefix=SPLIT
 // RUN: braid-opt %t/chunks.mlir --comm-pipeline-matmul=chunks=2 | FileCheck %s --check-prefix=CHUNKS
-// RUN: braid-opt %t/plan.mlir --comm-plan-resources="hardware=h200x8 world-size=2" | FileCheck %s --check-prefix=PLAN
-// RUN: braid-opt %t/plan.mlir --pass-pipeline="builtin.module(braid-overlap{plan-resources=false hardware=h200x8 world-size=2})" | FileCheck %s --check-prefix=ORDER
-// RUN: braid-opt %t/both.mlir --pass-pipeline="builtin.module(comm-split-all-reduce{all hardware=h200x8 world-size=2},comm-plan-resources{hardware=h200x8 world-size=2})" | FileCheck %s --check-prefix=BOTH
+// RUN: braid-opt %t/plan.mlir --comm-plan-resources="machine=h200x8 ranks=2" | FileCheck %s --check-prefix=PLAN
+// RUN: braid-opt %t/plan.mlir --pass-pipeline="builtin.module(braid-overlap{plan-resources=false machine=h200x8 ranks=2})" | FileCheck %s --check-prefix=ORDER
+// RUN: braid-opt %t/both.mlir --pass-pipeline="builtin.module(comm-split-all-reduce{all machine=h200x8 ranks=2},comm-plan-resources{machine=h200x8 ranks=2})" | FileCheck %s --check-prefix=BOTH
 
 //--- split.mlir
 

@@ -43,7 +43,7 @@ def main():
     for form in ("text", "json", "trace", "svg", "html"):
         output = os.path.join(folder, form)
         # Takes a second, or 2^60 of them.
-        subprocess.run(["braid-opt", f"--comm-report=format={form} hardware=h100x8 output={output}", "-o", os.devnull],
+        subprocess.run(["braid-opt", f"--comm-report=format={form} machine=h100x8 output={output}", "-o", os.devnull],
                        input=program(), text=True, check=True, timeout=200)
     with open(os.path.join(folder, "json"), encoding="utf-8") as file:
         functions = {entry["name"]: entry for entry in json.load(file)["functions"]}

@@ -13,13 +13,13 @@ include "mlir/Pass/PassBase.td"
 
 /// The options of passes that use costs; `CostSettings` holds their values.
 defvar costOptions = [
-  Option<"hardware", "hardware", "std::string", /*default=*/"\"\"",
-         "The hardware of the estimates: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, "
-         "or a .json file. Without it the module's comm.hardware, or else h100x8">,
-  Option<"worldSize", "world-size", "int64_t", /*default=*/"0",
+  Option<"machine", "machine", "std::string", /*default=*/"\"\"",
+         "The machine of the estimates: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, or "
+         "a .json file. Without it the module's comm.hardware, or else h100x8">,
+  Option<"ranks", "ranks", "int64_t", /*default=*/"0",
          "The number of ranks in a group of all; 0 is the ranks per node">,
   Option<"ranksPerNode", "ranks-per-node", "int64_t", /*default=*/"0",
-         "The number of ranks on each node; 0 is the hardware's">,
+         "The number of ranks on each node; 0 is the machine's">,
   Option<"collectiveModel", "collective-model", "::braid::comm::CollectiveModelOption",
          /*default=*/"::braid::comm::CollectiveModelOption::Hardware",
          "The model of collectives: nccl (the tuner of NCCL 2.28), inductor (the "
@@ -27,10 +27,10 @@ defvar costOptions = [
          "rehearses them), or hardware: nccl on GPUs, link elsewhere",
          "::braid::comm::getCollectiveModelValues()">,
   Option<"linkLatency", "link-latency", "std::string", /*default=*/"\"\"",
-         "The latency of the link model, such as 20us; the hardware's without it">,
+         "The latency of the link model, such as 20us; the machine's without it">,
   Option<"linkBandwidth", "link-bandwidth", "std::string", /*default=*/"\"\"",
          "The bandwidth of the link model, such as 10GB/s; 0GB/s is no limit. The "
-         "hardware's without it">,
+         "machine's without it">,
   Option<"dynamicSize", "dynamic-size", "int64_t", /*default=*/"0",
          "The elements of a dynamic dimension; 0 is 64">,
   Option<"profile", "profile", "std::string", /*default=*/"\"\"",

@@ -11,12 +11,14 @@
 
 #include "braid/Cost/Hardware/Hardware.h"
 #include "braid/Schedule/Search/SearchEffort.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/LogicalResult.h"
 
 #include <optional>
 
 namespace mlir {
+class Location;
 class MLIRContext;
 } // namespace mlir
 
@@ -59,6 +61,13 @@ getCollectiveModel(CollectiveModelOption option);
 /// 0 stands for the number that the program implies. Emits an error about a
 /// negative number.
 llvm::LogicalResult checkRanksOption(mlir::MLIRContext *context, int64_t ranks);
+
+/// The fraction in `text`, the value of the option `min-gain`: the least part
+/// of the time that a change has to save. None for `auto`. Emits an error at
+/// `loc` and fails if `text` is neither that nor a fraction from 0 to 1, such
+/// as `0.01` or `1%`.
+llvm::FailureOr<std::optional<double>> parseMinGain(mlir::Location loc,
+                                                    llvm::StringRef text);
 
 } // namespace braid::comm
 

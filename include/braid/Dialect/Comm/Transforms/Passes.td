@@ -160,7 +160,7 @@ def CommReorderComputeForOverlapPass : Pass<"comm-reorder-compute-for-overlap"> 
     step 2 places only compute without side effects. With `waits-as-filler` it
     places waits, too.
 
-    An op costs its `comm.cost_ns`, or the estimate for `hardware`. Nested in a
+    An op costs its `comm.cost_ns`, or the estimate for `machine`. Nested in a
     function, the pass reads no other function, and a call without `comm.cost_ns`
     costs 0.
 
@@ -390,7 +390,7 @@ def CommSchedulePass : Pass<"comm-schedule"> {
     critical-path list schedules, and improves the best of them (see
     docs/design/search.md). Small blocks are searched exactly. The result is never worse
     than the input or than the result of another scheduling pass, except that an
-    order of these stays unless the search shortens it by `min-gain`.
+    order of these stays unless the search shortens it by the fraction `min-gain`.
 
     The order of collectives is free where all ranks run the same text of a block,
     because every rank then gets the same order. The order is fixed in blocks
@@ -462,9 +462,10 @@ def CommSchedulePass : Pass<"comm-schedule"> {
            "it where there are several blocks">,
     Option<"seed", "seed", "uint64_t", /*default=*/"0",
            "The seed of the random choices of the search">,
-    Option<"minGainPercent", "min-gain", "double", /*default=*/"-1",
-           "By how many percent the search has to shorten the order of another pass to "
-           "replace it; -1 is 1 on machines whose multiprocessors are queued for, else 0">
+    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
+           "The fraction by which the search has to shorten the order of another pass to "
+           "replace it; auto is 0.01 on machines whose multiprocessors are queued for, else "
+           "0">
   ] # costOptions;
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -477,7 +478,7 @@ def CommSchedulePass : Pass<"comm-schedule"> {
 def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
   let summary = "Report the timeline and how much communication stays exposed";
   let description = [{
-    Simulates every function on the machine of `hardware` (see docs/design/simulator.md):
+    Simulates every function on `machine` (see docs/design/simulator.md):
     one compute stream runs the ops in program order, and each group has a lane
     beside the stream. A start takes no time. Its operation runs on its lane as
     soon as the stream has reached the start and the lane is free. A wait blocks
@@ -488,7 +489,7 @@ def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
     * the total time and its distance from the lower bound for all orders;
     * for each collective the exposed time, which is how long the stream stalls at
       its waits, and the reason;
-    * a note if more memory is live at once than `max-memory`, or than the hardware
+    * a note if more memory is live at once than `max-memory`, or than the machine
       has.
 
     The pass does not change the program. With `passes` the report compares the
@@ -506,7 +507,7 @@ def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
     braid-opt prog.mlir --comm-report="passes=comm-sink-waits trace=run.json"
     ```
 
-    An op costs its `comm.cost_ns`, or the estimate for `hardware`. docs/guides/report.md
+    An op costs its `comm.cost_ns`, or the estimate for `machine`. docs/guides/report.md
     describes the formats.
   }];
   let options = [
@@ -528,7 +529,7 @@ def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
            "for the option profile of passes">,
     Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
            "The most bytes that may be live at once, such as 80GiB; the memory of "
-           "the hardware without it">
+           "the machine without it">
   ] # costOptions;
 }
 

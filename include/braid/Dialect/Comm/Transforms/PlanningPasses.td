@@ -39,7 +39,7 @@ def CommPlanResourcesPass : Pass<"comm-plan-resources"> {
     block by a thousandth. A collective that runs in another way than the one
     before it is in another lane, and starts behind the wait for that one.
 
-    Predicted plans often differ by less than the model is good for. `alternative=1`
+    Predicted plans often differ by less than the model is good for. `plan=1`
     and more give other plans, in the order of their predictions, from which
     measurements may choose (`braid-run --plans`).
 
@@ -74,7 +74,7 @@ def CommPlanResourcesPass : Pass<"comm-plan-resources"> {
            "The orders that a plan is made for: program (its own) or search (what a search "
            "finds together with the plan)",
            "::braid::comm::getPlannedOrdersValues()">,
-    Option<"alternative", "alternative", "unsigned", /*default=*/"0",
+    Option<"planNumber", "plan", "unsigned", /*default=*/"0",
            "With orders=search, which plan: 0 is the best one, 1 the next one of another kind, "
            "and so on; beyond the last one the best one again">,
     Option<"maxInFlight", "max-in-flight", "unsigned", /*default=*/"0",
@@ -94,15 +94,15 @@ def CommSplitAllReducePass : Pass<"comm-split-all-reduce", "::mlir::ModuleOp"> {
   let summary = "Replace all-reduces by reduce-scatters and gathers by copy engines";
   let description = [{
     Replaces an all-reduce by a reduce-scatter and an all-gather with
-    `comm.transport = "copy"` where that shortens the block by `min-gain`
-    percent: copy engines take no multiprocessors from products. Short searches
+    `comm.transport = "copy"` where that shortens the block by the fraction
+    `min-gain`: copy engines take no multiprocessors from products. Short searches
     plan order and resources of a copy of the block, as
     `comm-pipeline-matmul` does; all-reduces of one kind are split all together,
     or only the last of them, then one after the other.
 
     The pass splits all-reduces on one tensor of static shape whose rows the
     members of the group share evenly, within a node. The size of the group
-    comes from its lists, or from `world-size` for a group `all`: the program
+    comes from its lists, or from `ranks` for a group `all`: the program
     then runs on this number of ranks only. An all-reduce with a lane, a limit
     on thread blocks, a transport, chunks, a cost or a number in the total order
     keeps what was set by hand. Sums may be added in another order than that of
@@ -116,7 +116,7 @@ def CommSplitAllReducePass : Pass<"comm-split-all-reduce", "::mlir::ModuleOp"> {
     %r = comm.wait %t : !comm.token<tensor<4096x4096xbf16>>
     ```
 
-    After, with `world-size=2`:
+    After, with `ranks=2`:
 
     ```mlir
     %s = comm.reduce_scatter sum %g on @world dim 0 : tensor<4096x4096xbf16> -> tensor<2048x4096xbf16>
@@ -131,8 +131,8 @@ def CommSplitAllReducePass : Pass<"comm-split-all-reduce", "::mlir::ModuleOp"> {
     Option<"all", "all", "bool", /*default=*/"false",
            "Split all that can be split; an error on machines without copy engines for "
            "collectives">,
-    Option<"minGainPercent", "min-gain", "double", /*default=*/"0.5",
-           "By how many percent a split has to shorten a block">
+    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
+           "The fraction by which a split has to shorten a block, such as 0.01; auto is 0.005">
   ], costOptions);
   let dependentDialects = ["::braid::comm::CommDialect"];
 }

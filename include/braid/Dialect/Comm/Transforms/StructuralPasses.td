@@ -37,7 +37,7 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
     search plans the order alone. For each kind of collective, the one that no
     other work can hide is divided first, which is the first gather or the last
     collective of results, then all of the kind. Chunks stay if they shorten the
-    whole block by `min-gain` percent. A block of n ops gets 1,000 / n
+    whole block by the fraction `min-gain`. A block of n ops gets 1,000 / n
     predictions, at least 2.
 
     A start with `comm.chunks` gets this number of chunks; 1 keeps it whole. It is
@@ -80,8 +80,8 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
   let options = !listconcat(costOptions, [
     Option<"chunks", "chunks", "int64_t", /*default=*/"0",
            "The chunks of each collective; 0 lets the pass choose">,
-    Option<"minGainPercent", "min-gain", "double", /*default=*/"0.5",
-           "By how many percent chunks have to shorten a block">,
+    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
+           "The fraction by which chunks have to shorten a block, such as 0.01; auto is 0.005">,
     Option<"planResources", "plan-resources", "bool", /*default=*/"true",
            "Plan resources in predictions, on machines that were measured">
   ]);

@@ -202,7 +202,7 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
   ChoiceOptions options;
   // With few predictions the first number is the only one.
   options.parts = {4, 2, 8};
-  options.minGainPercent = minGainPercent;
+  options.minGain = *parseRewriteGain(function.getLoc(), minGain);
   options.maxTrials = getMostTrials(block.numOps);
   CostSettings settings = getCostSettings();
   RewriteJudge judge(getOperation(), function, block, uniformity, settings,
@@ -238,7 +238,7 @@ LogicalResult CommPipelineMatmulPass::checkOptions(Location loc) {
                           << " of option 'chunks', expected 0 or a number from "
                              "2 to "
                           << kMostChunks;
-  return verifyMinGain(loc, minGainPercent);
+  return parseRewriteGain(loc, minGain);
 }
 
 LogicalResult CommPipelineMatmulPass::transform() {

@@ -101,12 +101,12 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
 // Choices
 //===----------------------------------------------------------------------===//
 
-LogicalResult braid::comm::verifyMinGain(Location loc, double minGainPercent) {
-  if (minGainPercent >= 0 && minGainPercent <= 100)
-    return success();
-  return emitError(loc) << "invalid value " << minGainPercent
-                        << " of option 'min-gain', expected a number from 0 to "
-                           "100";
+FailureOr<double> braid::comm::parseRewriteGain(Location loc, StringRef text) {
+  FailureOr<std::optional<double>> given = parseMinGain(loc, text);
+  if (failed(given))
+    return failure();
+  constexpr double automatic = 0.005;
+  return given->value_or(automatic);
 }
 
 size_t braid::comm::getMostTrials(size_t numOps) {
@@ -164,7 +164,7 @@ FailureOr<SmallVector<RewriteChoice>> braid::comm::chooseRewrites(
     for (size_t count : counts)
       for (int64_t parts : options.parts) {
         // More ops have to pay for themselves.
-        double wanted = shortest - shortest * options.minGainPercent / 100.0;
+        double wanted = shortest - shortest * options.minGain;
         if (numTrials >= options.maxTrials || least >= wanted)
           return best;
         SmallVector<RewriteChoice> trial = chosen;

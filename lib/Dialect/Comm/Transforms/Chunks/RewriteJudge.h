@@ -62,8 +62,8 @@ using RewriteChoice = std::pair<CollectiveOpInterface, int64_t>;
 struct ChoiceOptions {
   /// The numbers of parts, in the order in which they are tried.
   llvm::SmallVector<int64_t> parts;
-  /// By how many percent a choice has to shorten the block.
-  double minGainPercent = 0;
+  /// The fraction by which a choice has to shorten the block.
+  double minGain = 0;
   /// The most predictions.
   size_t maxTrials = 0;
 };
@@ -82,9 +82,11 @@ llvm::FailureOr<llvm::SmallVector<RewriteChoice>> chooseRewrites(
         llvm::FailureOr<BlockPrediction>(llvm::ArrayRef<RewriteChoice>)>
         predict);
 
-/// Fails, with an error at `loc`, if the option `min-gain` is no share in
-/// percent.
-llvm::LogicalResult verifyMinGain(mlir::Location loc, double minGainPercent);
+/// The fraction that `text`, the value of the option `min-gain` of a pass that
+/// rewrites, asks for. Emits an error at `loc` and fails if `text` is neither
+/// `auto` nor a fraction.
+llvm::FailureOr<double> parseRewriteGain(mlir::Location loc,
+                                         llvm::StringRef text);
 
 /// The most predictions for a block of `numOps`: the fewer, the longer each
 /// takes.

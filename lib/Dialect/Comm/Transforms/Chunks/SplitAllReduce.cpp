@@ -45,7 +45,7 @@ struct CommSplitAllReducePass
   LogicalResult initialize(MLIRContext *context) override {
     if (failed(StructuralPass::initialize(context)))
       return failure();
-    return verifyMinGain(getOptionLoc(context), minGainPercent);
+    return parseRewriteGain(getOptionLoc(context), minGain);
   }
 
   CommunicationRules getRules() const override {
@@ -185,9 +185,9 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitAllReducePass::choose(
     auto collective = cast<CollectiveOpInterface>(start.getOperation());
     if (all && !hasCopyEngines)
       return start->emitOpError()
-             << "cannot gather by copy engines: hardware '"
+             << "cannot gather by copy engines: machine '"
              << costs.hardware->name
-             << "' has none for collectives, expected 'all=false' or hardware "
+             << "' has none for collectives, expected 'all=false' or a machine "
                 "with 'copy_engine_bandwidth_bytes_per_second'";
     if (all)
       chosen.emplace_back(collective, numParts);
@@ -198,7 +198,7 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitAllReducePass::choose(
     return chosen;
   ChoiceOptions options;
   options.parts = {numParts};
-  options.minGainPercent = minGainPercent;
+  options.minGain = *parseRewriteGain(function.getLoc(), minGain);
   options.maxTrials = getMostTrials(block.numOps);
   CostSettings settings = getCostSettings();
   RewriteJudge judge(getOperation(), function, block, uniformity, settings,

@@ -50,7 +50,7 @@ static RefinedPlan findPlan(const SchedulingProblem &problem,
                   RefinedOps::All);
   SearchedPlans plans =
       searchPlans(problem, families, options.search, maxSimulations,
-                  /*findsAlternatives=*/options.alternative != 0);
+                  /*findsAlternatives=*/options.planNumber != 0);
   std::vector<RefinedPlan> refined;
   for (const ResourcePlan &plan : plans.compared)
     refined.push_back(refine(plan, RefinedOps::All));
@@ -62,7 +62,7 @@ static RefinedPlan findPlan(const SchedulingProblem &problem,
     if (llvm::is_contained(known, other.options))
       continue;
     known.push_back(other.options);
-    if (known.size() > options.alternative)
+    if (known.size() > options.planNumber)
       return other;
   }
   return best;

@@ -29,7 +29,7 @@ struct BlockPlanOptions {
   SearchOptions search;
   /// Of `PlannedOrders::Search`: which plan, 0 for the best one
   /// (`planOrderAndResources`).
-  unsigned alternative = 0;
+  unsigned planNumber = 0;
   /// The most nodes of all orders that are simulated beside searches.
   size_t playedNodes = 1'000'000;
 };

@@ -34,7 +34,7 @@ static LogicalResult verifyPlan(Operation *op, CostModel &model,
       return success();
     return op->emitOpError()
            << "has '" << name << "' " << count << ", expected at most the "
-           << hardware.multiprocessors << " multiprocessors of hardware '"
+           << hardware.multiprocessors << " multiprocessors of machine '"
            << hardware.name << "'";
   };
   if (auto target =
@@ -121,7 +121,7 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem) {
   planOptions.maxInFlight = maxInFlight;
   planOptions.lanes = lanes;
   planOptions.keepOrder = keepOrder;
-  planOptions.alternative = alternative;
+  planOptions.planNumber = planNumber;
   planOptions.search.effort = SearchEffort::Low;
   // Searches begin with the orders of the passes, and comm-schedule goes on.
   planOptions.search.usePasses = false;

@@ -57,8 +57,9 @@ static Printer getPrinter(comm::ReportFormat format) {
 }
 
 namespace {
-struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
-  using CommReportPassBase::CommReportPassBase;
+struct CommReportPass : comm::PassWithRenamedOptions<
+                            comm::impl::CommReportPassBase<CommReportPass>> {
+  using PassWithRenamedOptions::PassWithRenamedOptions;
 
   /// The passes of option `passes` run in a nested pass manager. Their dialects
   /// have to be loaded before this pass runs.
@@ -78,9 +79,9 @@ struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
     if (failed(limit))
       return signalPassFailure();
     CostSettings settings = {
-        hardware,    comm::getCollectiveModel(collectiveModel),
+        machine,     comm::getCollectiveModel(collectiveModel),
         linkLatency, linkBandwidth,
-        worldSize,   ranksPerNode,
+        ranks,       ranksPerNode,
         dynamicSize, profile,
         nullptr};
     FailureOr<CostOptions> options = resolveCostOptions(module, settings);

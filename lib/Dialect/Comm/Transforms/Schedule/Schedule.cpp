@@ -59,11 +59,11 @@ struct CommSchedulePass
     if (failed(ModuleOrFunctionPass::initialize(context)) ||
         failed(comm::checkMaxMemory(loc, maxMemory)))
       return failure();
-    if (minGainPercent == -1 || (minGainPercent >= 0 && minGainPercent <= 100))
-      return success();
-    return emitError(loc)
-           << "invalid value " << double(minGainPercent)
-           << " of option 'min-gain', expected -1 or a number from 0 to 100";
+    FailureOr<std::optional<double>> given = comm::parseMinGain(loc, minGain);
+    if (failed(given))
+      return failure();
+    givenMinGain = *given;
+    return success();
   }
 
   void runOnOperation() override {
@@ -97,6 +97,8 @@ private:
   void emitResult(const comm::ScheduledBlock &block);
 
   std::optional<int64_t> memoryLimit;
+  /// The fraction of the option `min-gain`; none for `auto`.
+  std::optional<double> givenMinGain;
   /// Ops in all blocks that are scheduled.
   uint64_t numOpsInAll = 0;
 };
@@ -158,8 +160,7 @@ FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
   options.maxSteps = steps ? uint64_t(steps) : getShareOfSteps(problem);
   options.effort = effort;
   options.seed = seed;
-  options.minGain = minGainPercent == -1 ? getDefaultMinGain(limited)
-                                         : double(minGainPercent) / 100;
+  options.minGain = givenMinGain.value_or(getDefaultMinGain(limited));
   SearchResult result = searchSchedule(limited, options);
   if (result.excess) {
     Operation *worst = problem.block.ops[result.excess->node];

@@ -11,6 +11,7 @@
 
 #include "braid/Cost/IR/CheckCostSettings.h"
 #include "braid/Dialect/Comm/Transforms/PassOptions.h"
+#include "braid/Dialect/Comm/Transforms/RenamedOptions.h"
 #include "braid/ScheduleIR/CostModel.h"
 #include "braid/ScheduleIR/GraphBuilder.h"
 #include "braid/ScheduleIR/ProblemBuilder.h"
@@ -30,9 +31,10 @@ inline mlir::Location getOptionLoc(mlir::MLIRContext *context) {
 }
 
 /// A pass with `costOptions`.
-template <typename Base> class PassWithCosts : public Base {
+template <typename Base>
+class PassWithCosts : public PassWithRenamedOptions<Base> {
 public:
-  using Base::Base;
+  using PassWithRenamedOptions<Base>::PassWithRenamedOptions;
 
   llvm::LogicalResult initialize(mlir::MLIRContext *context) override {
     return checkCostSettings(getOptionLoc(context), getCostSettings());
@@ -42,11 +44,11 @@ protected:
   /// The values of the options.
   CostSettings getCostSettings() const {
     CostSettings settings;
-    settings.hardware = this->hardware;
+    settings.hardware = this->machine;
     settings.collectiveModel = getCollectiveModel(this->collectiveModel);
     settings.linkLatency = this->linkLatency;
     settings.linkBandwidth = this->linkBandwidth;
-    settings.worldSize = this->worldSize;
+    settings.worldSize = this->ranks;
     settings.ranksPerNode = this->ranksPerNode;
     settings.dynamicSize = this->dynamicSize;
     settings.profile = this->profile;

@@ -1,5 +1,5 @@
-// RUN: braid-opt %s -comm-pipeline-matmul="hardware=ideal" | FileCheck %s
-// RUN: braid-opt %s -comm-pipeline-matmul="hardware=ideal min-gain=60" | FileCheck %s --check-prefix=KEEP
+// RUN: braid-opt %s -comm-pipeline-matmul="machine=ideal" | FileCheck %s
+// RUN: braid-opt %s -comm-pipeline-matmul="machine=ideal min-gain=60%" | FileCheck %s --check-prefix=KEEP
 // RUN: not braid-opt %s -comm-pipeline-matmul=chunks=1 2>&1 | FileCheck %s --check-prefix=ERROR
 
 // RUN: not braid-opt %s -comm-pipeline-matmul=chunks=1025 2>&1 | FileCheck %s --check-prefix=MOST
@@ -7,7 +7,7 @@
 
 // ERROR: error: invalid value 1 of option 'chunks', expected 0 or a number from 2 to 1024
 // MOST: error: invalid value 1025 of option 'chunks', expected 0 or a number from 2 to 1024
-// GAIN: error: invalid value {{.*}} of option 'min-gain', expected a number from 0 to 100
+// GAIN: error: invalid value {{.*}} of option 'min-gain', expected auto, a fraction from 0 to 1, such as 0.01, or a percentage, such as 1%
 // KEEP-NOT: label = "mm.0"
 
 comm.group @tp [[0, 1]]

@@ -1,5 +1,5 @@
-// RUN: braid-opt %s --braid-prepare=target=cuda --comm-pipeline-matmul="hardware=h100x8 world-size=2" | FileCheck %s
-// RUN: braid-opt %s --braid-prepare=target=cuda --comm-pipeline-matmul="hardware=h100x8 world-size=2 min-gain=20" \
+// RUN: braid-opt %s --braid-prepare=target=cuda --comm-pipeline-matmul="machine=h100x8 ranks=2" | FileCheck %s
+// RUN: braid-opt %s --braid-prepare=target=cuda --comm-pipeline-matmul="machine=h100x8 ranks=2 min-gain=20%" \
 // RUN:   | FileCheck %s --check-prefix=WHOLE
 
 // Layers whose weights are gathered. Nothing can hide the first gather but the

@@ -1,5 +1,5 @@
 // RUN: braid-opt %s --comm-pipeline-matmul=chunks=2 --canonicalize | FileCheck %s
-// RUN: braid-opt %s --comm-pipeline-matmul="hardware=h200x8 world-size=2" | FileCheck %s --check-prefix=CHOICE
+// RUN: braid-opt %s --comm-pipeline-matmul="machine=h200x8 ranks=2" | FileCheck %s --check-prefix=CHOICE
 
 comm.group @world [[0, 1]]
 

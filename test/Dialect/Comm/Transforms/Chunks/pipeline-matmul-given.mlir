@@ -1,5 +1,5 @@
 // What starts say of their chunks counts more than the option and the choice.
-// RUN: braid-opt %s --split-input-file --comm-pipeline-matmul="hardware=ideal" --verify-diagnostics | FileCheck %s
+// RUN: braid-opt %s --split-input-file --comm-pipeline-matmul="machine=ideal" --verify-diagnostics | FileCheck %s
 // RUN: braid-opt %s --split-input-file --comm-pipeline-matmul="chunks=2" --verify-diagnostics | FileCheck %s
 
 comm.group @tp [[0, 1]]

@@ -1,10 +1,10 @@
-// RUN: braid-opt %s --comm-pipeline-matmul="hardware=h200x8 world-size=2" | FileCheck %s
-// RUN: braid-opt %s --comm-pipeline-matmul="plan-resources=false hardware=h200x8 world-size=2" \
+// RUN: braid-opt %s --comm-pipeline-matmul="machine=h200x8 ranks=2" | FileCheck %s
+// RUN: braid-opt %s --comm-pipeline-matmul="plan-resources=false machine=h200x8 ranks=2" \
 // RUN:   | FileCheck %s --check-prefix=ORDER
-// RUN: braid-opt %s --braid-overlap="effort=low pipeline-matmul=true hardware=h200x8 world-size=2" \
+// RUN: braid-opt %s --braid-overlap="effort=low pipeline-matmul=true machine=h200x8 ranks=2" \
 // RUN:   | FileCheck %s --check-prefix=OVERLAP
-// RUN: braid-opt %s --braid-overlap="effort=low hardware=h200x8 world-size=2" | FileCheck %s --check-prefix=WHOLE
-// RUN: braid-opt %s --pass-pipeline="builtin.module(func.func(braid-overlap{effort=low pipeline-matmul=true split-all-reduce=true hardware=h200x8 world-size=2}))" \
+// RUN: braid-opt %s --braid-overlap="effort=low machine=h200x8 ranks=2" | FileCheck %s --check-prefix=WHOLE
+// RUN: braid-opt %s --pass-pipeline="builtin.module(func.func(braid-overlap{effort=low pipeline-matmul=true split-all-reduce=true machine=h200x8 ranks=2}))" \
 // RUN:   | FileCheck %s --check-prefix=WHOLE
 
 comm.group @world all

@@ -1,6 +1,6 @@
 // What comm-pipeline-matmul leaves whole.
 // RUN: braid-opt %s --comm-pipeline-matmul=chunks=2 | FileCheck %s
-// RUN: braid-opt %s --comm-pipeline-matmul="hardware=h100x8 world-size=2" -o /dev/null
+// RUN: braid-opt %s --comm-pipeline-matmul="machine=h100x8 ranks=2" -o /dev/null
 
 comm.group @tp [[0, 1]]
 

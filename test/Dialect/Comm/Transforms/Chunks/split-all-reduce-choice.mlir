@@ -2,9 +2,9 @@
 // than the whole; with those that were measured they are not.
 // RUN: sed '/"kind": "all_gather", "ranks": 2, "transport": "copy"/{n;s/"points".*\]\]/"points": [[262144, 5000], [268435456, 20000]]/}' \
 // RUN:   %braid_src_root/lib/Cost/Profile/Shipped/h200x8.json > %t.json
-// RUN: braid-opt %s --comm-split-all-reduce="hardware=h200x8 profile=%t.json" | FileCheck %s --check-prefix=FAST
-// RUN: braid-opt %s --comm-split-all-reduce="hardware=h200x8" | FileCheck %s --check-prefix=MEASURED
-// RUN: braid-opt %s --braid-overlap="effort=low split-all-reduce=true hardware=h200x8 profile=%t.json" \
+// RUN: braid-opt %s --comm-split-all-reduce="machine=h200x8 profile=%t.json" | FileCheck %s --check-prefix=FAST
+// RUN: braid-opt %s --comm-split-all-reduce="machine=h200x8" | FileCheck %s --check-prefix=MEASURED
+// RUN: braid-opt %s --braid-overlap="effort=low split-all-reduce=true machine=h200x8 profile=%t.json" \
 // RUN:   | FileCheck %s --check-prefix=OVERLAP
 
 comm.group @pair [[0, 1]]

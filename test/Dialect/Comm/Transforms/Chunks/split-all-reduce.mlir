@@ -1,12 +1,12 @@
-// RUN: braid-opt %s --comm-split-all-reduce="all hardware=h200x8 world-size=2" | FileCheck %s
-// RUN: braid-opt %s --comm-split-all-reduce="all hardware=h200x8" | FileCheck %s --check-prefix=WORLD
-// RUN: braid-opt %s --comm-split-all-reduce="hardware=h200x8 world-size=2 min-gain=50" | FileCheck %s --check-prefix=WHOLE
-// RUN: braid-opt %s --comm-split-all-reduce="hardware=a100x8 world-size=2" | FileCheck %s --check-prefix=WHOLE
-// RUN: not braid-opt %s --comm-split-all-reduce="all hardware=a100x8 world-size=2" 2>&1 | FileCheck %s --check-prefix=ENGINES
+// RUN: braid-opt %s --comm-split-all-reduce="all machine=h200x8 ranks=2" | FileCheck %s
+// RUN: braid-opt %s --comm-split-all-reduce="all machine=h200x8" | FileCheck %s --check-prefix=WORLD
+// RUN: braid-opt %s --comm-split-all-reduce="machine=h200x8 ranks=2 min-gain=50%" | FileCheck %s --check-prefix=WHOLE
+// RUN: braid-opt %s --comm-split-all-reduce="machine=a100x8 ranks=2" | FileCheck %s --check-prefix=WHOLE
+// RUN: not braid-opt %s --comm-split-all-reduce="all machine=a100x8 ranks=2" 2>&1 | FileCheck %s --check-prefix=ENGINES
 // RUN: not braid-opt %s --comm-split-all-reduce="min-gain=101" 2>&1 | FileCheck %s --check-prefix=GAIN
 
-// ENGINES: error: 'comm.all_reduce' op cannot gather by copy engines: hardware 'a100x8' has none for collectives, expected 'all=false' or hardware with 'copy_engine_bandwidth_bytes_per_second'
-// GAIN: error: invalid value {{.*}} of option 'min-gain', expected a number from 0 to 100
+// ENGINES: error: 'comm.all_reduce' op cannot gather by copy engines: machine 'a100x8' has none for collectives, expected 'all=false' or a machine with 'copy_engine_bandwidth_bytes_per_second'
+// GAIN: error: invalid value {{.*}} of option 'min-gain', expected auto, a fraction from 0 to 1, such as 0.01, or a percentage, such as 1%
 // WHOLE-NOT: comm.reduce_scatter
 
 comm.group @world all

@@ -1,5 +1,5 @@
 // A pass that fails on one function leaves the functions before alone.
-// RUN: not braid-opt %s --mlir-disable-threading --pass-pipeline='builtin.module(func.func(comm-plan-resources{hardware=h100x8},canonicalize))' 2>&1 | FileCheck %s
+// RUN: not braid-opt %s --mlir-disable-threading --pass-pipeline='builtin.module(func.func(comm-plan-resources{machine=h100x8},canonicalize))' 2>&1 | FileCheck %s
 
 comm.group @tp [[0, 1]]
 
@@ -14,7 +14,7 @@ func.func @planned(%a: tensor<4096x4096xbf16>, %b: tensor<4096x4096xbf16>) -> te
   return %r : tensor<4096x4096xbf16>
 }
 
-// CHECK: error: 'comm.all_reduce' op has 'comm.ctas' 1000, expected at most the 132 multiprocessors of hardware 'h100x8'
+// CHECK: error: 'comm.all_reduce' op has 'comm.ctas' 1000, expected at most the 132 multiprocessors of machine 'h100x8'
 // CHECK-NOT: Stack dump
 func.func @refused(%a: tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16> {
   %t = comm.all_reduce sum %a on @tp {comm.ctas = 1000 : i64} : tensor<4096x4096xbf16>

@@ -1,10 +1,10 @@
-// RUN: braid-opt %s --comm-plan-resources="hardware=h200x8 ranks-per-node=8" -split-input-file -verify-diagnostics
+// RUN: braid-opt %s --comm-plan-resources="machine=h200x8 ranks-per-node=8" -split-input-file -verify-diagnostics
 
 module {
   comm.group @world all
 
   func.func @blocks(%x: tensor<64xf32>) -> tensor<64xf32> {
-    // expected-error @+1 {{'comm.all_reduce' op has 'comm.ctas' 133, expected at most the 132 multiprocessors of hardware 'h200x8'}}
+    // expected-error @+1 {{'comm.all_reduce' op has 'comm.ctas' 133, expected at most the 132 multiprocessors of machine 'h200x8'}}
     %t = comm.all_reduce sum %x on @world {comm.ctas = 133 : i64} : tensor<64xf32>
     %r = comm.wait %t : !comm.token<tensor<64xf32>>
     return %r : tensor<64xf32>
@@ -15,7 +15,7 @@ module {
 
 module {
   func.func @target(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
-    // expected-error @+1 {{has 'comm.multiprocessors' 140, expected at most the 132 multiprocessors of hardware 'h200x8'}}
+    // expected-error @+1 {{has 'comm.multiprocessors' 140, expected at most the 132 multiprocessors of machine 'h200x8'}}
     %m = linalg.matmul {comm.multiprocessors = 140 : i64} ins(%x, %x : tensor<64x64xbf16>, tensor<64x64xbf16>)
                        outs(%y : tensor<64x64xbf16>) -> tensor<64x64xbf16>
     return %m : tensor<64x64xbf16>

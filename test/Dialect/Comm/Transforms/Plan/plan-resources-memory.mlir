@@ -1,6 +1,6 @@
 // A plan gathers each weight while the product before runs, and not all weights before the first
 // product, which would need more memory.
-// RUN: braid-opt %s --braid-overlap="hardware=h100x8 world-size=2" | FileCheck %s
+// RUN: braid-opt %s --braid-overlap="machine=h100x8 ranks=2" | FileCheck %s
 
 // CHECK-LABEL: func.func @sharded_layers(
 // CHECK:         comm.all_gather {{.*}}comm.label = "w0"

@@ -1,8 +1,8 @@
-// RUN: braid-opt %s --comm-plan-resources="orders=search hardware=h200x8 world-size=2" | FileCheck %s
-// RUN: braid-opt %s --comm-plan-resources="hardware=h200x8 world-size=2" | FileCheck %s --check-prefix=PROGRAM
-// RUN: braid-opt %s --comm-plan-resources="orders=search keep-order=true hardware=h200x8 world-size=2" \
+// RUN: braid-opt %s --comm-plan-resources="orders=search machine=h200x8 ranks=2" | FileCheck %s
+// RUN: braid-opt %s --comm-plan-resources="machine=h200x8 ranks=2" | FileCheck %s --check-prefix=PROGRAM
+// RUN: braid-opt %s --comm-plan-resources="orders=search keep-order=true machine=h200x8 ranks=2" \
 // RUN:   | FileCheck %s --check-prefix=KEPT
-// RUN: braid-opt %s --comm-plan-resources="orders=search hardware=h200x8 world-size=2" -o /dev/null \
+// RUN: braid-opt %s --comm-plan-resources="orders=search machine=h200x8 ranks=2" -o /dev/null \
 // RUN:   --remarks-filter=comm-plan-resources 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: not braid-opt %s --comm-plan-resources="orders=best" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 

@@ -1,13 +1,13 @@
-// RUN: braid-opt %s --comm-plan-resources="hardware=h200x8 world-size=2" | FileCheck %s
-// RUN: braid-opt %s --comm-plan-resources="hardware=h200x8 world-size=2" \
-// RUN:   | braid-opt --comm-plan-resources="hardware=h200x8 world-size=2" | FileCheck %s
-// RUN: braid-opt %s --pass-pipeline="builtin.module(braid-overlap{effort=low hardware=h200x8 world-size=2})" \
+// RUN: braid-opt %s --comm-plan-resources="machine=h200x8 ranks=2" | FileCheck %s
+// RUN: braid-opt %s --comm-plan-resources="machine=h200x8 ranks=2" \
+// RUN:   | braid-opt --comm-plan-resources="machine=h200x8 ranks=2" | FileCheck %s
+// RUN: braid-opt %s --pass-pipeline="builtin.module(braid-overlap{effort=low machine=h200x8 ranks=2})" \
 // RUN:   | FileCheck %s --check-prefix=PLANNED
-// RUN: braid-opt %s --pass-pipeline="builtin.module(braid-overlap{plan-resources=false hardware=h200x8 world-size=2})" \
+// RUN: braid-opt %s --pass-pipeline="builtin.module(braid-overlap{plan-resources=false machine=h200x8 ranks=2})" \
 // RUN:   | FileCheck %s --check-prefix=UNPLANNED
-// RUN: braid-opt %s --comm-plan-resources="hardware=b200x8 world-size=2" | FileCheck %s --check-prefix=UNKNOWN
-// RUN: braid-opt %s --comm-plan-resources="hardware=h200x8 world-size=2 profile=none" | FileCheck %s --check-prefix=UNKNOWN
-// RUN: braid-opt %s --pass-pipeline="builtin.module(braid-overlap{alternative=1 effort=low hardware=h200x8 world-size=2})" \
+// RUN: braid-opt %s --comm-plan-resources="machine=b200x8 ranks=2" | FileCheck %s --check-prefix=UNKNOWN
+// RUN: braid-opt %s --comm-plan-resources="machine=h200x8 ranks=2 profile=none" | FileCheck %s --check-prefix=UNKNOWN
+// RUN: braid-opt %s --pass-pipeline="builtin.module(braid-overlap{plan=1 effort=low machine=h200x8 ranks=2})" \
 // RUN:   | FileCheck %s --check-prefix=OTHER
 
 // Another plan is another pair of ways.

@@ -29,9 +29,9 @@ def compare(path, hardware, directory):
     if os.path.exists(report):
         os.remove(report)
     run = subprocess.run(
-        ["braid-opt", path, "--allow-unregistered-dialect", f"--comm-schedule=hardware={hardware} steps=20000",
+        ["braid-opt", path, "--allow-unregistered-dialect", f"--comm-schedule=machine={hardware} steps=20000",
          "--remarks-filter=comm-schedule",
-         f"--comm-report=hardware={hardware} format=json output={report}"],
+         f"--comm-report=machine={hardware} format=json output={report}"],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
     assert run.returncode in (0, 1), (path, run.stderr)
     if run.returncode or not os.path.exists(report):

@@ -1,7 +1,7 @@
 // The pass accepts each effort, and prints it as an option of the pipeline.
-// RUN: braid-opt %s --comm-schedule="hardware=ideal effort=low" --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOW
-// RUN: braid-opt %s --comm-schedule="hardware=ideal" --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefix=DEFAULT
-// RUN: braid-opt %s --comm-schedule="hardware=ideal effort=high" --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefix=HIGH
+// RUN: braid-opt %s --comm-schedule="machine=ideal effort=low" --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOW
+// RUN: braid-opt %s --comm-schedule="machine=ideal" --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefix=DEFAULT
+// RUN: braid-opt %s --comm-schedule="machine=ideal effort=high" --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefix=HIGH
 
 // LOW: comm-schedule{{{.*}}effort=low
 // DEFAULT: comm-schedule{{{.*}}effort=default

@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --split-input-file --verify-diagnostics --comm-schedule="hardware=ideal max-in-flight=1"
+// RUN: braid-opt %s --split-input-file --verify-diagnostics --comm-schedule="machine=ideal max-in-flight=1"
 
 // A limit that nothing keeps is not passed over in silence.
 

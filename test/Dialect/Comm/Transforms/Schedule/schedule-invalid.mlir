@@ -1,7 +1,7 @@
 // RUN: braid-opt %s --comm-sink-waits --verify-diagnostics --split-input-file
 // RUN: braid-opt %s --comm-raise-collectives --verify-diagnostics --split-input-file
 // RUN: braid-opt %s --comm-reorder-compute-for-overlap --verify-diagnostics --split-input-file
-// RUN: not braid-opt --comm-reorder-compute-for-overlap=hardware=abacus %s --split-input-file 2>&1 | FileCheck %s --check-prefix=HARDWARE
+// RUN: not braid-opt --comm-reorder-compute-for-overlap=machine=abacus %s --split-input-file 2>&1 | FileCheck %s --check-prefix=HARDWARE
 // RUN: not braid-opt --comm-raise-collectives=with-consumers %s --split-input-file 2>&1 | FileCheck %s --check-prefix=OPTION
 // RUN: not braid-opt --pass-pipeline="builtin.module(gpu.module(comm-sink-waits))" %s --split-input-file 2>&1 | FileCheck %s --check-prefix=ANCHOR
 

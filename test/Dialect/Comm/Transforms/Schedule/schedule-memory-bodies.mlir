@@ -1,18 +1,18 @@
 // The memory limit of a body is the limit less the memory live around the body.
 
 // RUN: split-file %s %t
-// RUN: braid-opt %t/loop.mlir --comm-schedule="hardware=ideal" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOOP-FREE
-// RUN: braid-opt %t/loop.mlir --comm-schedule="hardware=ideal max-memory=6007B" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOOP
-// RUN: not braid-opt %t/loop.mlir --comm-schedule="hardware=ideal max-memory=5KB" 2>&1 | FileCheck %s --check-prefix=LOOP-EXCESS
-// RUN: braid-opt %t/call.mlir --comm-schedule="hardware=ideal" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CALL-FREE
-// RUN: braid-opt %t/call.mlir --comm-schedule="hardware=ideal max-memory=9KB" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CALL
-// RUN: not braid-opt %t/call.mlir --comm-schedule="hardware=ideal max-memory=7KB" 2>&1 | FileCheck %s --check-prefix=CALL-EXCESS
-// RUN: braid-opt %t/around.mlir --comm-schedule="hardware=ideal" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=AROUND-FREE
-// RUN: braid-opt %t/around.mlir --comm-schedule="hardware=ideal max-memory=14KB" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=AROUND
-// RUN: not braid-opt %t/around.mlir --comm-schedule="hardware=ideal max-memory=12KB" 2>&1 | FileCheck %s --check-prefix=AROUND-EXCESS
-// RUN: braid-opt %t/arms.mlir --comm-schedule="hardware=ideal max-memory=14KB" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ARMS
-// RUN: braid-opt %t/blocks.mlir --comm-schedule="hardware=ideal max-memory=14KB" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=BLOCKS
-// RUN: not braid-opt %t/blocks.mlir --comm-schedule="hardware=ideal max-memory=12KB" 2>&1 | FileCheck %s --check-prefix=BLOCKS-EXCESS
+// RUN: braid-opt %t/loop.mlir --comm-schedule="machine=ideal" --remarks-filter=comm-schedule --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOOP-FREE
+// RUN: braid-opt %t/loop.mlir --comm-schedule="machine=ideal max-memory=6007B" --remarks-filter=comm-schedule --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOOP
+// RUN: not braid-opt %t/loop.mlir --comm-schedule="machine=ideal max-memory=5KB" 2>&1 | FileCheck %s --check-prefix=LOOP-EXCESS
+// RUN: braid-opt %t/call.mlir --comm-schedule="machine=ideal" --remarks-filter=comm-schedule --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CALL-FREE
+// RUN: braid-opt %t/call.mlir --comm-schedule="machine=ideal max-memory=9KB" --remarks-filter=comm-schedule --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CALL
+// RUN: not braid-opt %t/call.mlir --comm-schedule="machine=ideal max-memory=7KB" 2>&1 | FileCheck %s --check-prefix=CALL-EXCESS
+// RUN: braid-opt %t/around.mlir --comm-schedule="machine=ideal" --remarks-filter=comm-schedule --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=AROUND-FREE
+// RUN: braid-opt %t/around.mlir --comm-schedule="machine=ideal max-memory=14KB" --remarks-filter=comm-schedule --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=AROUND
+// RUN: not braid-opt %t/around.mlir --comm-schedule="machine=ideal max-memory=12KB" 2>&1 | FileCheck %s --check-prefix=AROUND-EXCESS
+// RUN: braid-opt %t/arms.mlir --comm-schedule="machine=ideal max-memory=14KB" --remarks-filter=comm-schedule --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ARMS
+// RUN: braid-opt %t/blocks.mlir --comm-schedule="machine=ideal max-memory=14KB" --remarks-filter=comm-schedule --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: not braid-opt %t/blocks.mlir --comm-schedule="machine=ideal max-memory=12KB" 2>&1 | FileCheck %s --check-prefix=BLOCKS-EXCESS
 
 // LOOP-FREE: remark: [Passed] scheduled-region | {{.*}}MakespanBeforeNs=400, MakespanNs=300, {{.*}}PeakBytes=4004{{$}}
 // LOOP-FREE: remark: [Passed] scheduled-function | {{.*}}Function=loop | {{.*}}PeakBytes=10008{{$}}

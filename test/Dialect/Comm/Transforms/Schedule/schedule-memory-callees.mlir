@@ -2,15 +2,15 @@
 // warning says that it does not.
 // RUN: split-file %s %t
 // RUN: braid-opt %t/nested.mlir -o /dev/null --verify-diagnostics \
-// RUN:   --pass-pipeline='builtin.module(func.func(comm-schedule{hardware=ideal max-memory=5KB}))'
+// RUN:   --pass-pipeline='builtin.module(func.func(comm-schedule{machine=ideal max-memory=5KB}))'
 // RUN: braid-opt %t/nested.mlir -o /dev/null \
-// RUN:   --pass-pipeline='builtin.module(func.func(comm-schedule{hardware=ideal}))' --remarks-filter=comm-schedule 2>&1 | FileCheck %s --check-prefix=NONE
-// RUN: braid-opt %t/nested.mlir -o /dev/null --comm-schedule="hardware=ideal max-memory=20KB" --remarks-filter=comm-schedule 2>&1 \
+// RUN:   --pass-pipeline='builtin.module(func.func(comm-schedule{machine=ideal}))' --remarks-filter=comm-schedule 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: braid-opt %t/nested.mlir -o /dev/null --comm-schedule="machine=ideal max-memory=20KB" --remarks-filter=comm-schedule 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NONE
-// RUN: not braid-opt %t/nested.mlir -o /dev/null --comm-schedule="hardware=ideal max-memory=5KB" 2>&1 \
+// RUN: not braid-opt %t/nested.mlir -o /dev/null --comm-schedule="machine=ideal max-memory=5KB" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=MODULE
 // RUN: braid-opt %t/nested.mlir -o /dev/null \
-// RUN:   --comm-report="hardware=ideal max-memory=5KB output=/dev/null passes=func.func(comm-schedule)" 2>&1 \
+// RUN:   --comm-report="machine=ideal max-memory=5KB output=/dev/null passes=func.func(comm-schedule)" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=INHERITED
 
 // Without a limit, or on the module, there is nothing to warn of.

@@ -1,7 +1,7 @@
 // RUN: split-file %s %t
-// RUN: braid-opt %t/limit.mlir --comm-schedule="hardware=ideal" --remarks-filter=comm-schedule 2>&1 | FileCheck %s --check-prefix=FREE
-// RUN: braid-opt %t/limit.mlir --comm-schedule="hardware=ideal max-memory=5KB" --remarks-filter=comm-schedule 2>&1 | FileCheck %s --check-prefix=LIMIT
-// RUN: not braid-opt %t/limit.mlir --comm-schedule="hardware=ideal max-memory=4000B" 2>&1 | FileCheck %s --check-prefix=EXCESS
+// RUN: braid-opt %t/limit.mlir --comm-schedule="machine=ideal" --remarks-filter=comm-schedule 2>&1 | FileCheck %s --check-prefix=FREE
+// RUN: braid-opt %t/limit.mlir --comm-schedule="machine=ideal max-memory=5KB" --remarks-filter=comm-schedule 2>&1 | FileCheck %s --check-prefix=LIMIT
+// RUN: not braid-opt %t/limit.mlir --comm-schedule="machine=ideal max-memory=4000B" 2>&1 | FileCheck %s --check-prefix=EXCESS
 
 // Without a limit the second gather runs beside the first kernel.
 // FREE: remark: [Passed] scheduled-function | {{.*}}Function=gather_twice | {{.*}}LowerBoundNs=300, MakespanBeforeNs=400, MakespanNs=300, {{.*}}Optimal=true, PeakBytes=6004{{$}}

@@ -6,9 +6,9 @@
 // RUN: not braid-opt %s --comm-reorder-preserving-peak-memory=peak-memory-budget=much 2>&1 | FileCheck %s --check-prefix=MUCH
 // RUN: not braid-opt %s --comm-reorder-preserving-peak-memory=swap-with-collectives 2>&1 | FileCheck %s --check-prefix=SWAP
 // RUN: not braid-opt %s --comm-reorder-preserving-peak-memory=statistics=%t.none/table 2>&1 | FileCheck %s --check-prefix=FILE
-// RUN: not braid-opt %s --comm-reorder-preserving-peak-memory=hardware=abacus 2>&1 | FileCheck %s --check-prefix=HARDWARE
-// RUN: not braid-opt %s --comm-list-schedule=hardware=abacus 2>&1 | FileCheck %s --check-prefix=HARDWARE
-// RUN: not braid-opt %s --comm-simple-overlap=hardware=abacus 2>&1 | FileCheck %s --check-prefix=HARDWARE
+// RUN: not braid-opt %s --comm-reorder-preserving-peak-memory=machine=abacus 2>&1 | FileCheck %s --check-prefix=HARDWARE
+// RUN: not braid-opt %s --comm-list-schedule=machine=abacus 2>&1 | FileCheck %s --check-prefix=HARDWARE
+// RUN: not braid-opt %s --comm-simple-overlap=machine=abacus 2>&1 | FileCheck %s --check-prefix=HARDWARE
 // RUN: not braid-opt %s --comm-list-schedule=lower 2>&1 | FileCheck %s --check-prefix=OPTION
 
 // BUDGET: error: expected a finite number of at least 0 in option 'peak-memory-budget', found -

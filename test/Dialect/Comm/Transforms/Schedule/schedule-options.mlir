@@ -1,22 +1,22 @@
 // RUN: not braid-opt %s --comm-schedule="max-memory=many" 2>&1 | FileCheck %s --check-prefix=MEMORY
 // RUN: not braid-opt %s --comm-schedule="max-memory=-1B" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not braid-opt %s --comm-schedule="lanes=all" 2>&1 | FileCheck %s --check-prefix=LANES
-// RUN: not braid-opt %s --comm-schedule="hardware=h900x8" 2>&1 | FileCheck %s --check-prefix=HARDWARE
+// RUN: not braid-opt %s --comm-schedule="machine=h900x8" 2>&1 | FileCheck %s --check-prefix=HARDWARE
 // RUN: not braid-opt %s --comm-schedule="steps=-3" 2>&1 | FileCheck %s --check-prefix=STEPS
 // RUN: not braid-opt %s --comm-schedule="effort=most" 2>&1 | FileCheck %s --check-prefix=EFFORT
 // RUN: not braid-opt %s --comm-schedule="min-gain=101" 2>&1 | FileCheck %s --check-prefix=GAIN
 // RUN: not braid-opt %s --comm-schedule="min-gain=-2" 2>&1 | FileCheck %s --check-prefix=GAIN
 // RUN: not braid-opt %s --comm-schedule="min-gain=nan" 2>&1 | FileCheck %s --check-prefix=GAIN
-// RUN: braid-opt %s --comm-schedule="hardware=ideal" --remarks-filter=comm-schedule -o /dev/null 2>&1 | FileCheck %s --check-prefix=BESIDE
-// RUN: braid-opt %s --comm-schedule="hardware=ideal lanes=shared" --remarks-filter=comm-schedule -o /dev/null 2>&1 | FileCheck %s --check-prefix=SHARED
-// RUN: braid-opt %s --comm-schedule="hardware=ideal max-in-flight=1 keep-order" | FileCheck %s --check-prefix=ONE
+// RUN: braid-opt %s --comm-schedule="machine=ideal" --remarks-filter=comm-schedule -o /dev/null 2>&1 | FileCheck %s --check-prefix=BESIDE
+// RUN: braid-opt %s --comm-schedule="machine=ideal lanes=shared" --remarks-filter=comm-schedule -o /dev/null 2>&1 | FileCheck %s --check-prefix=SHARED
+// RUN: braid-opt %s --comm-schedule="machine=ideal max-in-flight=1 keep-order" | FileCheck %s --check-prefix=ONE
 
 // MEMORY: error: invalid size 'many' in option 'max-memory', expected a number of at least 0, with unit B, KB, MB, GB, TB, KiB, MiB, GiB, TiB or none, such as 80GiB
 // NEGATIVE: error: invalid size '-1B' in option 'max-memory', expected a number of at least 0
 // LANES: for the --lanes option: Cannot find option named 'all'!
-// HARDWARE: error: unknown hardware 'h900x8' in option 'hardware', expected
+// HARDWARE: error: unknown machine 'h900x8' in option 'machine', expected
 // EFFORT: for the --effort option: Cannot find option named 'most'!
-// GAIN: error: invalid value {{.*}} of option 'min-gain', expected -1 or a number from 0 to 100
+// GAIN: error: invalid value {{.*}} of option 'min-gain', expected auto, a fraction from 0 to 1, such as 0.01, or a percentage, such as 1%
 // STEPS: for the --steps option: '-3' value invalid for ulong argument
 
 comm.group @world all

@@ -80,7 +80,7 @@ def check(seeds, rng, directory):
     with open(path, "w") as file:
         file.write(module_text(seeds))
     compared = 0
-    costs = "hardware=" + rng.choice(["ideal", "h200x8", "h100x8 world-size=64", "cpu", "a100x8"])
+    costs = "machine=" + rng.choice(["ideal", "h200x8", "h100x8 ranks=64", "cpu", "a100x8"])
     options = " ".join(option for option in ["keep-order", f"seed={rng.randint(1, 9)}", f"steps={rng.choice([1, 500, 20000])}"]
                        if rng.random() < 0.4)
     status, messages, functions = schedule(path, costs, options)

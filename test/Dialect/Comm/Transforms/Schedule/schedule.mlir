@@ -1,7 +1,7 @@
-// RUN: braid-opt %s --comm-schedule=hardware=ideal --remarks-filter=comm-schedule --split-input-file -verify-diagnostics -o %t.mlir
+// RUN: braid-opt %s --comm-schedule=machine=ideal --remarks-filter=comm-schedule --split-input-file -verify-diagnostics -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir
-// RUN: braid-opt %s --comm-schedule=hardware=ideal --split-input-file 2>&1 | FileCheck %s --implicit-check-not=remark:
-// RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-schedule{hardware=ideal}))' --split-input-file | FileCheck %s
+// RUN: braid-opt %s --comm-schedule=machine=ideal --split-input-file 2>&1 | FileCheck %s --implicit-check-not=remark:
+// RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-schedule{machine=ideal}))' --split-input-file | FileCheck %s
 
 // Two collectives that depend on nothing run at once, and each hides the
 // compute behind the other.

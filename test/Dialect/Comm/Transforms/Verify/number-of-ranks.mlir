@@ -4,7 +4,7 @@
 // RUN: braid-opt %t/outsiders.mlir --comm-verify=strict --comm-interpret="print-results" 2>&1 | FileCheck %s --check-prefix=OUTSIDERS
 // RUN: braid-compile %t/one.mlir -o %t/one.so
 // RUN: braid-run %t/one.so --ranks=1 --arg=iota --print | FileCheck %s --check-prefix=ONE
-// RUN: braid-run %t/one.mlir --ranks=1 --arg=iota --print --verify | FileCheck %s --check-prefix=ONE
+// RUN: braid-run %t/one.mlir --ranks=1 --arg=iota --print --compare-results | FileCheck %s --check-prefix=ONE
 // RUN: not braid-opt %t/one.mlir --comm-interpret=ranks=-1 2>&1 | FileCheck %s --check-prefix=INVALID
 // RUN: not braid-opt %t/many.mlir --comm-interpret 2>&1 | FileCheck %s --check-prefix=MANY
 

@@ -1,7 +1,7 @@
 // RUN: not braid-opt %s --comm-latency-hiding-schedule="memory-limit=lots" 2>&1 | FileCheck %s --check-prefix=SIZE
-// RUN: braid-opt %s --comm-latency-hiding-schedule="hardware=ideal" --remarks-filter=comm-latency-hiding-schedule -verify-diagnostics -o /dev/null
-// RUN: braid-opt %s --comm-latency-hiding-schedule="hardware=ideal memory-limit=350B post-process=false" | FileCheck %s --check-prefix=WISH
-// RUN: braid-opt %s --comm-latency-hiding-schedule="hardware=ideal memory-limit=350B post-process=false reruns=9" | FileCheck %s --check-prefix=RERUN
+// RUN: braid-opt %s --comm-latency-hiding-schedule="machine=ideal" --remarks-filter=comm-latency-hiding-schedule -verify-diagnostics -o /dev/null
+// RUN: braid-opt %s --comm-latency-hiding-schedule="machine=ideal memory-limit=350B post-process=false" | FileCheck %s --check-prefix=WISH
+// RUN: braid-opt %s --comm-latency-hiding-schedule="machine=ideal memory-limit=350B post-process=false reruns=9" | FileCheck %s --check-prefix=RERUN
 
 // SIZE: error: invalid size 'lots' in option 'memory-limit', expected a number of at least 0, with unit B, KB, MB, GB, TB, KiB, MiB, GiB, TiB or none, such as 80GiB
 

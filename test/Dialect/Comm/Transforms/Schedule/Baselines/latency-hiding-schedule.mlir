@@ -1,8 +1,8 @@
-// RUN: braid-opt %s --comm-latency-hiding-schedule=hardware=ideal --split-input-file | FileCheck %s
-// RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-latency-hiding-schedule{hardware=ideal}))' --split-input-file | FileCheck %s
-// RUN: braid-opt %s --comm-latency-hiding-schedule="hardware=ideal post-process=false" --split-input-file | FileCheck %s --check-prefix=LIST
-// RUN: braid-opt %s --comm-latency-hiding-schedule="hardware=ideal post-process=false overlap-limit=2" --split-input-file | FileCheck %s --check-prefix=TWO
-// RUN: braid-opt %s --comm-latency-hiding-schedule="hardware=ideal post-process=false keep-order" --split-input-file | FileCheck %s --check-prefix=KEEP
+// RUN: braid-opt %s --comm-latency-hiding-schedule=machine=ideal --split-input-file | FileCheck %s
+// RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-latency-hiding-schedule{machine=ideal}))' --split-input-file | FileCheck %s
+// RUN: braid-opt %s --comm-latency-hiding-schedule="machine=ideal post-process=false" --split-input-file | FileCheck %s --check-prefix=LIST
+// RUN: braid-opt %s --comm-latency-hiding-schedule="machine=ideal post-process=false overlap-limit=2" --split-input-file | FileCheck %s --check-prefix=TWO
+// RUN: braid-opt %s --comm-latency-hiding-schedule="machine=ideal post-process=false keep-order" --split-input-file | FileCheck %s --check-prefix=KEEP
 
 // Independent compute goes between a start and its wait.
 

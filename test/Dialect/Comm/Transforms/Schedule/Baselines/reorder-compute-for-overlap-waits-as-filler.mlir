@@ -1,8 +1,8 @@
 // With waits-as-filler the orders are those of PyTorch 2.4. Each one below was also
 // printed by a port of its reorder_compute_for_overlap to plain Python.
 //
-// RUN: braid-opt %s --comm-reorder-compute-for-overlap="hardware=ideal waits-as-filler" | FileCheck %s --check-prefixes=CHECK,WAITS
-// RUN: braid-opt %s --comm-reorder-compute-for-overlap=hardware=ideal | FileCheck %s --check-prefixes=CHECK,DEFAULT
+// RUN: braid-opt %s --comm-reorder-compute-for-overlap="machine=ideal waits-as-filler" | FileCheck %s --check-prefixes=CHECK,WAITS
+// RUN: braid-opt %s --comm-reorder-compute-for-overlap=machine=ideal | FileCheck %s --check-prefixes=CHECK,DEFAULT
 
 // The pipeline hands the option on.
 // RUN: braid-opt %s --comm-reorder-compute-for-overlap=waits-as-filler --comm-sink-waits --comm-raise-collectives > %t.passes

@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --comm-reorder-compute-for-overlap=hardware=ideal --split-input-file | FileCheck %s
+// RUN: braid-opt %s --comm-reorder-compute-for-overlap=machine=ideal --split-input-file | FileCheck %s
 
 comm.group @world all
 
