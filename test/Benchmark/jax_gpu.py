@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Imports JAX programs and compiles them for test/Benchmark/cuda/cuda_table.py, which runs them beside XLA.
 
-    jax_gpu.py FOLDER --build BUILD --programs=jax_overlap.py [--ranks=2] [--sizes=4096] [--hardware=h200x8]
+    jax_gpu.py FOLDER --build BUILD --programs=jax_overlap.py [--ranks=2] [--sizes=4096] [--machine=h200x8]
 
 FOLDER gets programs/*.so, table.json, small arguments with JAX's results on CPUs to compare with, cuda_table.py with its
 module, and the file of programs. The machine with GPUs needs FOLDER, a bundle and NumPy; for XLA's times JAX.
@@ -142,7 +142,7 @@ def prepare(options):
         "ranks": options.ranks,
         "dtype": "bf16",
         "target": options.target,
-        "hardware": options.hardware,
+        "hardware": options.machine,
         "passes": passes,
         "steps": steps,
         "checks": checks,
@@ -158,7 +158,7 @@ def main():
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--sizes", default="4096")
     parser.add_argument("--check-size", type=int, default=256)
-    parser.add_argument("--hardware", default="h200x8")
+    parser.add_argument("--machine", default="h200x8")
     parser.add_argument("--target", default="cuda")
     parser.add_argument("--chip", default="sm_90")
     parser.add_argument("--variants", default="written,seeds,plan", help="names of cuda_table_prepare.py")

@@ -248,7 +248,7 @@ def main():
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     bandwidth = parse(options.bandwidth, {"MB/s": 1e6, "GB/s": 1e9})
     program = os.path.join(ROOT, "test", "Examples", "reorder.mlir")
-    costs = (f"hardware=cpu world-size=2 link-latency={options.latency} "
+    costs = (f"machine=cpu ranks=2 link-latency={options.latency} "
              f"link-bandwidth={options.bandwidth}")
     passes = f"braid-overlap{{{costs}}}"
     with tempfile.TemporaryDirectory() as scratch:

@@ -184,7 +184,7 @@ def steps(bench):
                                              f"--micro-batches={batches}", f"--ranks={ranks}", f"--nodes={nodes}",
                                              *vary))
                     print(bench.run(os.path.join(bench.build, "bin", "schedule-programs"), program,
-                                    f"--hardware={machine}", f"--world-size={ranks}").rstrip(), flush=True)
+                                    f"--machine={machine}", f"--ranks={ranks}").rstrip(), flush=True)
 
 
 def runtime(bench):
@@ -236,9 +236,9 @@ def compile_time(bench):
 
 def demo(bench):
     program = os.path.join(ROOT, "test", "Examples", "reorder.mlir")
-    costs = "hardware=cpu world-size=2 link-latency=20us link-bandwidth=100MB/s"
+    costs = "machine=cpu ranks=2 link-latency=20us link-bandwidth=100MB/s"
     print(bench.run("braid-run", program, f"--passes=braid-overlap{{{costs}}}", "--ranks=2", "--arg=random:1",
-                    "--link=latency=20us,bandwidth=100MB/s", "--verify", "--repeat=9").rstrip())
+                    "--link=latency=20us,bandwidth=100MB/s", "--compare-results", "--repeat=9").rstrip())
 
 
 def build(bench):

@@ -11,7 +11,7 @@
 // comm-schedule, as ratios to the lower bound; and the seconds that the search
 // took.
 //
-//   schedule-programs [--hardware=NAME] [--world-size=N] [--steps=N]
+//   schedule-programs [--machine=NAME] [--ranks=N] [--steps=N]
 //       [--effort=low|default|high] [--without=PART,...] [--parts] FILE...
 //
 // --parts: prints instead what makespans and bounds lose without each part.
@@ -44,8 +44,8 @@ using namespace mlir;
 
 static llvm::cl::list<std::string>
     files(llvm::cl::Positional, llvm::cl::OneOrMore, llvm::cl::desc("FILE..."));
-static llvm::cl::opt<std::string> hardware("hardware", llvm::cl::init(""));
-static llvm::cl::opt<int64_t> worldSize("world-size", llvm::cl::init(0));
+static llvm::cl::opt<std::string> machine("machine", llvm::cl::init(""));
+static llvm::cl::opt<int64_t> ranks("ranks", llvm::cl::init(0));
 static llvm::cl::opt<uint64_t> steps("steps", llvm::cl::init(0));
 static llvm::cl::opt<SearchEffort> effort("effort",
                                           llvm::cl::init(SearchEffort::Default),
@@ -126,8 +126,8 @@ int main(int argc, char **argv) {
   braid::registerAllDialects(registry);
   MLIRContext context(registry);
   CostSettings settings;
-  settings.hardware = hardware;
-  settings.worldSize = worldSize;
+  settings.hardware = machine;
+  settings.worldSize = ranks;
   for (const std::string &file : files) {
     OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, &context);
     if (!module)

@@ -2,7 +2,7 @@
 // other as a tracer does: in one micro-batch everything waits for everything,
 // but the all-reduces of one can hide behind the matmuls of the other.
 
-// RUN: braid-opt %s --comm-schedule=hardware=ideal | FileCheck %s
+// RUN: braid-opt %s --comm-schedule=machine=ideal | FileCheck %s
 
 comm.group @tp [[0, 1, 2, 3]]
 

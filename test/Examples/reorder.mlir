@@ -5,7 +5,7 @@
 // one needs but does not depend on the first (relu and d), then what neither
 // needs (g), then the wait and what depends on it.
 
-// RUN: braid-opt %s --comm-reorder-compute-for-overlap="hardware=cpu link-bandwidth=100MB/s" | FileCheck %s
+// RUN: braid-opt %s --comm-reorder-compute-for-overlap="machine=cpu link-bandwidth=100MB/s" | FileCheck %s
 
 comm.group @world all
 

@@ -1,7 +1,7 @@
 // RUN: braid-opt %s --comm-report="collective-model=inductor profile=none" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,H100
-// RUN: braid-opt %s --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,IDEAL
-// RUN: braid-opt %s --comm-report="hardware=cpu" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CPU
-// RUN: braid-opt %s --comm-report="hardware=ideal dynamic-size=100000" -o /dev/null 2>&1 | FileCheck %s --check-prefix=DYNAMIC
+// RUN: braid-opt %s --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,IDEAL
+// RUN: braid-opt %s --comm-report="machine=cpu" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CPU
+// RUN: braid-opt %s --comm-report="machine=ideal dynamic-size=100000" -o /dev/null 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 
 // PyTorch's test/inductor/test_snode_runtime.py, test by test: what must cost
 // nothing, and what must not. The original only tells zero from non-zero, as its

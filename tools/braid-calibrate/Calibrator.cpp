@@ -132,14 +132,14 @@ Error Calibrator::identify() {
     result.software.emplace_back("driver", driver);
   llvm::sort(result.software);
   result.gpus = world->ranks();
-  hardware = options.hardware;
+  hardware = options.machine;
   if (const Hardware *known = findHardwareOfGpu(result.gpu);
       known && hardware.empty())
     hardware = known->name;
   if (hardware.empty())
     return llvm::createStringError("found GPU '" + result.gpu +
                                    "', which no known machine has; expected "
-                                   "--hardware=NAME with one of: " +
+                                   "--machine=NAME with one of: " +
                                    joinHardwareNames());
   return Error::success();
 }
@@ -158,7 +158,7 @@ void Calibrator::addProducts(int64_t multiprocessors) {
     steps.push_back(
         {describe(product),
          overhead +
-             (options.patience.productWarmNs + options.patience.restNs) * 1e-9,
+             (options.patience.productWarmNs + options.patience.idleNs) * 1e-9,
          [this, product]() { return measureProduct(product); }});
   }
 }
@@ -325,7 +325,7 @@ Expected<double> Calibrator::timeProduct(const ProductCall &product) {
   Meter meter(*world, options.patience);
   Expected<MeasuredTime> time =
       meter.measure(load, &Load::products, options.patience.productWarmNs,
-                    options.patience.restNs);
+                    options.patience.idleNs);
   if (!time)
     return time.takeError();
   addSpread(time->spread);

@@ -181,7 +181,7 @@ Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
   double beside = 2.5 * collectives * collectiveAlone->ns;
   std::vector<double> computeFactors, collectiveFactors;
   for (int64_t run = 0; run <= patience.blocks; ++run) {
-    rest(patience.restNs);
+    rest(patience.idleNs);
     load.*compute = countFor(beside + 2 * patience.blockNs, computeAlone->ns,
                              4 * mostOperations);
     Expected<std::optional<std::pair<double, double>>> factors =

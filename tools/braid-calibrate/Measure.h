@@ -21,7 +21,7 @@ struct Patience {
   /// The idle time before the load of a product. A GPU at its power limit
   /// lowers its clocks once more, for some 0.3 s, when the mean power of the
   /// last second reaches the limit; with rests that mean stays below the limit.
-  double restNs = 400e6;
+  double idleNs = 400e6;
   /// A block of repetitions, and the number of blocks.
   double blockNs = 15e6;
   int64_t blocks = 5;

@@ -10,6 +10,7 @@
 
 #include "braid-c/Version.h"
 #include "braid/Cost/Hardware/Hardware.h"
+#include "braid/Support/RenamedArguments.h"
 #include "braid/Support/Units.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -22,74 +23,86 @@ using llvm::StringRef;
 namespace cl = llvm::cl;
 
 namespace {
-cl::OptionCategory category("braid-calibrate options");
+cl::OptionCategory fileCategory("Files and the machine");
+cl::OptionCategory shapeCategory("What is measured");
+cl::OptionCategory timeCategory("How long it takes");
 
 cl::opt<int64_t> ranks("ranks", cl::desc("The GPUs of this machine to measure"),
-                       cl::value_desc("N"), cl::cat(category));
+                       cl::value_desc("N"), cl::cat(fileCategory));
 cl::opt<std::string> output("o", cl::desc("Where to write the profile"),
                             cl::value_desc("file"), cl::init("profile.json"),
-                            cl::cat(category));
+                            cl::cat(fileCategory));
 cl::opt<std::string> page("page",
                           cl::desc("Where to write a page with the curves"),
-                          cl::value_desc("file.html"), cl::cat(category));
+                          cl::value_desc("file.html"), cl::cat(fileCategory));
 cl::opt<std::string> show("show",
                           cl::desc("Measure nothing; the page shows this "
                                    "profile"),
-                          cl::value_desc("profile.json"), cl::cat(category));
+                          cl::value_desc("profile.json"),
+                          cl::cat(fileCategory));
 cl::opt<std::string>
-    hardware("hardware",
-             cl::desc("The name of the machine (default: by the GPU's name)"),
-             cl::value_desc("h200x8"), cl::cat(category));
-cl::opt<double> limit("limit",
-                      cl::desc("The seconds after which nothing new begins; "
-                               "the profile names what is missing"),
-                      cl::value_desc("seconds"), cl::init(170),
-                      cl::cat(category));
+    machine("machine",
+            cl::desc("The name of the machine (default: by the GPU's name)"),
+            cl::value_desc("h200x8"), cl::cat(fileCategory));
+cl::opt<std::string>
+    limit("limit",
+          cl::desc("The time after which nothing new begins; the profile names "
+                   "what is missing (default: 170s, so that a run ends within "
+                   "three minutes; two GPUs need 95 to 130s for everything)"),
+          cl::value_desc("time"), cl::init("170s"), cl::cat(timeCategory));
 cl::list<std::string>
     programs("programs",
              cl::desc("Measure the products and collectives of these programs "
                       "only: reports of comm-report (format=json), or "
                       "programs that braid-opt reads"),
-             cl::value_desc("FILE,..."), cl::CommaSeparated, cl::cat(category));
+             cl::value_desc("FILE,..."), cl::CommaSeparated,
+             cl::cat(shapeCategory));
 cl::list<std::string>
     products("products",
              cl::desc("The products: rows x columns x depth, in bf16 or in the "
                       "type that follows, with the left, right or both "
                       "operands stored transposed"),
              cl::value_desc("4096x4096x8192xbf16,..."), cl::CommaSeparated,
-             cl::cat(category));
+             cl::cat(shapeCategory));
 cl::list<int64_t> spared("spare",
                          cl::desc("The multiprocessors that products leave to "
                                   "collectives (default: 4,8,12,16,24)"),
                          cl::value_desc("N,..."), cl::CommaSeparated,
-                         cl::cat(category));
+                         cl::cat(shapeCategory));
 cl::list<std::string>
     collectives("collectives",
                 cl::desc("The kinds of collectives (default: all_reduce, "
                          "all_gather, reduce_scatter, all_to_all)"),
                 cl::value_desc("kind,..."), cl::CommaSeparated,
-                cl::cat(category));
+                cl::cat(shapeCategory));
 cl::list<std::string>
     lanes("lanes",
           cl::desc("The lanes beside the default one: ctas-N, symmetric-N and "
                    "copy (default: symmetric-8, copy, symmetric-4, "
                    "symmetric-16, ctas-8, ctas-16, ctas-4)"),
-          cl::value_desc("lane,..."), cl::CommaSeparated, cl::cat(category));
+          cl::value_desc("lane,..."), cl::CommaSeparated,
+          cl::cat(shapeCategory));
 cl::opt<std::string>
     bytes("bytes", cl::desc("The sizes of collectives (default: 4KiB:256MiB)"),
           cl::value_desc("least:most"), cl::init("4KiB:256MiB"),
-          cl::cat(category));
-cl::opt<double>
-    warmUp("warm-up",
-           cl::desc("The milliseconds of load before a product is measured"),
-           cl::value_desc("ms"), cl::init(300), cl::cat(category));
-cl::opt<double> rest("rest",
-                     cl::desc("The milliseconds without load before that"),
-                     cl::value_desc("ms"), cl::init(400), cl::cat(category));
-cl::opt<double> block("block",
-                      cl::desc("The milliseconds of one of five blocks of "
-                               "repetitions"),
-                      cl::value_desc("ms"), cl::init(15), cl::cat(category));
+          cl::cat(shapeCategory));
+cl::opt<std::string>
+    preheat("preheat",
+            cl::desc("The time under load before a product is measured "
+                     "(default: 300ms; at full load clocks fall once after "
+                     "some 40ms and are constant for half a second then)"),
+            cl::value_desc("time"), cl::init("300ms"), cl::cat(timeCategory));
+cl::opt<std::string>
+    idle("idle",
+         cl::desc("The time without load before that (default: 400ms; with "
+                  "less, the mean power of a second reaches the GPU's limit, "
+                  "and clocks fall again during a measurement)"),
+         cl::value_desc("time"), cl::init("400ms"), cl::cat(timeCategory));
+cl::opt<std::string>
+    block("block",
+          cl::desc("The time of one of five blocks of repetitions (default: "
+                   "15ms, so that all five end while clocks are constant)"),
+          cl::value_desc("time"), cl::init("15ms"), cl::cat(timeCategory));
 } // namespace
 
 static Error makeError(StringRef option, const llvm::Twine &found,
@@ -265,14 +278,61 @@ static Error readLanes(Options &options) {
   return Error::success();
 }
 
-Expected<Options> braid::calibrate::parseOptions(int argc,
-                                                 const char *const *argv) {
-  cl::HideUnrelatedOptions(category);
+static std::optional<std::string> appendSeconds(const std::string &text) {
+  return appendUnit(text, "s");
+}
+
+static std::optional<std::string> appendMilliseconds(const std::string &text) {
+  return appendUnit(text, "ms");
+}
+
+/// Reads the nanoseconds of the option `name`, at least `least` and at most a
+/// minute, or an hour for the limit of all measurements.
+static Error readTime(StringRef name, StringRef text, double &ns) {
+  std::optional<double> time = parseDurationNs(text);
+  bool isLimit = name == limit.ArgStr;
+  double most = isLimit ? 3600e9 : 60e9;
+  if (!time || *time > most || (isLimit && *time == 0.0))
+    return makeError(name, "'" + text + "'",
+                     isLimit ? "a time above 0s and of at most 3600s, such as "
+                               "170s"
+                             : "a time of at most 60s with unit ns, us, ms or "
+                               "s, such as 400ms");
+  ns = *time;
+  return Error::success();
+}
+
+static Error readTimes(Options &options) {
+  Patience &patience = options.patience;
+  double limitNs;
+  std::tuple<const cl::opt<std::string> *, double *> times[] = {
+      {&limit, &limitNs},
+      {&preheat, &patience.productWarmNs},
+      {&idle, &patience.idleNs},
+      {&block, &patience.blockNs}};
+  for (auto [option, ns] : times)
+    if (Error error = readTime(option->ArgStr, option->getValue(), *ns))
+      return error;
+  options.limitSeconds = limitNs * 1e-9;
+  constexpr double mostForOthersNs = 5e6;
+  patience.otherWarmNs = std::min(mostForOthersNs, patience.productWarmNs);
+  return Error::success();
+}
+
+Expected<Options> braid::calibrate::parseOptions(int argc, char **argv) {
+  cl::HideUnrelatedOptions({&fileCategory, &shapeCategory, &timeCategory});
+  ArgumentList arguments(
+      "braid-calibrate", argc, argv,
+      {{"--hardware", "--machine", /*takesValue=*/true},
+       {"--limit", "--limit", /*takesValue=*/true, appendSeconds},
+       {"--rest", "--idle", /*takesValue=*/true, appendMilliseconds},
+       {"--warm-up", "--preheat", /*takesValue=*/true, appendMilliseconds},
+       {"--block", "--block", /*takesValue=*/true, appendMilliseconds}});
   cl::AddExtraVersionPrinter([](llvm::raw_ostream &stream) {
     stream << "Braid version " BRAID_VERSION_STRING "\n";
   });
   cl::ParseCommandLineOptions(
-      argc, argv,
+      arguments.size(), arguments.get(),
       "Measures this machine's GPUs, and writes a profile that the cost model "
       "reads\n");
   Options options;
@@ -280,12 +340,7 @@ Expected<Options> braid::calibrate::parseOptions(int argc,
   options.output = output;
   options.page = page;
   options.shown = show;
-  options.hardware = hardware;
-  options.limitSeconds = limit;
-  options.patience.productWarmNs = warmUp * 1e6;
-  options.patience.restNs = rest * 1e6;
-  options.patience.otherWarmNs = std::min(5.0, double(warmUp)) * 1e6;
-  options.patience.blockNs = block * 1e6;
+  options.machine = machine;
   if (!options.shown.empty()) {
     if (options.page.empty())
       return makeError("page", "no file", "one for what --show names");
@@ -293,16 +348,10 @@ Expected<Options> braid::calibrate::parseOptions(int argc,
   }
   if (options.ranks < 1 || options.ranks > 64)
     return makeError("ranks", llvm::Twine(options.ranks), "1 to 64");
-  if (!(limit > 0))
-    return makeError("limit", std::to_string(limit),
-                     "a number of seconds above 0");
-  for (auto [name, value] :
-       {std::pair("warm-up", double(warmUp)), std::pair("rest", double(rest)),
-        std::pair("block", double(block))})
-    if (!(value >= 0) || value > 60'000)
-      return makeError(name, std::to_string(value), "0 to 60000 ms");
-  if (!options.hardware.empty() && !lookupHardware(options.hardware))
-    return makeError("hardware", "'" + options.hardware + "'",
+  if (Error error = readTimes(options))
+    return error;
+  if (!options.machine.empty() && !lookupHardware(options.machine))
+    return makeError("machine", "'" + options.machine + "'",
                      "one of: " + joinHardwareNames());
   if (Error error = readCollectives(options))
     return error;

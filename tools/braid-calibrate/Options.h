@@ -22,7 +22,7 @@ struct Options {
   /// measurement; empty: none.
   std::string page, shown;
   /// The name of the machine; empty: that of the GPU.
-  std::string hardware;
+  std::string machine;
   double limitSeconds = 0;
   /// Most valuable first.
   std::vector<ProductCall> products;
@@ -40,7 +40,7 @@ struct Options {
 
 /// Reads the command line. Errors name the option, the found and the expected
 /// value.
-llvm::Expected<Options> parseOptions(int argc, const char *const *argv);
+llvm::Expected<Options> parseOptions(int argc, char **argv);
 
 } // namespace braid::calibrate
 

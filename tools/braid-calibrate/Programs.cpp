@@ -171,7 +171,7 @@ static std::string reportOption(int64_t ranks, StringRef output) {
   StringRef mark = output.find_first_of(" =,{}()[]'\"") == StringRef::npos ? ""
                    : output.contains('\'') ? "\""
                                            : "'";
-  return ("--comm-report=format=json hardware=h100x8 world-size=" +
+  return ("--comm-report=format=json machine=h100x8 ranks=" +
           llvm::Twine(ranks) + " output=" + mark + output + mark)
       .str();
 }

@@ -17,6 +17,7 @@
 #include "braid/Pipelines/VerifyEachPass.h"
 #include "braid/Support/CleanUp.h"
 #include "braid/Support/OutputFile.h"
+#include "braid/Support/RenamedArguments.h"
 #include "braid/Support/SourceKind.h"
 #include "braid/Target/Host/HostTarget.h"
 
@@ -47,68 +48,75 @@ namespace {
 
 enum ExitStatus { succeededStatus = 0, failedStatus = 1, usageStatus = 2 };
 
-cl::OptionCategory category("braid-compile options");
+cl::OptionCategory fileCategory("Input and output");
+cl::OptionCategory passCategory("Schedule");
+cl::OptionCategory checkCategory("Checks of the program");
+cl::OptionCategory codeCategory("Host code");
+cl::OptionCategory cudaCategory("GPU code (--target=cuda)");
 
 cl::opt<std::string> inputPath(cl::Positional, cl::desc("<program.mlir>"),
-                               cl::init("-"), cl::cat(category));
+                               cl::init("-"), cl::cat(fileCategory));
 cl::opt<std::string> outputPath("o", cl::desc("Where to write the result"),
-                                cl::value_desc("file"), cl::cat(category));
+                                cl::value_desc("file"), cl::cat(fileCategory));
 cl::opt<std::string> target("target",
                             cl::desc("What to compile for: host or cuda"),
-                            cl::init("host"), cl::cat(category));
+                            cl::init("host"), cl::cat(fileCategory));
 cl::opt<std::string> passes(
     "passes",
     cl::desc("How to schedule: 'default' (braid-overlap), 'none', or a "
-             "pipeline such as 'braid-overlap{hardware=cpu max-memory=1GiB}'"),
-    cl::value_desc("pipeline"), cl::init("default"), cl::cat(category));
+             "pipeline such as 'braid-overlap{machine=cpu max-memory=1GiB}', "
+             "with or without builtin.module() around"),
+    cl::value_desc("pipeline"), cl::init("default"), cl::cat(passCategory));
+cl::alias passPipeline("pass-pipeline",
+                       cl::desc("--passes, by MLIR's name of the option"),
+                       cl::aliasopt(passes), cl::cat(passCategory));
 cl::opt<std::string>
     emit("emit",
          cl::desc("What to write: mlir (the LLVM dialect), llvm "
                   "(LLVM IR), obj or so"),
-         cl::init("so"), cl::cat(category));
+         cl::init("so"), cl::cat(fileCategory));
 cl::opt<std::string> cpu("cpu", cl::desc("The CPU to generate code for"),
-                         cl::init("native"), cl::cat(category));
+                         cl::init("native"), cl::cat(codeCategory));
 cl::opt<unsigned> optimizationLevel("O", cl::desc("Optimization level, 0 to 3"),
-                                    cl::Prefix, cl::init(3), cl::cat(category));
+                                    cl::Prefix, cl::init(3),
+                                    cl::cat(codeCategory));
 cl::opt<std::string> runtimeLibrary(
     "runtime-library",
     cl::desc("The runtime to link against (default: the one next to this "
              "tool)"),
-    cl::value_desc("libbraid_rt.so"), cl::cat(category));
+    cl::value_desc("libbraid_rt.so"), cl::cat(codeCategory));
 
 cl::opt<std::string> chip("chip",
                           cl::desc("The GPU to compile for (--target=cuda)"),
                           cl::value_desc("sm_90"), cl::init("sm_90"),
-                          cl::cat(category));
+                          cl::cat(cudaCategory));
 cl::opt<std::string> features(
     "features",
     cl::desc("The version of PTX (--target=cuda; default: the chip's)"),
-    cl::value_desc("+ptx80"), cl::cat(category));
+    cl::value_desc("+ptx80"), cl::cat(cudaCategory));
 cl::opt<std::string> cudaPath(
     "cuda-path",
     cl::desc("The folder of the CUDA toolkit (default: what CUDA_ROOT, "
              "CUDA_HOME or CUDA_PATH name, else /usr/local/cuda)"),
-    cl::value_desc("folder"), cl::cat(category));
+    cl::value_desc("folder"), cl::cat(cudaCategory));
 
-enum class Findings { Off, Warning, Error };
-cl::opt<Findings> verifyProgram(
-    "verify-program",
+enum class Findings { Off, Warning, Error, Each };
+cl::opt<Findings> verification(
+    "verify",
     cl::desc("What comm-verify makes of its findings, in the program and in "
              "its schedule"),
     cl::values(clEnumValN(Findings::Off, "off", "nothing: it does not run"),
                clEnumValN(Findings::Warning, "warning", "warnings"),
-               clEnumValN(Findings::Error, "error", "errors (default)")),
-    cl::init(Findings::Error), cl::cat(category));
-cl::opt<bool> verifyEach(
-    "verify-program-each",
-    cl::desc("Run comm-verify on the program and after every pass, and name "
-             "the pass after which the program is wrong"),
-    cl::init(false), cl::cat(category));
+               clEnumValN(Findings::Error, "error", "errors (default)"),
+               clEnumValN(Findings::Each, "each",
+                          "errors, also after every pass, with the name of "
+                          "the pass after which the program is wrong")),
+    cl::init(Findings::Error), cl::cat(checkCategory));
 cl::opt<unsigned> ranks(
     "ranks",
     cl::desc("The number of ranks that comm-verify follows (default: what the "
              "program implies)"),
-    cl::value_desc("number"), cl::init(0), cl::cat(category));
+    cl::value_desc("number"), cl::init(0), cl::cat(checkCategory));
 
 llvm::raw_ostream &error() {
   return llvm::WithColor::error(llvm::errs(), "braid-compile");
@@ -127,10 +135,10 @@ std::string findRuntimeLibrary(const char *tool) {
 
 /// Adds comm-verify, unless the options disable it or run it on every pass.
 void addVerification(PassManager &pm) {
-  if (verifyProgram == Findings::Off || verifyEach)
+  if (verification == Findings::Off || verification == Findings::Each)
     return;
   braid::comm::CommVerifyPassOptions options;
-  options.onlyWarns = verifyProgram == Findings::Warning;
+  options.onlyWarns = verification == Findings::Warning;
   options.ranks = ranks;
   pm.addPass(braid::comm::createCommVerifyPass(options));
 }
@@ -147,7 +155,8 @@ LogicalResult buildPipeline(PassManager &pm) {
   if (passes == "default") {
     braid::buildOverlapPipeline(pm);
   } else if (passes != "none" &&
-             failed(parsePassPipeline(passes, pm, stream))) {
+             failed(parsePassPipeline(braid::getModulePasses(passes), pm,
+                                      stream))) {
     error() << "--passes: " << message;
     return failure();
   }
@@ -167,7 +176,7 @@ LogicalResult buildPipeline(PassManager &pm) {
 
 /// The same, with comm-verify after every pass if the options ask for it.
 LogicalResult buildVerifiedPipeline(PassManager &pm) {
-  if (!verifyEach)
+  if (verification != Findings::Each)
     return buildPipeline(pm);
   braid::ProgramVerifierOptions options;
   if (ranks != 0)
@@ -255,11 +264,6 @@ bool isChip(StringRef name) {
 
 /// Checks the values of the options.
 bool checkOptions() {
-  if (verifyEach && verifyProgram != Findings::Error) {
-    error() << "--verify-program-each reports errors, expected no "
-               "'--verify-program=off' or '--verify-program=warning' with it\n";
-    return false;
-  }
   if (target != "host" && target != "cuda") {
     error() << "unknown target '" << target << "', expected 'host' or 'cuda'\n";
     return false;
@@ -325,8 +329,14 @@ int main(int argc, char **argv) {
   registerMLIRContextCLOptions();
   registerPassManagerCLOptions();
   registerDefaultTimingManagerCLOptions();
-  cl::HideUnrelatedOptions(category);
-  if (!cl::ParseCommandLineOptions(argc, argv,
+  cl::HideUnrelatedOptions({&fileCategory, &passCategory, &checkCategory,
+                            &codeCategory, &cudaCategory});
+  braid::ArgumentList arguments(
+      "braid-compile", argc, argv,
+      {{"--verify-program", "--verify", /*takesValue=*/true},
+       {"--verify-program-each", "--verify", /*takesValue=*/false,
+        braid::convertVerifyEach}});
+  if (!cl::ParseCommandLineOptions(arguments.size(), arguments.get(),
                                    "Compiles a program for Braid's runtime\n",
                                    &llvm::errs()))
     return usageStatus;

@@ -10,6 +10,7 @@
 #include "braid/Pipelines/VerifyEachPass.h"
 #include "braid/Support/CleanUp.h"
 #include "braid/Support/OutputFile.h"
+#include "braid/Support/RenamedArguments.h"
 #include "braid/Support/SourceKind.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -28,17 +29,24 @@
 using namespace mlir;
 namespace cl = llvm::cl;
 
-static cl::opt<bool> verifyEach(
-    "verify-program-each",
-    cl::desc("Run comm-verify on the input and after every pass, and name the "
-             "pass after which the program is wrong"),
-    cl::init(false));
+namespace {
+enum class Verified { Off, Each };
+} // namespace
+
+static cl::OptionCategory category("Braid's checks");
+static cl::opt<Verified> verification(
+    "verify", cl::desc("When to run comm-verify beside the passes"),
+    cl::values(clEnumValN(Verified::Off, "off", "never (default)"),
+               clEnumValN(Verified::Each, "each",
+                          "on the input and after every pass; names the pass "
+                          "after which the program is wrong")),
+    cl::init(Verified::Off), cl::cat(category));
 
 /// The options of mlir-opt, and comm-verify around the passes if the option
 /// asks for it.
 static MlirOptMainConfig makeConfig() {
   MlirOptMainConfig given = MlirOptMainConfig::createFromCLOptions();
-  if (!verifyEach)
+  if (verification == Verified::Off)
     return given;
   MlirOptMainConfig config = given;
   config.setPassPipelineSetupFn([given](PassManager &pm) {
@@ -92,14 +100,18 @@ int main(int argc, char **argv) {
   braid::registerAllDialects(registry);
   braid::registerAllPasses();
   braid::registerAllOptions();
+  braid::ArgumentList arguments(
+      "braid-opt", argc, argv,
+      {{"--verify-program-each", "--verify",
+        /*takesValue=*/false, braid::convertVerifyEach}});
   auto [inputPath, outputPath] = registerAndParseCLIOptions(
-      argc, argv, "Braid optimizer: hides communication behind computation\n",
-      registry);
+      arguments.size(), arguments.get(),
+      "Braid optimizer: hides communication behind computation\n", registry);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   // Lists are upstream's.
   if (config.shouldShowDialects() || config.shouldListPasses())
-    return asMainReturnCode(
-        MlirOptMain(argc, argv, inputPath, outputPath, registry));
+    return asMainReturnCode(MlirOptMain(arguments.size(), arguments.get(),
+                                        inputPath, outputPath, registry));
   llvm::InitLLVM initialize(argc, argv);
   braid::cleanUpOnSignals();
   if (std::string kind = braid::describeForeignSource(inputPath);

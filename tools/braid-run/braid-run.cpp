@@ -137,7 +137,7 @@ static int runWorld(const Options &options, const std::string &engine,
   // the process after a failure.
   try {
     runner.checkOptions(options, engine, launcher);
-    if (options.bind)
+    if (options.showBinding)
       processes.printInOrder(describeBinding(launcher) + "\n");
     if (options.tune)
       tune(options, launcher, runner);
@@ -162,6 +162,9 @@ int main(int argc, char **argv) {
     if (launcher)
       endWithLauncher();
     Options options = parseOptions(argc, argv);
+    if (launcher.rank == 0)
+      for (const std::string &warning : options.warnings)
+        std::fprintf(stderr, "braid-run: warning: %s\n", warning.c_str());
     if (options.help) {
       if (launcher.rank == 0)
         std::fputs(helpText, stdout);
@@ -178,7 +181,7 @@ int main(int argc, char **argv) {
     std::optional<braid::CleanUp> cleanUp;
     bool isSent = launcher && options.isProgramSent;
     if (!options.program.empty() && (!isCompiled(options.program) || isSent ||
-                                     options.compare || options.tune))
+                                     options.report || options.tune))
       cleanUp.emplace();
     if (options.engine == "inproc")
       launcher = {};

@@ -18,7 +18,7 @@ cd "$ROOT"
 
 program=test/Examples/reorder.mlir
 latency=20us bandwidth=100MB/s
-costs="hardware=cpu world-size=2 link-latency=$latency link-bandwidth=$bandwidth"
+costs="machine=cpu ranks=2 link-latency=$latency link-bandwidth=$bandwidth"
 passes="braid-overlap{$costs}"
 estimate="$costs passes=$passes"
 # One BLAS thread a rank: ranks are threads already.
@@ -34,7 +34,7 @@ braid-opt "$program" "--comm-report=$estimate" -o /dev/null
 
 step "the same on 2 ranks: every all-reduce takes as long as on a link of $bandwidth"
 run=(braid-run "$program" --passes="$passes" --ranks=2 --arg=random:1
-  --link=latency=$latency,bandwidth=$bandwidth --verify --repeat=9)
+  --link=latency=$latency,bandwidth=$bandwidth --compare-results --repeat=9)
 show "${run[@]}"
 "${run[@]}" | tee "$BUILD/demo.log"
 

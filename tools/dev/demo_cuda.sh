@@ -30,15 +30,15 @@ cd "$ROOT"
 program=$BUILD/demo-cuda.mlir
 python3 test/Benchmark/cuda/overlap_programs.py seed --ranks=$ranks --size="$size" >"$program"
 
-hardware=h100x8
-nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1 | grep -q H200 && hardware=h200x8
-costs="hardware=$hardware world-size=$ranks"
+machine=h100x8
+nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1 | grep -q H200 && machine=h200x8
+costs="machine=$machine ranks=$ranks"
 passes="braid-overlap{$costs}"
 
 step "what the reordering should gain"
 braid-opt "$program" --braid-prepare=target=cuda "--comm-report=$costs passes=$passes" -o /dev/null
 
 step "the same on $ranks of $gpus GPUs"
-run=(braid-run "$program" --target=cuda --passes="$passes" --ranks=$ranks --arg='random:1*0.017' --verify --repeat=20)
+run=(braid-run "$program" --target=cuda --passes="$passes" --ranks=$ranks --arg='random:1*0.017' --compare-results --repeat=20)
 printf '\n$ %s\n' "${run[*]}"
 "${run[@]}"

@@ -118,7 +118,7 @@ class Machine:
         command = [
             self.options.braid_run,
             os.path.join(HERE, programs[0]),
-            *(f"--beside={os.path.join(HERE, other)}" for other in programs[1:]),
+            *(f"--interleave-with={os.path.join(HERE, other)}" for other in programs[1:]),
             f"--ranks={self.table['ranks']}",
             f"--figures={figures}",
             *words,
@@ -166,7 +166,7 @@ def measure_step(machine, step, configuration, words):
 def measure_round(machine, step, names, title, words):
     """One process: variants in turn, compared with the first one."""
     files = [step["variants"][name] for name in names]
-    checked = [f"--verify={os.path.join(HERE, files[0])}"]
+    checked = [f"--compare-results={os.path.join(HERE, files[0])}"]
     if machine.options.unchecked:
         files, checked = [*files, files[0]], []
     return machine.braid_run(
@@ -188,7 +188,7 @@ def measure_bound(machine, step):
     figures = machine.braid_run(
         f"{step['name']}-{step['size']}-bound",
         [step["variants"][name] for name in names],
-        [*measured_runs(machine, step, names), f"--arg={DATA}", "--bound"],
+        [*measured_runs(machine, step, names), f"--arg={DATA}", "--measure-bounds"],
     )
     if figures:
         key = f"{step['name']}-{step['size']}"
@@ -198,7 +198,7 @@ def measure_bound(machine, step):
 
 def configurations(machine):
     """What each step runs with: a name and options of braid-run."""
-    found = [("stream", [] if machine.options.settled else ["--bound"])]
+    found = [("stream", [] if machine.options.settled else ["--measure-bounds"])]
     if machine.table["target"] == "cuda":
         found.append(("graph", ["--cuda-graph"]))
     for text in machine.options.configuration:
@@ -219,7 +219,7 @@ def measure_traces(machine, step):
             f"--arg={DATA}",
             "--repeat=2",
             "--warmup=3",
-            "--overlap",
+            "--show-overlap",
             f"--trace={machine.file(name)}.{{rank}}.trace.json",
         ],
     )
@@ -257,7 +257,7 @@ def check_against_files(machine, step, name, files):
 
 def check_step(machine, step):
     """Runs small variants on the same random data as NumPy's float64, and compares
-    all variants with the first one, as --verify does, and the last one with float64."""
+    all variants with the first one, as --compare-results does, and the last one with float64."""
     table, name = machine.table, f"check-{step['name']}"
     files = list(step["variants"].values())
     if len(files) < 2:
@@ -287,7 +287,7 @@ def check_step(machine, step):
         name,
         [files[-1], *files[1:-1]],
         [
-            f"--verify={os.path.join(HERE, files[0])}",
+            f"--compare-results={os.path.join(HERE, files[0])}",
             *(f"--arg={machine.file(name)}.in{n}.{{rank}}.npy" for n in range(len(sizes))),
             f"--out={machine.file(name)}.out{{result}}.{{rank}}.npy",
         ],

@@ -3,7 +3,7 @@
 into FOLDER/table.json. FOLDER gets cuda_table.py and its modules, too.
 
     cuda_table_prepare.py FOLDER --build BUILD [--ranks=2] [--sizes=4096,8192]
-        [--hardware=h100x8] [--target=cuda] [--chip=sm_90]
+        [--machine=h100x8] [--target=cuda] [--chip=sm_90]
 
 Each of the four steps is compiled as written, after the seeds' passes
 (braid-overlap-inductor), after comm-schedule, with a plan of resources
@@ -47,7 +47,7 @@ def write_table(folder, table):
 
 def variants(options):
     """The passes of each variant; the first is the one to compare with."""
-    costs = f"{{hardware={options.hardware} world-size={options.ranks}}}"
+    costs = f"{{machine={options.machine} ranks={options.ranks}}}"
     found = {
         "written": "none",
         "seeds": "braid-overlap-inductor",
@@ -100,7 +100,7 @@ class Compiler:
         """The step after the passes in ms, as comm-report simulates it."""
         options = self.options
         report = os.path.join(self.folder, "report.json")
-        cost = f"hardware={options.hardware} world-size={options.ranks}"
+        cost = f"machine={options.machine} ranks={options.ranks}"
         command = [
             os.path.join(options.build, "bin", "braid-opt"),
             *("-", f"--braid-prepare=target={options.target}", "-o", os.devnull),
@@ -166,7 +166,7 @@ def main():
     parser.add_argument("--check-size", type=int, default=256)
     parser.add_argument("--layers", type=int, default=8)
     parser.add_argument("--dtype", default="bf16")
-    parser.add_argument("--hardware", default="h100x8")
+    parser.add_argument("--machine", default="h100x8")
     parser.add_argument("--target", default="cuda")
     parser.add_argument("--chip", default="sm_90")
     parser.add_argument("--variant", action="append", default=[], metavar="NAME=PASSES")
@@ -200,7 +200,7 @@ def main():
         "dtype": options.dtype,
         "layers": options.layers,
         "target": options.target,
-        "hardware": options.hardware,
+        "hardware": options.machine,
         "passes": variants(options),
         "steps": steps,
         "checks": checks,

@@ -25,7 +25,7 @@ def measured_runs(machine, step, variants):
     round_ms = sum(predicted[name] for name in variants)
     # As many rounds forwards as backwards.
     repeat, warmup = (max(4, 2 * round(part / round_ms / 2)) for part in (MEASURED, WARM))
-    return [f"--rest={REST}", f"--repeat={repeat}", f"--warmup={warmup}"]
+    return [f"--idle={REST}ms", f"--repeat={repeat}", f"--warmup={warmup}"]
 
 
 def rounds_of_variants(machine, step):

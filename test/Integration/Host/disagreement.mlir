@@ -3,7 +3,7 @@
 // types are in Specs/test_c10d_common/tensor_dtype_mismatch_ranks.mlir, ranks that
 // come too late in timeouts.mlir.)
 //
-// RUN: braid-compile %s --verify-program=off --passes=none -o %t.so
+// RUN: braid-compile %s --verify=off --passes=none -o %t.so
 // RUN: not braid-run %t.so --ranks=2 --entry=kind --arg=ones 2>&1 | FileCheck %s --check-prefix=KIND
 // RUN: not braid-run %t.so --ranks=3 --entry=size --arg=ones 2>&1 | FileCheck %s --check-prefix=SIZE
 // RUN: not braid-run %t.so --ranks=2 --entry=root --arg=ones 2>&1 | FileCheck %s --check-prefix=ROOT

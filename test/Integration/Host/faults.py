@@ -174,7 +174,7 @@ def main():
                              for name, fault in BODIES.items())
     # Some of the programs are wrong.
     library = bt.compile_program(text, directory, passes="none",
-                                 options=["--verify-program=off"])
+                                 options=["--verify=off"])
     rounds = int(os.environ.get("BRAID_FAULT_ROUNDS", "3"))
     random.seed(rounds)
     problems = []

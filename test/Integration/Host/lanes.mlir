@@ -1,7 +1,7 @@
 // Collectives in lanes of their own, in an order that their lanes alone allow: the
 // engine runs each lane as a communicator.
 //
-// RUN: braid-run %s --ranks=4 --arg=ones+rank --arg=iota --print --verify | FileCheck %s
+// RUN: braid-run %s --ranks=4 --arg=ones+rank --arg=iota --print --compare-results | FileCheck %s
 
 // CHECK:      rank 0: result0: tensor<4xf32> = [10, 10, 10, 10]
 // CHECK-NEXT: rank 0: result1: tensor<4xf32> = [0, 4, 8, 12]

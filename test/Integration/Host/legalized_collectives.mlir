@@ -1,7 +1,7 @@
 // The replacements of collectives that NCCL lacks give the same bits, in groups of
 // any size.
 //
-// RUN: braid-run %s --ranks=3 --passes='func.func(comm-legalize-for-nccl)' --verify \
+// RUN: braid-run %s --ranks=3 --passes='func.func(comm-legalize-for-nccl)' --compare-results \
 // RUN:   --arg=random:1 --arg=random:2 --arg=random:3 --arg=random:4 --arg=random:5 | FileCheck %s
 // RUN: braid-opt %s --comm-legalize-for-nccl | FileCheck %s --check-prefix=BYTES
 

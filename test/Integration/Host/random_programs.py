@@ -22,13 +22,13 @@ PIPELINES = [
 ]
 # Of these, each batch of programs has the next three.
 ROTATING = [
-    "braid-overlap{hardware=ideal}", "comm-list-schedule{raise sink reorder}",
-    "braid-overlap{hardware=h200x8 seed=3 steps=2000}", "comm-latency-hiding-schedule",
-    "braid-overlap{hardware=cpu world-size=2 max-in-flight=1}", "comm-sink-waits-iterative{swap-with-collectives=true}",
-    "braid-overlap{hardware=ideal lanes=shared}", "comm-reorder-preserving-peak-memory",
+    "braid-overlap{machine=ideal}", "comm-list-schedule{raise sink reorder}",
+    "braid-overlap{machine=h200x8 seed=3 steps=2000}", "comm-latency-hiding-schedule",
+    "braid-overlap{machine=cpu ranks=2 max-in-flight=1}", "comm-sink-waits-iterative{swap-with-collectives=true}",
+    "braid-overlap{machine=ideal lanes=shared}", "comm-reorder-preserving-peak-memory",
     "braid-overlap{keep-order}", "comm-simple-overlap",
-    "braid-overlap{hardware=ideal max-in-flight=2 steps=1}", "braid-overlap-inductor",
-    "func.func(comm-schedule{hardware=ideal})",
+    "braid-overlap{machine=ideal max-in-flight=2 steps=1}", "braid-overlap-inductor",
+    "func.func(comm-schedule{machine=ideal})",
     "comm-latency-hiding-schedule{overlap-limit=2 aggressive=true}", "comm-list-schedule{sink}",
 ]
 BATCH = 25

@@ -1,6 +1,6 @@
 // Results of dynamic size that are an argument, or that a program returns twice: the caller frees each.
-// RUN: braid-run %s --ranks=2 --entry=argument --arg=ones@2x2 --print --verify | FileCheck %s --check-prefix=ARGUMENT
-// RUN: braid-run %s --ranks=2 --entry=twice --arg=ones@2x2 --print --verify | FileCheck %s --check-prefix=TWICE
+// RUN: braid-run %s --ranks=2 --entry=argument --arg=ones@2x2 --print --compare-results | FileCheck %s --check-prefix=ARGUMENT
+// RUN: braid-run %s --ranks=2 --entry=twice --arg=ones@2x2 --print --compare-results | FileCheck %s --check-prefix=TWICE
 // RUN: braid-run %s --ranks=2 --entry=either --arg=1 --arg=ones@2x2 --print | FileCheck %s --check-prefix=ARGUMENT
 // RUN: braid-run %s --ranks=2 --entry=either --arg=0 --arg=ones@2x2 --print | FileCheck %s --check-prefix=DOUBLED
 

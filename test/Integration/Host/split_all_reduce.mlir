@@ -1,10 +1,10 @@
 // An all-reduce in two parts sums what the whole sums.
 //
 // RUN: braid-run %s --passes=none --ranks=2 --arg=random:1 --print > %t.whole
-// RUN: braid-run %s --passes='comm-split-all-reduce{all hardware=h200x8}' --ranks=2 --arg=random:1 --print > %t.parts
+// RUN: braid-run %s --passes='comm-split-all-reduce{all machine=h200x8}' --ranks=2 --arg=random:1 --print > %t.parts
 // RUN: FileCheck %s < %t.whole
 // RUN: diff %t.whole %t.parts
-// RUN: braid-opt %s --comm-split-all-reduce="all hardware=h200x8" | FileCheck %s --check-prefix=PARTS
+// RUN: braid-opt %s --comm-split-all-reduce="all machine=h200x8" | FileCheck %s --check-prefix=PARTS
 
 // CHECK-COUNT-4: tensor<{{.*}}> = {{\[}}
 // PARTS: comm.reduce_scatter sum

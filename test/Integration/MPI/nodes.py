@@ -76,7 +76,7 @@ def program_travels(program, _directory):
     """Only the first node has the program's file: an error, unless the user has rank 0 send
     it. The results are those of threads, in the order of the ranks."""
     words = ["braid-run", program, "--entry=main", "--arg=ones+rank", "--print",
-             "--passes=braid-overlap", "--verify"]
+             "--passes=braid-overlap", "--compare-results"]
     status, threads, error = mt.finish(mt.start([*words, "--engine=inproc", "--ranks=4"]), LIMIT)
     expect(status, 0, f"the exit status of threads\n{error}")
     status, _, error = mt.run(4, words, timeout=LIMIT)
@@ -93,7 +93,7 @@ def program_travels(program, _directory):
 def topology_of_nodes(program, directory):
     """Three ranks on two nodes: the advice is each node's own, and the cost model of rank 0
     knows its node."""
-    lines = sorted(output(3, ["braid-run", "--bind"]).splitlines())
+    lines = sorted(output(3, ["braid-run", "--show-binding"]).splitlines())
     places = [re.match(r"binding: (rank \d of 3) .*, (rank \d of \d on this node),", line)
               for line in lines]
     expect([place and place.groups() for place in places],
@@ -111,7 +111,7 @@ def topology_of_nodes(program, directory):
         file.write("#!/bin/sh\necho $*\nexit 1\n")
     os.chmod(file.name, 0o755)
     _, out, error = mt.run(4, [copy, program, "--send-program"], timeout=LIMIT)
-    wanted = "--passes=braid-overlap{world-size=4 ranks-per-node=2}"
+    wanted = "--passes=braid-overlap{ranks=4 ranks-per-node=2}"
     if wanted not in out + error:
         sys.exit(f"rank 0 does not compile with {wanted}:\n{out}{error}")
 

@@ -2,7 +2,7 @@
 # RUN: rm -rf %t
 # RUN: %python %s %t
 """Random programs, scheduled, under `mpirun -n 3`: every one gives the bits of the
-program as written (braid-run --verify) and those of NumPy.
+program as written (braid-run --compare-results) and those of NumPy.
 
 BRAID_MPI_RANDOM_PROGRAMS says how many (6), BRAID_MPI_RANDOM_SEED where to start (0).
 """
@@ -16,7 +16,7 @@ from random_program import SIZE, random_program
 
 #: Programs take turns with these.
 PIPELINES = ["default", "comm-reorder-compute-for-overlap",
-             "braid-overlap{hardware=h200x8 seed=3 steps=2000}",
+             "braid-overlap{machine=h200x8 seed=3 steps=2000}",
              "comm-latency-hiding-schedule",
              "comm-raise-collectives{with-producers=true}"]
 RANKS = 3
@@ -37,7 +37,7 @@ def check(seed, directory):
     found = bt.run_program(
         program, RANKS, directory,
         [(bt.F32, x), (bt.F32, y), (bt.I64, [np.array(count, np.int64)] * RANKS)],
-        [bt.F32] * 2, options=[f"--verify={written}"])
+        [bt.F32] * 2, options=[f"--compare-results={written}"])
     for result, by_rank in enumerate(model(x, y, count)):
         for rank in range(RANKS):
             bt.check_equal(found[rank][result], by_rank[rank],

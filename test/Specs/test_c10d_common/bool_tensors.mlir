@@ -2,10 +2,10 @@
 // [1, 0, 0, 1]; and the reductions that booleans have.
 //
 // RUN: %python %S/../Inputs/expected.py --inputs bool_broadcast 2 %t.b
-// RUN: braid-run %s --ranks=2 --entry=broadcast --arg=%t.b.in.{rank}.npy --out=%t.b.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --entry=broadcast --arg=%t.b.in.{rank}.npy --out=%t.b.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py bool_broadcast 2 %t.b
 // RUN: %python %S/../Inputs/expected.py --inputs bool_reductions 2 %t.r
-// RUN: braid-run %s --ranks=2 --entry=reductions --arg=%t.r.in.{rank}.npy --out=%t.r.{result}.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --entry=reductions --arg=%t.r.in.{rank}.npy --out=%t.r.{result}.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py bool_reductions 2 %t.r
 
 comm.group @world all

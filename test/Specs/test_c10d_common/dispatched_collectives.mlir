@@ -7,9 +7,9 @@
 //
 // RUN: env BRAID_DEBUG=DETAIL braid-run %s --ranks=1 --entry=collectives --passes=none --arg=iota --out=%t.{result}.{rank}.npy 2>&1 | FileCheck %s
 // RUN: %python %S/../Inputs/expected.py dispatched 1 %t
-// RUN: braid-run %s --ranks=1 --entry=all_reduce_coalesced --arg=ones --out=%t.one.{result}.{rank}.npy --verify
+// RUN: braid-run %s --ranks=1 --entry=all_reduce_coalesced --arg=ones --out=%t.one.{result}.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py all_reduce_coalesced 1 %t.one
-// RUN: braid-run %s --ranks=2 --entry=all_reduce_coalesced --arg=ones --out=%t.two.{result}.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --entry=all_reduce_coalesced --arg=ones --out=%t.two.{result}.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py all_reduce_coalesced 2 %t.two
 
 comm.group @world all

@@ -3,11 +3,11 @@
 // its own group; here a group is a partition, the same text on every rank.
 //
 // RUN: %python %S/../Inputs/expected.py --inputs i64_pair 4 %t
-// RUN: braid-run %s --ranks=4 --entry=interleaved --arg=%t.in.{rank}.npy --out=%t.i.{rank}.npy --verify
+// RUN: braid-run %s --ranks=4 --entry=interleaved --arg=%t.in.{rank}.npy --out=%t.i.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py new_group_local_sync 4 %t.i
-// RUN: braid-run %s --ranks=4 --entry=pairs --arg=%t.in.{rank}.npy --out=%t.p.{rank}.npy --verify
+// RUN: braid-run %s --ranks=4 --entry=pairs --arg=%t.in.{rank}.npy --out=%t.p.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py new_group_sanity_check 4 %t.p
-// RUN: braid-run %s --ranks=4 --entry=duplicate --arg=%t.in.{rank}.npy --out=%t.d.{result}.{rank}.npy --verify
+// RUN: braid-run %s --ranks=4 --entry=duplicate --arg=%t.in.{rank}.npy --out=%t.d.{result}.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py new_group_duplicate 4 %t.d
 
 // Rank r and rank r + 2. c10d sorts the members of a group; here the order in

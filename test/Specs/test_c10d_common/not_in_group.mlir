@@ -4,11 +4,11 @@
 // fails and says why. (The group has two members, as a collective of one member
 // is folded away.)
 //
-// RUN: not braid-run %s --verify-program=off --ranks=4 --entry=all_gather --arg=zeros 2>&1 | FileCheck %s --check-prefixes=CHECK,GATHER
-// RUN: not braid-run %s --verify-program=off --ranks=4 --entry=all_reduce --arg=zeros 2>&1 | FileCheck %s --check-prefixes=CHECK,REDUCE
-// RUN: not braid-run %s --verify-program=off --ranks=4 --entry=barrier 2>&1 | FileCheck %s --check-prefixes=CHECK,BARRIER
-// RUN: not braid-run %s --verify-program=off --ranks=4 --entry=broadcast --arg=zeros 2>&1 | FileCheck %s --check-prefixes=CHECK,BROADCAST
-// RUN: braid-run %s --verify-program=off --ranks=4 --entry=members_only --arg=ones+rank --print | FileCheck %s --check-prefix=MEMBERS
+// RUN: not braid-run %s --verify=off --ranks=4 --entry=all_gather --arg=zeros 2>&1 | FileCheck %s --check-prefixes=CHECK,GATHER
+// RUN: not braid-run %s --verify=off --ranks=4 --entry=all_reduce --arg=zeros 2>&1 | FileCheck %s --check-prefixes=CHECK,REDUCE
+// RUN: not braid-run %s --verify=off --ranks=4 --entry=barrier 2>&1 | FileCheck %s --check-prefixes=CHECK,BARRIER
+// RUN: not braid-run %s --verify=off --ranks=4 --entry=broadcast --arg=zeros 2>&1 | FileCheck %s --check-prefixes=CHECK,BROADCAST
+// RUN: braid-run %s --verify=off --ranks=4 --entry=members_only --arg=ones+rank --print | FileCheck %s --check-prefix=MEMBERS
 
 comm.group @even [[0, 2]]
 

@@ -2,8 +2,8 @@
 // wait on every path; a second one is an error of the run, as the request behind
 // the token has ended.
 //
-// RUN: not braid-run %s --verify-program=off --ranks=2 2>&1 | FileCheck %s
-// RUN: not braid-run %s --verify-program=off --ranks=2 --passes=none 2>&1 | FileCheck %s
+// RUN: not braid-run %s --verify=off --ranks=2 2>&1 | FileCheck %s
+// RUN: not braid-run %s --verify=off --ranks=2 --passes=none 2>&1 | FileCheck %s
 
 comm.group @world all
 

@@ -3,11 +3,11 @@
 // one before; sending to oneself is an error. (What the seed's dummy backend adds to the tensors, and
 // its other collectives, show that a backend can be written in Python.)
 //
-// RUN: braid-run %s --verify-program=off --ranks=2 --entry=exchange --arg=ones+rank --out=%t.two.{rank}.npy --verify
+// RUN: braid-run %s --verify=off --ranks=2 --entry=exchange --arg=ones+rank --out=%t.two.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py exchange 2 %t.two
-// RUN: braid-run %s --verify-program=off --ranks=3 --entry=exchange --arg=ones+rank --out=%t.three.{rank}.npy --verify
+// RUN: braid-run %s --verify=off --ranks=3 --entry=exchange --arg=ones+rank --out=%t.three.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py exchange 3 %t.three
-// RUN: not braid-run %s --verify-program=off --ranks=2 --entry=to_itself --arg=ones 2>&1 | FileCheck %s --check-prefix=ITSELF
+// RUN: not braid-run %s --verify=off --ranks=2 --entry=to_itself --arg=ones 2>&1 | FileCheck %s --check-prefix=ITSELF
 
 comm.group @world all
 

@@ -5,7 +5,7 @@
 // RUN: braid-opt %s -verify-diagnostics -split-input-file -o /dev/null
 // RUN: sed -n '1,/^\/\/ -----/p' %s > %t.mlir
 // RUN: %python %S/../Inputs/expected.py --inputs complex_values 2 %t
-// RUN: braid-run %t.mlir --ranks=2 --arg=%t.in.{rank}.npy --out=%t.{result}.{rank}.npy --verify
+// RUN: braid-run %t.mlir --ranks=2 --arg=%t.in.{rank}.npy --out=%t.{result}.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py complex_reductions 2 %t
 
 comm.group @world [[0, 1]]

@@ -1,7 +1,7 @@
 // Ranks with tensors of different dtypes, which no verifier can detect. The error
 // names both signatures, both ranks and both locations.
 //
-// RUN: not braid-run %s --verify-program=off --ranks=2 2>&1 | FileCheck %s
+// RUN: not braid-run %s --verify=off --ranks=2 2>&1 | FileCheck %s
 
 comm.group @world all
 

@@ -2,8 +2,8 @@
 // does not come to the barrier. Three ranks get an error that says so, within
 // the timeout; nothing hangs.
 //
-// RUN: not braid-run %s --verify-program=off --ranks=4 --entry=busy --passes=none --timeout=200ms 2>&1 | FileCheck %s --check-prefix=BUSY
-// RUN: not braid-run %s --verify-program=off --ranks=4 --entry=ended 2>&1 | FileCheck %s --check-prefix=ENDED
+// RUN: not braid-run %s --verify=off --ranks=4 --entry=busy --passes=none --timeout=200ms 2>&1 | FileCheck %s --check-prefix=BUSY
+// RUN: not braid-run %s --verify=off --ranks=4 --entry=ended 2>&1 | FileCheck %s --check-prefix=ENDED
 
 comm.group @world all
 

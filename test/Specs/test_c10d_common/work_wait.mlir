@@ -8,10 +8,10 @@
 //
 // RUN: braid-opt %s --comm-sink-waits --comm-raise-collectives --comm-reorder-compute-for-overlap --canonicalize --cse | FileCheck %s
 // RUN: braid-opt %s --canonicalize --cse --loop-invariant-code-motion --control-flow-sink | FileCheck %s
-// RUN: braid-run %s --ranks=2 --passes=comm-sink-waits,comm-raise-collectives,comm-reorder-compute-for-overlap --arg=ones+rank --out=%t.{result}.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --passes=comm-sink-waits,comm-raise-collectives,comm-reorder-compute-for-overlap --arg=ones+rank --out=%t.{result}.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py work_wait 2 %t
 // The input is no constant of the program.
-// RUN: braid-run %s --ranks=2 --arg=zeros --out=%t.zeros.{result}.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --arg=zeros --out=%t.zeros.{result}.{rank}.npy --compare-results
 // RUN: not %python %S/../Inputs/expected.py work_wait 2 %t.zeros
 
 comm.group @world [[0, 1]]

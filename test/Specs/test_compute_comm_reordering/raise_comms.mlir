@@ -2,9 +2,9 @@
 // collective moves above the relu and the matmul.
 //
 // RUN: braid-opt %s --comm-raise-collectives | FileCheck %s
-// RUN: braid-run %s --ranks=2 --passes=comm-raise-collectives --arg=ones+rank --out=%t.main.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --passes=comm-raise-collectives --arg=ones+rank --out=%t.main.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py sink_waits 2 %t.main
-// RUN: braid-run %s --ranks=2 --passes=comm-raise-collectives --entry=as_lowered --arg=ones+rank --out=%t.lowered.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --passes=comm-raise-collectives --entry=as_lowered --arg=ones+rank --out=%t.lowered.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py sink_waits 2 %t.lowered
 //
 // The seed wants `all_reduce, wait, relu, addmm`. Its wait stands before the

@@ -3,7 +3,7 @@
 // given costs: collectives 100, waits 0, matmuls 5, everything else 1.
 //
 // RUN: braid-opt %s --comm-reorder-compute-for-overlap | FileCheck %s
-// RUN: braid-run %s --ranks=2 --passes=comm-reorder-compute-for-overlap --arg=ones+rank --out=%t.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --passes=comm-reorder-compute-for-overlap --arg=ones+rank --out=%t.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py reorder_compute_for_overlap 2 %t
 //
 // After the first all_reduce come

@@ -2,7 +2,7 @@
 // away until its first use.
 //
 // RUN: braid-opt %s --comm-sink-waits | FileCheck %s
-// RUN: braid-run %s --ranks=2 --passes=comm-sink-waits --arg=ones+rank --out=%t.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --passes=comm-sink-waits --arg=ones+rank --out=%t.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py sink_waits 2 %t
 
 comm.group @world all

@@ -1,9 +1,9 @@
 // test_sink_waits_raise_comms of the seeds' test_compute_comm_reordering.py.
 //
 // RUN: braid-opt %s --comm-sink-waits --comm-raise-collectives | FileCheck %s
-// RUN: braid-run %s --ranks=2 --passes=comm-sink-waits,comm-raise-collectives --arg=ones+rank --out=%t.main.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --passes=comm-sink-waits,comm-raise-collectives --arg=ones+rank --out=%t.main.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py sink_waits 2 %t.main
-// RUN: braid-run %s --ranks=2 --passes=comm-sink-waits,comm-raise-collectives --entry=as_lowered --arg=ones+rank --out=%t.lowered.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --passes=comm-sink-waits,comm-raise-collectives --entry=as_lowered --arg=ones+rank --out=%t.lowered.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py sink_waits 2 %t.lowered
 //
 // The seed's order, whichever way the program is written: all_reduce, relu,

@@ -3,9 +3,9 @@
 // wait, and the intermediate value that is read again is not overwritten.
 //
 // RUN: braid-opt %s --comm-bufferize | FileCheck %s
-// RUN: braid-run %s --ranks=1 --arg=ones --out=%t.one.{result}.{rank}.npy --verify
+// RUN: braid-run %s --ranks=1 --arg=ones --out=%t.one.{result}.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py all_gather_coalesced 1 %t.one
-// RUN: braid-run %s --ranks=2 --arg=ones+rank --out=%t.two.{result}.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --arg=ones+rank --out=%t.two.{result}.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py all_gather_coalesced 2 %t.two
 //
 // The seed overwrites x's buffer with `other` after the first wait, and never

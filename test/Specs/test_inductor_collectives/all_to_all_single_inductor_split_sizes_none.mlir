@@ -4,7 +4,7 @@
 //
 // RUN: braid-opt %s --comm-bufferize | FileCheck %s
 // RUN: %python %S/../Inputs/expected.py --inputs all_to_all_equal 2 %t
-// RUN: braid-run %s --ranks=2 --arg=%t.in.{rank}.npy --out=%t.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --arg=%t.in.{rank}.npy --out=%t.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py all_to_all_equal 2 %t
 
 #rows = affine_map<(i, j) -> (i, j)>

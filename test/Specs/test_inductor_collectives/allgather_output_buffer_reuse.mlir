@@ -4,7 +4,7 @@
 //
 // RUN: braid-opt %s --comm-bufferize | FileCheck %s
 // RUN: %python %S/../Inputs/expected.py --inputs embedding 2 %t
-// RUN: braid-run %s --ranks=2 --arg=%t.in0.{rank}.npy --arg=%t.in1.{rank}.npy --out=%t.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --arg=%t.in0.{rank}.npy --arg=%t.in1.{rank}.npy --out=%t.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py allgather_output_buffer_reuse 2 %t
 
 #index = affine_map<(i, j, k) -> (i, j)>

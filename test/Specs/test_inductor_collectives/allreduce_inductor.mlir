@@ -4,7 +4,7 @@
 //
 // RUN: braid-opt %s --comm-sink-waits | FileCheck %s
 // RUN: %python %S/../Inputs/expected.py --inputs allreduce_inductor 2 %t
-// RUN: braid-run %s --ranks=2 --passes=comm-sink-waits --arg=%t.in.{rank}.npy --out=%t.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --passes=comm-sink-waits --arg=%t.in.{rank}.npy --out=%t.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py allreduce_inductor 2 %t
 
 comm.group @world all

@@ -6,13 +6,13 @@
 // RUN: braid-compile %s -o %t.ref.so
 // RUN: braid-compile %s --passes=comm-sink-waits,comm-raise-collectives -o %t.so
 // RUN: %python %S/../Inputs/expected.py --inputs silu_1024 2 %t.1024
-// RUN: braid-run %t.so --ranks=2 --repeat=3 --arg=%t.1024.in.{rank}.npy --out=%t.1024.{rank}.npy --verify=%t.ref.so
+// RUN: braid-run %t.so --ranks=2 --repeat=3 --arg=%t.1024.in.{rank}.npy --out=%t.1024.{rank}.npy --compare-results=%t.ref.so
 // RUN: %python %S/../Inputs/expected.py silu_1024 2 %t.1024
 // RUN: %python %S/../Inputs/expected.py --inputs silu_2048 2 %t.2048
-// RUN: braid-run %t.so --ranks=2 --repeat=3 --arg=%t.2048.in.{rank}.npy --out=%t.2048.{rank}.npy --verify=%t.ref.so
+// RUN: braid-run %t.so --ranks=2 --repeat=3 --arg=%t.2048.in.{rank}.npy --out=%t.2048.{rank}.npy --compare-results=%t.ref.so
 // RUN: %python %S/../Inputs/expected.py silu_2048 2 %t.2048
 // RUN: %python %S/../Inputs/expected.py --inputs silu_4096 2 %t.4096
-// RUN: braid-run %t.so --ranks=2 --repeat=3 --arg=%t.4096.in.{rank}.npy --out=%t.4096.{rank}.npy --verify=%t.ref.so
+// RUN: braid-run %t.so --ranks=2 --repeat=3 --arg=%t.4096.in.{rank}.npy --out=%t.4096.{rank}.npy --compare-results=%t.ref.so
 // RUN: %python %S/../Inputs/expected.py silu_4096 2 %t.4096
 
 #map = affine_map<(i) -> (i)>

@@ -3,7 +3,7 @@
 // reduced in place.
 //
 // RUN: braid-opt %s --comm-sink-waits --comm-bufferize | FileCheck %s
-// RUN: braid-run %s --ranks=2 --passes=comm-sink-waits --arg=ones+rank --out=%t.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --passes=comm-sink-waits --arg=ones+rank --out=%t.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py sink_waits 2 %t
 
 comm.group @world all

@@ -3,7 +3,7 @@
 //
 // RUN: braid-opt %s --comm-bufferize | FileCheck %s
 // RUN: braid-opt %s --mlir-print-op-generic | FileCheck %s --check-prefix=GENERIC
-// RUN: braid-run %s --ranks=2 --arg=ones+rank --out=%t.{result}.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --arg=ones+rank --out=%t.{result}.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py traced_reductions 2 %t
 
 comm.group @world all

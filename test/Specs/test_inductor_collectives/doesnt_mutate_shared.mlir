@@ -2,9 +2,9 @@
 // an intermediate value that is read again is not reduced in place.
 //
 // RUN: braid-opt %s --comm-bufferize | FileCheck %s
-// RUN: braid-run %s --ranks=1 --arg=ones --out=%t.one.{result}.{rank}.npy --verify
+// RUN: braid-run %s --ranks=1 --arg=ones --out=%t.one.{result}.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py doesnt_mutate_shared 1 %t.one
-// RUN: braid-run %s --ranks=2 --arg=ones+rank --out=%t.two.{result}.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --arg=ones+rank --out=%t.two.{result}.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py doesnt_mutate_shared 2 %t.two
 //
 // The seed writes x twice, and reduces one of the two in place; here x is

@@ -5,7 +5,7 @@
 // each by itself.
 //
 // RUN: braid-opt %s --comm-sink-waits --comm-raise-collectives | FileCheck %s
-// RUN: braid-run %s --ranks=2 --passes=comm-sink-waits,comm-raise-collectives --arg=ones+rank --out=%t.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --passes=comm-sink-waits,comm-raise-collectives --arg=ones+rank --out=%t.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py eager_wait 2 %t
 
 comm.group @world all

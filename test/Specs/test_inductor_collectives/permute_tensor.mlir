@@ -2,7 +2,7 @@
 // [0, 1], rank 1 [2, 3]; afterwards each holds what the other one had.
 //
 // RUN: %python %S/../Inputs/expected.py --inputs permute_tensor 2 %t
-// RUN: braid-run %s --ranks=2 --arg=%t.in.{rank}.npy --out=%t.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --arg=%t.in.{rank}.npy --out=%t.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py permute_tensor 2 %t
 
 comm.group @world all

@@ -3,9 +3,9 @@
 // result.
 //
 // RUN: braid-opt %s --comm-bufferize | FileCheck %s
-// RUN: braid-run %s --ranks=1 --arg=ones --out=%t.one.{rank}.npy --verify
+// RUN: braid-run %s --ranks=1 --arg=ones --out=%t.one.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py single_op 1 %t.one
-// RUN: braid-run %s --ranks=2 --arg=ones+rank --out=%t.two.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --arg=ones+rank --out=%t.two.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py single_op 2 %t.two
 //
 // The seed copies the argument into buf0 and reduces that in place; a second

@@ -3,9 +3,9 @@
 // later does not get its buffer.
 //
 // RUN: braid-opt %s --comm-bufferize | FileCheck %s
-// RUN: braid-run %s --ranks=1 --arg=ones --out=%t.one.{result}.{rank}.npy --verify
+// RUN: braid-run %s --ranks=1 --arg=ones --out=%t.one.{result}.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py steal_buffer 1 %t.one
-// RUN: braid-run %s --ranks=2 --arg=ones+rank --out=%t.two.{result}.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --arg=ones+rank --out=%t.two.{result}.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py steal_buffer 2 %t.two
 
 comm.group @world all

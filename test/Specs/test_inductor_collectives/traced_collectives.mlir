@@ -21,9 +21,9 @@
 // The ops of a call stay as they are under the canonicalizer and CSE:
 // RUN: braid-opt %s --canonicalize --cse | FileCheck %s
 // RUN: braid-opt %s --resolve-ranked-shaped-type-result-dims | FileCheck %s --check-prefix=META
-// RUN: braid-run %s --ranks=2 --entry=calls --arg=ones+rank --out=%t.calls.{result}.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --entry=calls --arg=ones+rank --out=%t.calls.{result}.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py traced_calls 2 %t.calls
-// RUN: braid-run %s --ranks=2 --entry=in_place --arg=ones+rank --out=%t.{result}.{rank}.npy --verify
+// RUN: braid-run %s --ranks=2 --entry=in_place --arg=ones+rank --out=%t.{result}.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py traced_in_place 2 %t
 
 comm.group @world all

@@ -22,8 +22,8 @@ TEST(PassOptionTest, PlainValuesStandAlone) {
 TEST(PassOptionTest, BracesKeepValuesTogether) {
   EXPECT_EQ(passOption("trace", "/tmp/a b"), "trace={/tmp/a b}");
   EXPECT_EQ(passOption("trace", "/tmp/a,b"), "trace={/tmp/a,b}");
-  EXPECT_EQ(passOption("passes", "braid-overlap{world-size=2 profile={a b}}"),
-            "passes={braid-overlap{world-size=2 profile={a b}}}");
+  EXPECT_EQ(passOption("passes", "braid-overlap{ranks=2 profile={a b}}"),
+            "passes={braid-overlap{ranks=2 profile={a b}}}");
 }
 
 TEST(PassOptionTest, QuotationMarksEnclosePunctuationInPairs) {

@@ -19,6 +19,7 @@ Runs a program on ranks. PROGRAM is an MLIR file, which braid-compile compiles
 first, or a shared object that it has written (the name ends in .so). Under a
 launcher each process is one rank; else ranks are threads of this process.
 
+What runs:
   --ranks=N             number of ranks (1; under a launcher: what it has
                         started)
   --target=NAME         what to run on: host, cuda or interpreter (all ranks in
@@ -37,51 +38,72 @@ launcher each process is one rank; else ranks are threads of this process.
                           FILE.npy      {rank} in the name is the rank
                         VALUE@4x8 gives the sizes of an argument with dynamic
                         ones (a file has its own)
-  --out=FILE.npy        write results; {rank} and {result} (from 0) in the name
-                        are replaced, and needed where there are several
-  --print               print the results of every rank
-  --verify              run the program as written, too, and compare the results
-                        that the entry returns
-  --verify=REF.so       compare with this program instead
-  --expect=FILE.npy     compare with results of another run; {rank} and {result}
-                        as for --out
-  --tolerance=KIND      how: exact (bit by bit), auto (as element type and
-                        length of sums allow, with --verify only if sums of the
-                        program may have another order, else exact) or the
-                        largest error, relative to the largest element
-  --beside=OTHER.so     run this program in turn, too, any number of times; with
-                        --verify or --expect its results are compared as well
-  --repeat=N            run N times and report the median time (1)
-  --warmup=N            run N times before (0; 3 for the target cuda)
-  --rest=MS             do nothing for so many milliseconds before the first
-                        run and before each measurement of --bound (0)
-  --bound               measure compute and communication alone, too
-  --figures=FILE.json   write the figures of all runs
-  --overlap             say how much of the communication compute hides
-  --trace=FILE.json     write a trace for ui.perfetto.dev; with {rank} in the
-                        name one for each rank, as trace tools want them
-  --compare             compare the run with the prediction of the model, op by
-                        op, as comm-report prints it on stderr
-  --compare=OPTIONS     the same with options of comm-report, such as
-                        "hardware=h200x8 format=html output=page.html"
-  --plans=N             compile the program with the N best plans of
-                        multiprocessors and engines, run all in turn, and say
-                        which one is the fastest (1)
-  --tune=N              run, schedule again with the costs that the run has had,
-                        and so on, until the order stays, at most N times; not
-                        with --compare
-  --tuned-profile=FILE  where --tune writes the costs with which the fastest
-                        program was scheduled (tuned-profile.json)
+  --send-program        rank 0 sends its program to the other processes, which
+                        run it; else each process reads its own file, and all
+                        must have the same
+  --show-binding        say which cores each rank may use and how to bind it;
+                        without PROGRAM nothing is run
   --link=latency=20us,bandwidth=10GB/s
                         let every collective take as long as on such a link
                         (engine inproc)
   --reductions=KIND     engine mpi: ordered (the bits of inproc, the default) or
                         fast (the MPI library's own reductions)
-  --send-program        rank 0 sends its program to the other processes, which
-                        run it; else each process reads its own file, and all
-                        must have the same
-  --bind                say which cores each rank may use and how to bind it;
-                        without PROGRAM nothing is run
+
+How the program is compiled (a shared object is compiled already):
+  --passes=LIST         the passes between preparation and lowering, as a list
+                        or as builtin.module(LIST), or none; default:
+                        braid-overlap, for this number of ranks
+  --pass-pipeline=LIST  the same, by MLIR's name of the option
+  --chip=NAME           the GPU to compile for, with the target cuda; default:
+                        that of the device
+  --verify=KIND         what becomes of an error that comm-verify finds in the
+                        program or its schedule: error (the default), warning,
+                        off, or each (error, also after each pass)
+  --plans=N             compile the program with the N best plans of
+                        multiprocessors and engines, run all in turn, and say
+                        which one is the fastest (1)
+  --tune=N              run, schedule again with the costs that the run has had,
+                        and so on, until the order stays, at most N times; not
+                        with --report
+  --tuned-profile=FILE  where --tune writes the costs with which the fastest
+                        program was scheduled (tuned-profile.json)
+
+Results:
+  --out=FILE.npy        write results; {rank} and {result} (from 0) in the name
+                        are replaced, and needed where there are several
+  --print               print the results of every rank
+  --compare-results     run the program as written, too, and compare the results
+                        that the entry returns
+  --compare-results=REF.so
+                        compare with this program instead
+  --expect=FILE.npy     compare with results of another run; {rank} and {result}
+                        as for --out
+  --tolerance=KIND      how: exact (bit by bit), auto (as element type and
+                        length of sums allow, with --compare-results only if
+                        sums of the program may have another order, else exact)
+                        or the largest error, relative to the largest element
+
+Measurements:
+  --repeat=N            run N times and report the median time (1)
+  --warmup=N            run N times before (0; 3 for the target cuda)
+  --idle=TIME           do nothing for this time, such as 500ms, before the
+                        first run and before each measurement of
+                        --measure-bounds (0s)
+  --interleave-with=OTHER.so
+                        run this program in turn, too, any number of times; with
+                        --compare-results or --expect its results are compared
+                        as well
+  --measure-bounds      measure compute and communication alone, too
+  --show-overlap        say how much of the communication compute hides
+  --report              compare the run with the prediction of the model, op by
+                        op, as comm-report prints it on stderr
+  --report=OPTIONS      the same with options of comm-report, such as
+                        "machine=h200x8 format=html output=page.html"
+  --figures=FILE.json   write the figures of all runs
+  --trace=FILE.json     write a trace for ui.perfetto.dev; with {rank} in the
+                        name one for each rank, as trace tools want them
+
+Failures:
   --timeout=TIME        how long a wait waits for a rank that does not come
                         (30s; engine cuda: 600s)
   --flight-recorder=PREFIX
@@ -89,14 +111,6 @@ launcher each process is one rank; else ranks are threads of this process.
                         of each rank: PREFIX0.json, PREFIX1.json, ...
   --analyze-dumps=DIR   read such files and say which rank is behind and what
                         the others wait for; runs no program
-  --passes=LIST         handed to braid-compile; default: braid-overlap, for
-                        this number of ranks
-  --chip=NAME           handed to braid-compile for the target cuda; default:
-                        that of the GPU
-  --verify-program=KIND handed to braid-compile: what becomes of an error that
-                        comm-verify finds: error (the default), warning or off
-  --help                this text
-  --version             the version of Braid
 
 Target interpreter:
   --repeat=N            run N interleavings, which must have the same results (1)
@@ -115,7 +129,14 @@ Engine cuda:
                         how the collectives of a lane move their data; any
                         number of times
   --engine-option=KEY=VALUE
-                        an option of any engine
+                        an option of any engine, such as
+                        lane.NAME=ctas=8,transport=copy
+
+General:
+  --help                this text
+  --version             the version of Braid
+
+A time has a unit: ns, us, ms or s.
 
 The environment variable BRAID_DEBUG (OFF, INFO or DETAIL) makes the runtime say
 what it does. SIGUSR1 makes braid-run write the last operations of each rank, to

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Options/Options.h"
+#include "braid/Support/RenamedArguments.h"
 
 #include <algorithm>
 #include <charconv>
@@ -122,7 +123,7 @@ static Tolerance parseTolerance(const std::string &text) {
 }
 
 /// Converts `latency:ctas=8,transport=copy` to an option of the engine:
-/// `lane.latency` with the value `ctas:8,transport:copy`.
+/// `lane.latency` with the value `ctas=8,transport=copy`.
 static std::pair<std::string, std::string> parseLane(const std::string &text) {
   size_t colon = text.find(':');
   bool isWhole = colon != std::string::npos && colon > 0;
@@ -135,8 +136,6 @@ static std::pair<std::string, std::string> parseLane(const std::string &text) {
     else
       isWhole = part == "transport=default" || part == "transport=symmetric" ||
                 part == "transport=copy";
-    if (isWhole)
-      part[part.find('=')] = ':';
     value += (value.empty() ? "" : ",") + part;
     begin = end + 1;
   }
@@ -190,6 +189,14 @@ static int64_t parseTimeout(const std::string &text, const std::string &name) {
   int64_t ns = parseDuration(text, name);
   if (ns == 0)
     throw UsageError("--timeout: a timeout must be above 0");
+  return ns;
+}
+
+static int64_t parseIdleTime(const std::string &text, const std::string &name) {
+  constexpr int64_t most = 60'000'000'000;
+  int64_t ns = parseDuration(text, name);
+  if (ns > most)
+    throw UsageError(name + ": found '" + text + "', expected at most 60s");
   return ns;
 }
 
@@ -251,8 +258,8 @@ static const ValueOption valueOptions[] = {
     {"--expect", setFile<&Options::expect>},
     {"--tolerance",
      [](Options &o, Text, Text value) { o.tolerance = parseTolerance(value); }},
-    {"--beside",
-     [](Options &o, Text, Text value) { o.beside.push_back(value); }},
+    {"--interleave-with",
+     [](Options &o, Text, Text value) { o.interleaved.push_back(value); }},
     {"--repeat",
      [](Options &o, Text name, Text value) {
        o.repeat = parseCount(value, name, 1, 1000000);
@@ -261,11 +268,11 @@ static const ValueOption valueOptions[] = {
      [](Options &o, Text name, Text value) {
        o.warmup = parseCount(value, name, 0, 1000000);
      }},
-    {"--rest", [](Options &o, Text name,
-                  Text value) { o.restMs = parseCount(value, name, 0, 60000); }},
+    {"--idle", [](Options &o, Text name,
+                  Text value) { o.idleNs = parseIdleTime(value, name); }},
     {"--figures", setFile<&Options::figures>},
     {"--trace", setFile<&Options::trace>},
-    {"--compare", [](Options &o, Text, Text value) { o.compare = value; }},
+    {"--report", [](Options &o, Text, Text value) { o.report = value; }},
     {"--plans", [](Options &o, Text name,
                    Text value) { o.plans = parseCount(value, name, 1, 16); }},
     {"--tune", [](Options &o, Text name,
@@ -274,15 +281,21 @@ static const ValueOption valueOptions[] = {
     {"--link", [](Options &o, Text, Text value) { parseLink(value, o); }},
     {"--passes",
      [](Options &o, Text name, Text value) {
-       o.passes = checkNotEmpty(name, value, "a pipeline, default or none");
+       o.passes = braid::getModulePasses(
+           checkNotEmpty(name, value, "a pipeline, default or none"));
+     }},
+    {"--pass-pipeline",
+     [](Options &o, Text name, Text value) {
+       o.passes = braid::getModulePasses(
+           checkNotEmpty(name, value, "a pipeline, default or none"));
      }},
     {"--chip",
      [](Options &o, Text name, Text value) {
        o.chip = checkNotEmpty(name, value, "a GPU, such as sm_90");
      }},
-    {"--verify-program",
+    {"--verify",
      [](Options &o, Text name, Text value) {
-       o.verifyProgram = checkOneOf(name, value, {"off", "warning", "error"});
+       o.verify = checkOneOf(name, value, {"off", "warning", "error", "each"});
      }},
     {"--reductions",
      [](Options &o, Text name, Text value) {
@@ -319,12 +332,12 @@ static const ValueOption valueOptions[] = {
 
 static const Flag flags[] = {
     {"--print", [](Options &o) { o.print = true; }},
-    {"--bind", [](Options &o) { o.bind = true; }},
+    {"--show-binding", [](Options &o) { o.showBinding = true; }},
     {"--send-program", [](Options &o) { o.isProgramSent = true; }},
-    {"--verify", [](Options &o) { o.verify = true; }},
-    {"--bound", [](Options &o) { o.bound = true; }},
-    {"--overlap", [](Options &o) { o.overlap = true; }},
-    {"--compare", [](Options &o) { o.compare = ""; }},
+    {"--compare-results", [](Options &o) { o.compareResults = true; }},
+    {"--measure-bounds", [](Options &o) { o.measureBounds = true; }},
+    {"--show-overlap", [](Options &o) { o.showOverlap = true; }},
+    {"--report", [](Options &o) { o.report = ""; }},
     {"--cuda-graph",
      [](Options &o) { o.engineOptions.emplace_back("cuda-graph", "1"); }}};
 
@@ -342,27 +355,25 @@ bool braid::run::isCompiled(const std::string &file) {
 /// Checks combinations of options.
 static void checkTogether(const Options &options) {
   bool compiled = isCompiled(options.program);
-  if (compiled && options.verify && options.reference.empty())
-    throw UsageError("--verify: " + options.program +
+  if (compiled && options.compareResults && options.reference.empty())
+    throw UsageError("--compare-results: " + options.program +
                      " is already compiled; give the program to compare with "
-                     "as --verify=REFERENCE.so");
+                     "as --compare-results=REFERENCE.so");
   if (compiled && options.passes)
     throw UsageError("--passes: " + options.program + " is already compiled");
   if (compiled && !options.chip.empty())
     throw UsageError("--chip: " + options.program + " is already compiled");
-  if (compiled && !options.verifyProgram.empty())
-    throw UsageError("--verify-program: " + options.program +
-                     " is already compiled");
-  if (compiled && options.compare)
-    throw UsageError("--compare: found the compiled program " +
-                     options.program +
+  if (compiled && !options.verify.empty())
+    throw UsageError("--verify: " + options.program + " is already compiled");
+  if (compiled && options.report)
+    throw UsageError("--report: found the compiled program " + options.program +
                      ", expected the MLIR file, of which the model predicts "
                      "the times");
   if (compiled && options.tune)
     throw UsageError("--tune: found the compiled program " + options.program +
                      ", expected the MLIR file, which can be scheduled again");
-  if (options.tune && options.compare)
-    throw UsageError("--compare: found --tune, which compares every round "
+  if (options.tune && options.report)
+    throw UsageError("--report: found --tune, which compares every round "
                      "itself; expected one of the two");
   if (options.tune && options.passes && *options.passes != "default")
     throw UsageError("--tune: found --passes=" + *options.passes +
@@ -377,20 +388,48 @@ static void checkTogether(const Options &options) {
   if (options.plans > 1 && options.tune)
     throw UsageError("--plans: found --tune, which chooses by measured costs; "
                      "expected one of the two");
-  if (options.verify && !options.expect.empty())
-    throw UsageError("--expect: --verify compares with a program already");
-  if (options.tolerance.kind != Tolerance::Auto && !options.verify &&
+  if (options.compareResults && !options.expect.empty())
+    throw UsageError(
+        "--expect: --compare-results compares with a program already");
+  if (options.tolerance.kind != Tolerance::Auto && !options.compareResults &&
       options.expect.empty())
-    throw UsageError("--tolerance: nothing is compared; --verify or "
+    throw UsageError("--tolerance: nothing is compared; --compare-results or "
                      "--expect=FILE.npy says with what");
   if (!options.interpreterOption.empty() && options.target != "interpreter")
     throw UsageError(options.interpreterOption +
                      ": only the target interpreter has interleavings; "
                      "--target=interpreter chooses it");
-  for (const std::string &file : options.beside)
+  for (const std::string &file : options.interleaved)
     if (!isCompiled(file))
-      throw UsageError("--beside: found '" + file +
+      throw UsageError("--interleave-with: found '" + file +
                        "', expected a compiled program (.so)");
+}
+
+/// Spellings of the last release.
+static std::vector<braid::RenamedArgument> getRenamedArguments() {
+  return {// `--verify=off` and the like are about programs.
+          {"--verify", "--compare-results", /*takesValue=*/false,
+           [](Text text) -> std::optional<std::string> {
+             bool isOld = text.empty() || text.find(".so") != std::string::npos;
+             return isOld ? std::optional(text) : std::nullopt;
+           }},
+          {"--verify-program", "--verify", /*takesValue=*/true},
+          {"--compare", "--report"},
+          {"--beside", "--interleave-with", /*takesValue=*/true},
+          {"--bind", "--show-binding"},
+          {"--overlap", "--show-overlap"},
+          {"--bound", "--measure-bounds"},
+          {"--rest", "--idle", /*takesValue=*/true,
+           [](Text text) -> std::optional<std::string> {
+             return braid::appendUnit(text, "ms");
+           }},
+          {"--engine-option", "--engine-option", /*takesValue=*/true,
+           [](Text text) -> std::optional<std::string> {
+             std::string present = text;
+             if (text.rfind("=lane.", 0) == 0)
+               std::replace(present.begin(), present.end(), ':', '=');
+             return present;
+           }}};
 }
 
 template <typename Table>
@@ -401,7 +440,10 @@ static auto findOption(const Table &table, const std::string &name) {
 
 Options braid::run::parseOptions(int argc, char **argv) {
   Options options;
-  std::vector<std::string> words(argv + 1, argv + argc);
+  braid::PresentArguments present = braid::renameArguments(
+      std::vector<std::string>(argv + 1, argv + argc), getRenamedArguments());
+  options.warnings = std::move(present.warnings);
+  const std::vector<std::string> &words = present.arguments;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string &word = words[i];
     if (word.rfind('-', 0) != 0 || word == "-") {
@@ -422,11 +464,12 @@ Options braid::run::parseOptions(int argc, char **argv) {
       options.version = true;
       return options;
     }
-    if (name == "--verify" && hasValue) {
-      options.verify = true;
+    if (name == "--compare-results" && hasValue) {
+      options.compareResults = true;
       options.reference = word.substr(equals + 1);
       if (options.reference.empty())
-        throw UsageError("--verify=: the name of a program is missing");
+        throw UsageError(
+            "--compare-results=: the name of a program is missing");
       continue;
     }
     const auto *flag = findOption(flags, name);
@@ -445,7 +488,7 @@ Options braid::run::parseOptions(int argc, char **argv) {
     throw UsageError("--analyze-dumps runs no program, found '" +
                      options.program + "'");
   if (options.program.empty()) {
-    if (options.bind || !options.dumps.empty())
+    if (options.showBinding || !options.dumps.empty())
       return options;
     throw UsageError("no program given");
   }

@@ -36,20 +36,20 @@ struct Options {
   std::vector<std::string> args;
   std::string out; ///< Pattern, empty: write no results.
   bool print = false;
-  bool verify = false;
-  std::string reference; ///< For verify: a compiled program, or empty.
+  bool compareResults = false;
+  std::string reference; ///< Of compareResults: a compiled program, or empty.
   std::string expect;    ///< Pattern of files to compare with, or empty.
   Tolerance tolerance;
-  std::vector<std::string> beside; ///< Compiled programs to run in turn.
+  std::vector<std::string> interleaved; ///< Compiled programs to run in turn.
   int64_t repeat = 1;
   std::optional<int64_t> warmup;
-  int64_t restMs = 0; ///< Idle time before the runs of a measurement.
-  bool bound = false;
-  bool overlap = false;
+  int64_t idleNs = 0; ///< Idle time before the runs of a measurement.
+  bool measureBounds = false;
+  bool showOverlap = false;
   std::string figures; ///< File, empty: none.
   std::string trace;   ///< File or pattern, empty: none.
   /// Options of comm-report for a comparison with the model.
-  std::optional<std::string> compare;
+  std::optional<std::string> report;
   int64_t plans = 1; ///< Plans to compile the program with and to compare.
   int64_t tune = 0;  ///< Rounds of scheduling by measured costs.
   std::string tunedProfile; ///< Empty: `tuned-profile.json`.
@@ -61,21 +61,23 @@ struct Options {
   uint64_t seed = 0;        ///< Of the first interleaving.
   bool isInOrder = false;   ///< Of the interpreter: no random interleaving.
   std::string interpreterOption; ///< The last one of these two, if given.
-  bool bind = false;
+  bool showBinding = false;
   std::string flightRecorder; ///< Beginning of file names, empty: none.
   std::string dumps;          ///< Folder to analyze, empty: none.
   int64_t timeoutNs = 0;      ///< 0: the default of the engine.
   std::optional<std::string> passes;
   std::string chip;           ///< Empty: that of the device.
-  std::string verifyProgram;  ///< Empty: the default of braid-compile.
+  std::string verify;         ///< Empty: the default of braid-compile.
   bool isProgramSent = false; ///< By rank 0, to the other processes.
   /// Options of the engine, in the order of the command line.
   std::vector<std::pair<std::string, std::string>> engineOptions;
   bool help = false;
   bool version = false;
+  /// Lines about old spellings of options.
+  std::vector<std::string> warnings;
 
   bool records() const {
-    return overlap || compare || tune > 0 || !trace.empty();
+    return showOverlap || report || tune > 0 || !trace.empty();
   }
 };
 

@@ -171,28 +171,27 @@ static void checkOptions(const Options &options) {
   refuse(isCompiled(options.program), "--target",
          "runs MLIR files, not compiled programs");
   refuse(!options.engine.empty(), "--engine", "has no engines");
-  refuse(!options.reference.empty(), "--verify",
+  refuse(!options.reference.empty(), "--compare-results",
          "compares with the program as written alone");
-  refuse(!options.beside.empty(), "--beside", "runs one program");
+  refuse(!options.interleaved.empty(), "--interleave-with", "runs one program");
   refuse(options.warmup.has_value(), "--warmup", "measures no time");
   refuse(options.plans > 1, "--plans", "measures no time");
-  refuse(options.restMs != 0, "--rest", "measures no time");
-  refuse(options.bound, "--bound", "measures no time");
-  refuse(options.overlap, "--overlap", "measures no time");
+  refuse(options.idleNs != 0, "--idle", "measures no time");
+  refuse(options.measureBounds, "--measure-bounds", "measures no time");
+  refuse(options.showOverlap, "--show-overlap", "measures no time");
   refuse(!options.figures.empty(), "--figures", "measures no time");
   refuse(!options.trace.empty(), "--trace", "measures no time");
   refuse(options.link, "--link", "measures no time");
-  refuse(options.compare.has_value(), "--compare", "measures no time");
+  refuse(options.report.has_value(), "--report", "measures no time");
   refuse(options.tune != 0, "--tune", "measures no time");
   refuse(!options.tunedProfile.empty(), "--tuned-profile", "measures no time");
-  refuse(options.bind, "--bind", "has all ranks in one process");
+  refuse(options.showBinding, "--show-binding", "has all ranks in one process");
   refuse(!options.reductions.empty(), "--reductions",
          "has one kind of reductions");
   refuse(options.timeoutNs != 0, "--timeout",
          "sees at once that ranks wait for each other");
   refuse(!options.chip.empty(), "--chip", "compiles nothing");
-  refuse(!options.verifyProgram.empty(), "--verify-program",
-         "compiles nothing");
+  refuse(!options.verify.empty(), "--verify", "compiles nothing");
   refuse(!options.engineOptions.empty(), "--engine-option", "has no engines");
 }
 
@@ -201,8 +200,8 @@ static std::string passesFor(const Options &options) {
   if (!options.passes || *options.passes == "none")
     return "";
   if (*options.passes == "default")
-    return "braid-overlap{world-size=" +
-           std::to_string(std::max(options.ranks, 1)) + "},";
+    return "braid-overlap{ranks=" + std::to_string(std::max(options.ranks, 1)) +
+           "},";
   return *options.passes + ",";
 }
 
@@ -250,19 +249,19 @@ void braid::run::runInterpreter(const Options &options) {
   };
 
   Results found = run(passes);
-  if (options.verify || !options.expect.empty()) {
-    Results wanted = options.verify
+  if (options.compareResults || !options.expect.empty()) {
+    Results wanted = options.compareResults
                          ? run("")
                          : readExpected(options.expect, entry, processes);
     Expectation expectation{std::nullopt, options.expect};
     // The interpreter adds in one order, whatever the op is made of.
-    if (options.verify)
+    if (options.compareResults)
       expectation = {Numerics(), "those of the program as written"};
     Verifier verifier(entry, options.tolerance, expectation, processes);
     verifier.check("", found, wanted);
     std::printf("%s: the results of all %d ranks %s\n",
-                options.verify ? "verify" : "expect", processes.worldSize(),
-                verifier.describe().c_str());
+                options.compareResults ? "verify" : "expect",
+                processes.worldSize(), verifier.describe().c_str());
   }
   writeResults(options, entry, [&]() { return found; }, processes);
   std::printf("interpreted: %lld %s\n", static_cast<long long>(options.repeat),

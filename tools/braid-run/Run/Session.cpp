@@ -42,10 +42,9 @@ static std::string passesFor(const Options &options, int32_t ranks,
   std::string profile = options.profile.empty()
                             ? ""
                             : " " + passOption("profile", options.profile);
-  std::string plan =
-      alternative ? " alternative=" + std::to_string(alternative) : "";
-  return "braid-overlap{world-size=" + std::to_string(ranks) + perNode +
-         profile + plan + "}";
+  std::string plan = alternative ? " plan=" + std::to_string(alternative) : "";
+  return "braid-overlap{ranks=" + std::to_string(ranks) + perNode + profile +
+         plan + "}";
 }
 
 /// `seed` of `build/seed.so`.
@@ -61,7 +60,7 @@ static void checkBound(const Program &program) {
   const braid_rt_device_program *device = program.table().device;
   if (device && device->hostReadCount > 0)
     throw UsageError(
-        "--bound: the program reads results of kernels at " +
+        "--measure-bounds: the program reads results of kernels at " +
         std::to_string(device->hostReadCount) +
         " places (conditions, sizes), and cannot run without kernels");
 }
@@ -87,7 +86,7 @@ void Session::prepare(Subject &subject) {
                                      std::pair{"--expect", &options.expect}})
         checkPattern(option, *pattern, *subject.entry, processes.worldSize());
     }
-    if (options.bound)
+    if (options.measureBounds)
       checkBound(subject.program);
   });
   runner.prepare(subject.program.table());
@@ -160,22 +159,23 @@ void Session::load() {
   compile = {passesFor(options, processes.worldSize(), launcher.localSize),
              options.target,
              options.chip,
-             options.verifyProgram,
+             options.verify,
              processes.worldSize(),
              options.isProgramSent};
   if (compile.target == "cuda" && compile.chip.empty())
     compile.chip = runner.chip();
   warnOfOtherMachine();
   // Calls refer to programs, so programs must not move.
-  subjects.reserve(static_cast<size_t>(options.plans) + options.beside.size());
+  subjects.reserve(static_cast<size_t>(options.plans) +
+                   options.interleaved.size());
   addSubject(options.program, compile);
   if (options.plans > 1)
     addPlans();
-  for (const std::string &file : options.beside)
+  for (const std::string &file : options.interleaved)
     addSubject(file, compile);
   checkLanes();
   Subject &main = subjects.front();
-  if (options.verify) {
+  if (options.compareResults) {
     CompileRequest asWritten = compile;
     asWritten.passes = "none";
     bool isGiven = !options.reference.empty();
@@ -184,7 +184,7 @@ void Session::load() {
     processes.together([&]() {
       reference->entry = &reference->program.entry(main.entry->name);
       if (!haveSameArguments(*main.entry, *reference->entry))
-        throw UsageError("--verify: " + std::string(main.entry->name) +
+        throw UsageError("--compare-results: " + std::string(main.entry->name) +
                          " of the two programs has different arguments or "
                          "results");
     });
@@ -309,14 +309,14 @@ void Session::checkResults() {
 }
 
 int64_t Session::firstRound() const {
-  constexpr int64_t beforeRest = 3;
-  return options.restMs ? -beforeRest : 0;
+  constexpr int64_t beforeIdle = 3;
+  return options.idleNs ? -beforeIdle : 0;
 }
 
 /// Clocks depend on what a device has done before. After a rest all
 /// measurements begin with the same clocks.
 void Session::rest() const {
-  std::this_thread::sleep_for(std::chrono::milliseconds(options.restMs));
+  std::this_thread::sleep_for(std::chrono::nanoseconds(options.idleNs));
 }
 
 void Session::measureAlone(Subject &subject, braid_rt_skip skip,
@@ -324,7 +324,7 @@ void Session::measureAlone(Subject &subject, braid_rt_skip skip,
   runner.skip(skip);
   // With rests the device works as long as for the programs in turn.
   auto numPrograms = static_cast<int64_t>(subjects.size()) + bool(reference);
-  int64_t times = options.restMs ? numPrograms : 1;
+  int64_t times = options.idleNs ? numPrograms : 1;
   Timing timing;
   for (int64_t i = firstRound(); i < times * (warmup() + options.repeat); ++i) {
     if (i == 0)
@@ -356,13 +356,13 @@ void Session::run() {
     runRound(round);
   }
   writeResults();
-  if (options.bound)
+  if (options.measureBounds)
     measureBounds();
   if (!options.trace.empty())
     writeTrace(options.trace, *subjects.front().recording, processes);
   report();
-  if (options.compare)
-    compareWithPrediction(*options.compare);
+  if (options.report)
+    compareWithPrediction(*options.report);
 }
 
 void Session::writeCosts(const std::string &profile) {
@@ -373,9 +373,11 @@ void Session::writeCosts(const std::string &profile) {
 
 void Session::compareWithPrediction(const std::string &reportOptions) {
   std::string withRanks = reportOptions;
-  if (reportOptions.find("world-size=") == std::string::npos)
+  // The second name is the one of the last release.
+  if (reportOptions.find("ranks=") == std::string::npos &&
+      reportOptions.find("world-size=") == std::string::npos)
     withRanks += (withRanks.empty() ? "" : " ") +
-                 ("world-size=" + std::to_string(processes.worldSize()));
+                 ("ranks=" + std::to_string(processes.worldSize()));
   // Only the first process writes the file with all ranks.
   std::optional<RunFolder> folder;
   std::string trace;
@@ -431,7 +433,7 @@ std::string Session::describeVerification() const {
     for (const Subject &subject : subjects)
       if (subject.verifier == static_cast<int>(i))
         names += (names.empty() ? "" : ", ") + subject.name;
-    text += std::string(options.verify ? "verify: " : "expect: ") +
+    text += std::string(options.compareResults ? "verify: " : "expect: ") +
             (verifiers.size() > 1 ? names + ": " : "") + "the results of all " +
             std::to_string(processes.worldSize()) + " ranks " +
             verifiers[i].describe() + "\n";

@@ -17,9 +17,10 @@ void braid::run::checkHasResults(const Options &options,
                                  const braid_rt_entry &entry) {
   if (!resultNames(entry).empty())
     return;
-  for (auto [option, isGiven] : {std::pair{"--verify", options.verify},
-                                 std::pair{"--expect", !options.expect.empty()},
-                                 std::pair{"--out", !options.out.empty()}})
+  for (auto [option, isGiven] :
+       {std::pair{"--compare-results", options.compareResults},
+        std::pair{"--expect", !options.expect.empty()},
+        std::pair{"--out", !options.out.empty()}})
     if (isGiven)
       throw UsageError(std::string(option) + ": found " + entry.name +
                        " without results, expected an entry with results; "

@@ -18,8 +18,8 @@
 
 namespace braid::run {
 
-/// --verify, --expect and --out need an entry with results; throws UsageError
-/// otherwise.
+/// --compare-results, --expect and --out need an entry with results; throws
+/// UsageError otherwise.
 void checkHasResults(const Options &options, const braid_rt_entry &entry);
 
 /// Files for several ranks or results must have different names; throws

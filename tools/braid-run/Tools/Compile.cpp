@@ -41,8 +41,8 @@ void braid::run::compileProgram(const std::string &file,
       "--emit=so", "--passes=" + request.passes};
   if (!request.chip.empty())
     words.push_back("--chip=" + request.chip);
-  if (!request.verifyProgram.empty())
-    words.push_back("--verify-program=" + request.verifyProgram);
+  if (!request.verify.empty())
+    words.push_back("--verify=" + request.verify);
   if (request.ranks != 0)
     words.push_back("--ranks=" + std::to_string(request.ranks));
   words.insert(words.end(), {"-o", object});
@@ -75,6 +75,6 @@ void braid::run::compareWithModel(const std::string &file,
       "--braid-prepare=target=" +
           (request.target.empty() ? "host" : request.target),
       "--comm-report=" + options};
-  if (runTool(words, file, "; --compare needs it") != 0)
+  if (runTool(words, file, "; --report needs it") != 0)
     throw RunError("braid-opt could not compare the run with the model");
 }

@@ -21,7 +21,7 @@ struct CompileRequest {
   std::string chip;   ///< Of the target cuda.
   /// What braid-compile makes of errors that comm-verify finds; empty: its
   /// default.
-  std::string verifyProgram;
+  std::string verify;
   int32_t ranks = 0; ///< Those that comm-verify follows; 0: not known.
   /// The process of rank 0 sends its program to the others. Else each process
   /// reads its own.

@@ -1,4 +1,4 @@
-"""Runs braid-run --bind on some or all cores as one of a number of ranks on a
+"""Runs braid-run --show-binding on some or all cores as one of a number of ranks on a
 node: the line must end with the advice for that case."""
 
 import os
@@ -54,7 +54,7 @@ for cores, size, isSlurm, advice in cases:
         )
     os.sched_setaffinity(0, cores)
     result = subprocess.run(
-        ["braid-run", "--bind"],
+        ["braid-run", "--show-binding"],
         capture_output=True,
         text=True,
         check=False,
@@ -69,7 +69,7 @@ for cores, size, isSlurm, advice in cases:
         failed = True
 os.sched_setaffinity(0, one)
 result = subprocess.run(
-    ["braid-run", "--bind"],
+    ["braid-run", "--show-binding"],
     capture_output=True,
     text=True,
     check=False,

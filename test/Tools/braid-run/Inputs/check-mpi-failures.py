@@ -43,7 +43,7 @@ cases = [
     (
         [
             os.path.join(folder, "biased.so"),
-            f"--verify={program}",
+            f"--compare-results={program}",
             "--arg=iota",
         ],
         1,

@@ -3,7 +3,7 @@
 // RUN: mini-opt %s --comm-verify --comm-sink-waits | FileCheck %s
 // RUN: mini-opt %s --comm-verify --comm-interpret="ranks=2" -o /dev/null
 // RUN: mini-opt %s --braid-lower-to-host | FileCheck %s --check-prefix=HOST
-// RUN: mini-opt %s --comm-report="hardware=h100x8" -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
+// RUN: mini-opt %s --comm-report="machine=h100x8" -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 // RUN: mini-opt %s --comm-sink-waits --remarks-filter=comm-sink-waits -o /dev/null 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: mini-opt --version | FileCheck %s --check-prefix=VERSION
 

@@ -1,14 +1,11 @@
-// --verify-program-each runs comm-verify on the input and after every pass.
+// --verify=each runs comm-verify on the input and after every pass.
 
 // RUN: split-file %s %t
-// RUN: braid-opt %t/right.mlir --verify-program-each --canonicalize --comm-sink-waits | FileCheck %s --check-prefix=RIGHT
-// RUN: not braid-opt %t/broken.mlir --verify-program-each --canonicalize --transform-interpreter --cse 2>&1 | FileCheck %s --check-prefix=BROKEN
-// RUN: not braid-opt %t/lost.mlir --verify-program-each --canonicalize --comm-sink-waits 2>&1 | FileCheck %s --check-prefix=LOST
-// RUN: not braid-compile %t/lost.mlir --verify-program-each --emit=llvm -o %t/lost.ll 2>&1 | FileCheck %s --check-prefix=LOST
-// RUN: braid-compile %t/right.mlir --verify-program-each --emit=llvm -o %t/right.ll 2>&1 | count 0
-// RUN: not braid-compile %t/right.mlir --verify-program-each --verify-program=off -o %t/right.ll 2>&1 | FileCheck %s --check-prefix=BOTH
-
-// BOTH: --verify-program-each reports errors, expected no '--verify-program=off' or '--verify-program=warning' with it
+// RUN: braid-opt %t/right.mlir --verify=each --canonicalize --comm-sink-waits | FileCheck %s --check-prefix=RIGHT
+// RUN: not braid-opt %t/broken.mlir --verify=each --canonicalize --transform-interpreter --cse 2>&1 | FileCheck %s --check-prefix=BROKEN
+// RUN: not braid-opt %t/lost.mlir --verify=each --canonicalize --comm-sink-waits 2>&1 | FileCheck %s --check-prefix=LOST
+// RUN: not braid-compile %t/lost.mlir --verify=each --emit=llvm -o %t/lost.ll 2>&1 | FileCheck %s --check-prefix=LOST
+// RUN: braid-compile %t/right.mlir --verify=each --emit=llvm -o %t/right.ll 2>&1 | count 0
 
 //--- right.mlir
 // RIGHT: comm.all_reduce

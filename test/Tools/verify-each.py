@@ -1,10 +1,10 @@
 # RUN: %python %s %braid_src_root/test
 #
-# --verify-program-each has no false alarm on the programs of other tests: on the way
+# --verify=each has no false alarm on the programs of other tests: on the way
 # to the host and to CUDA, comm-verify finds nothing wrong after any pass in a program
 # that is right. By hand, `--all` takes every program with communication below the
 # folder, in some minutes.
-"""Compiles programs with --verify-program-each; see the top of the file."""
+"""Compiles programs with --verify=each; see the top of the file."""
 
 import argparse
 import pathlib
@@ -50,7 +50,7 @@ def main():
                 program.write_text(text)
                 for name in names:
                     tool, *options = COMMANDS[name]
-                    command = [tool, program, "--verify-program-each", *options, "-o", "/dev/null"]
+                    command = [tool, program, "--verify=each", *options, "-o", "/dev/null"]
                     result = subprocess.run(command, capture_output=True, text=True, check=False)
                     quiet[name] += result.returncode == 0
                     if ALARM in result.stderr:
