@@ -51,7 +51,7 @@ typedef struct braid_rt_option {
  *     (ordered, fast), progress (thread, none).
  *   cuda: ranks are threads of this process, or processes that a launcher has
  *     started, each with a GPU. device (number of the GPU of this process's
- *     rank), lane.NAME (`ctas:8,transport:copy`, instead of the settings in the
+ *     rank), lane.NAME (`ctas=8,transport=copy`, instead of the settings in the
  *     program), flight-recorder (prefix of the files that a failure writes),
  *     blocking (1, 0: calls of NCCL wait on the host), cuda-graph (0, 1: replay
  *     recorded invocations), matmul-multiprocessors (0: all), matmul-precision

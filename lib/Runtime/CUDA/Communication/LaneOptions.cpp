@@ -20,8 +20,8 @@ static constexpr const char prefix[] = "lane.";
 [[noreturn]] static void refuse(const std::string &key,
                                 const std::string &value) {
   throw Error("option '" + key + "' of engine cuda is '" + value +
-              "', expected ctas:N, with N from 1 to 64, and "
-              "transport:default|symmetric|copy, one or both, with a comma "
+              "', expected ctas=N, with N from 1 to 64, and "
+              "transport=default|symmetric|copy, one or both, with a comma "
               "between");
 }
 
@@ -41,13 +41,20 @@ LaneOptions::LaneOptions(const Environment &environment) {
     Override &lane = overrides[key.substr(sizeof(prefix) - 1)];
     std::istringstream items(value);
     for (std::string item; std::getline(items, item, ',');) {
-      if (item.rfind("ctas:", 0) == 0) {
+      // The last release had colons here.
+      if (size_t mark = item.find_first_of("=:");
+          mark != std::string::npos && item[mark] == ':') {
+        item[mark] = '=';
+        environment.log("option '" + key + "': '" + value +
+                        "' is an old spelling, expected '" + item + "'");
+      }
+      if (item.rfind("ctas=", 0) == 0) {
         char *end = nullptr;
         long ctas = std::strtol(item.c_str() + 5, &end, 10);
         if (*end != '\0' || ctas < 1 || ctas > 64)
           refuse(key, value);
         lane.ctas = static_cast<int32_t>(ctas);
-      } else if (item.rfind("transport:", 0) == 0) {
+      } else if (item.rfind("transport=", 0) == 0) {
         lane.transport = findTransport(item.substr(10));
         if (lane.transport < 0)
           refuse(key, value);

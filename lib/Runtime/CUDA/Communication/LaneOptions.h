@@ -18,7 +18,7 @@
 
 namespace braid::rt::cuda {
 
-/// The options `lane.NAME=ctas:N,transport:NAME`, which override the lanes of
+/// The options `lane.NAME=ctas=N,transport=NAME`, which override the lanes of
 /// the program.
 class LaneOptions {
 public:

@@ -80,8 +80,8 @@ TEST(Lanes, CapsAndTransportsReachNCCL) {
 
 TEST(Lanes, OptionsOverrideTheProgram) {
   EXPECT_THAT(
-      runLanes({{"lane.latency", "ctas:2,transport:copy"},
-                {"lane.copies", "transport:default"}}),
+      runLanes({{"lane.latency", "ctas=2,transport=copy"},
+                {"lane.copies", "transport=default"}}),
       AllOf(HasSubstr("tp latency: ncclAllGather 1 on device 1, CTAs 2, copy "
                       "engines"),
             HasSubstr("tp copies: ncclAllGather 1 on device 0, kernel"),
@@ -90,11 +90,17 @@ TEST(Lanes, OptionsOverrideTheProgram) {
 
 TEST(Lanes, OptionThatCannotBeReadIsRefused) {
   for (const char *value :
-       {"", "ctas:0", "ctas:65", "ctas:x", "transport:fast", "fast"})
+       {"", "ctas=0", "ctas=65", "ctas=x", "transport=fast", "fast"})
     EXPECT_THAT(whyNoWorld(1, {{"lane.latency", value}}),
                 AllOf(HasSubstr("option 'lane.latency' of engine cuda is '"),
-                      HasSubstr("expected ctas:N")))
+                      HasSubstr("expected ctas=N")))
         << value;
+}
+
+TEST(Lanes, OptionMayHaveTheColonsOfTheLastRelease) {
+  EXPECT_THAT(runLanes({{"lane.latency", "ctas:2,transport:copy"}}),
+              HasSubstr("tp latency: ncclAllGather 1 on device 1, CTAs 2, copy "
+                        "engines"));
 }
 
 /// Runs the lanes where the fake refuses `words`.
