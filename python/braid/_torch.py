@@ -18,7 +18,7 @@ from ._first_run import Record
 from .errors import BraidError, MemoryLimitError, ScheduleError
 from .schedule import Machine, Schedule, schedule
 from .schedule.graph import _MOST
-from .schedule.problem import Problem, _limit
+from .schedule.problem import Problem, _limit, _size_limit
 from .schedule.search import check_algorithm, check_effort
 
 #: Versions of PyTorch that this was tested with: at least, and below.
@@ -124,14 +124,16 @@ class OverlapPass:
         estimates = options["estimates"]
         if not callable(estimates) and estimates not in ("auto", "inductor", "braid"):
             raise ScheduleError(f"found estimates={estimates!r}, expected auto, inductor, braid or a callable")
+        if options["min_gain"] == "auto":
+            options["min_gain"] = self.DEFAULTS["min_gain"]
         gain = options["min_gain"]
         if isinstance(gain, bool) or not (isinstance(gain, (int, float)) and 0 <= gain < 1):
-            raise ScheduleError(f"found min_gain={gain!r}, expected a number of at least 0 and below 1")
+            raise ScheduleError(f"found min_gain={gain!r}, expected a fraction of at least 0 and below 1, or auto")
         budget = options["memory_budget"]
         is_number = isinstance(budget, (int, float)) and not isinstance(budget, bool)
         if budget is not None and not (is_number and 0 <= budget < math.inf):
             raise ScheduleError(f"found memory_budget={budget!r}, expected a finite number of at least 0, or None")
-        _limit(options["max_memory"], "max_memory", 0)
+        options["max_memory"] = _size_limit(options["max_memory"], "max_memory")
         _limit(options["max_in_flight"], "max_in_flight", 1)
         check_effort(options["effort"])
         if options["algorithm"] is not None:
@@ -141,7 +143,7 @@ class OverlapPass:
 
     def get_machine(self):
         machine = self.options["machine"]
-        return machine if isinstance(machine, Machine) else Machine(machine or find_machine())
+        return machine if isinstance(machine, Machine) else Machine(machine or find_machine(), "none")
 
     def has_to_agree(self):
         """True if there are other ranks, and the caller has not said that they come to the same order anyway."""

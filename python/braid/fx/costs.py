@@ -55,7 +55,7 @@ def _estimate(machine, groups, node, kind):
         if name is not None and group != "unknown group":
             ranks, nodes = groups.describe(group)
             inputs = sum(get_bytes(operand) for operand in Memory.get_inputs_of_collective(node))
-            time = machine.collective(name, inputs, get_bytes(node), group_size=ranks, nodes=nodes)
+            time = machine.collective(name, inputs, get_bytes(node), ranks=ranks, nodes=nodes)
             return time.ns, time, "inter-node" if nodes > 1 else "intra-node"
     if _is_free(node):
         return 0, None, None

@@ -115,7 +115,7 @@ class Costs:
         key = kind, inputs, outputs, ranks, nodes
         time = self._times.get(key)
         if time is None:
-            time = self.machine.collective(kind, inputs, outputs, group_size=ranks, nodes=nodes)
+            time = self.machine.collective(kind, inputs, outputs, ranks=ranks, nodes=nodes)
             self._times[key] = time
         return time.ns, time, "inter-node" if nodes > 1 else "intra-node"
 

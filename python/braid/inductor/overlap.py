@@ -46,14 +46,14 @@ class Overlap(_torch.OverlapPass):
         contention : bool or None
             Compute and communication slow each other down as `machine` says; the search takes longer. None:
             where there is a profile.
-        min_gain : float
+        min_gain : float or "auto"
             The order that the graph came with stays unless the new one is predicted to take so much less
-            time: 0.01 is 1 %.
+            time: 0.01 is 1 %, and "auto".
         memory_budget : float or None
             The peak may be so much above that of Inductor's order: 0.2 is 20 %. Memory is counted as
             Inductor counts it. None: no limit.
-        max_memory : int
-            The same in bytes.
+        max_memory : int or str
+            The same in bytes, or as a size such as "80GiB".
         max_in_flight : int
             The most collectives of a process group that may be started and not awaited.
         keep_order : bool or None

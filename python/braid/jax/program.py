@@ -12,6 +12,7 @@ import numpy as np
 from jaxlib.mlir import ir
 
 import braid.mlir
+from braid._renamed import renamed_keywords
 from braid.mlir.arrays import aligned_copy, is_taken_as_it_is
 
 from . import lowering
@@ -115,11 +116,11 @@ class Program(braid.mlir.Program):
             leaves.append(whole)
         return jax.tree.unflatten(self.out_tree, leaves)
 
-    def compile(self, target="host", passes=None, output=None, chip=None,
-                verify_program=None):
+    @renamed_keywords(verify_program="verify")
+    def compile(self, target="host", passes=None, output=None, chip=None, verify=None):
         """Compiles the program; see braid.mlir.Program.compile. For the host it gives
         a Function."""
-        compiled = super().compile(target, passes, output, chip, verify_program)
+        compiled = super().compile(target, passes, output, chip, verify)
         return Function(self, compiled) if target == "host" else compiled
 
 

@@ -12,6 +12,7 @@ import json
 import os
 import tempfile
 
+from .._renamed import renamed_keywords
 from .errors import ArgumentError
 from .executable import Executable
 from .pass_options import pass_options
@@ -69,6 +70,7 @@ class Program:
         program.text = program._run("braid-opt", [])
         return program
 
+    @renamed_keywords(hardware="machine", world_size="ranks")
     def report(self, format="text", passes=None, output=None, **options):
         """Braid's report of the program: timeline, exposed communication, reasons.
 
@@ -76,7 +78,7 @@ class Program:
         passes: a pipeline; the report shows the program before and after it
         output: a file to write the report to instead of giving it back
         options: further options of the pass comm-report, with _ for -, such as
-            hardware="h200x8" or world_size=8
+            machine="h200x8" or ranks=8
         """
         if format not in _REPORT_FORMATS:
             raise ArgumentError(f"format is {format!r}, expected one of "
@@ -93,16 +95,16 @@ class Program:
                 text = file.read()
         return json.loads(text) if format == "json" else text
 
-    def compile(self, target="host", passes=None, output=None, chip=None,
-                verify_program=None):
+    @renamed_keywords(verify_program="verify")
+    def compile(self, target="host", passes=None, output=None, chip=None, verify=None):
         """Compiles the program with braid-compile.
 
         target: "host" or "cuda"
         passes: how to schedule: a pipeline, "none", or by default braid-overlap
         output: the file of the shared object; without it none is left
         chip: the GPU to compile for, such as "sm_90"
-        verify_program: what becomes of a deadlock or race that comm-verify finds:
-            "error" (the default), "warning" or "off"
+        verify: what becomes of a deadlock or race that comm-verify finds: "error"
+            (the default), "warning", "off", or "each" (an error, also after each pass)
 
         Gives an Executable for the host, which runs in this process. For the target
         "cuda" it gives the path of the shared object, for braid-run; `output` is
@@ -118,8 +120,8 @@ class Program:
             options.append(f"--passes={passes}")
         if chip is not None:
             options.append(f"--chip={chip}")
-        if verify_program is not None:
-            options.append(f"--verify-program={verify_program}")
+        if verify is not None:
+            options.append(f"--verify={verify}")
         if output:
             # A whole path is no option, no file of options and no name to search for.
             path = os.path.abspath(output)

@@ -7,7 +7,9 @@ import os
 from dataclasses import dataclass
 
 from .. import _native
-from ..errors import ScheduleError
+from .._renamed import renamed_keywords
+from .._sizes import parse_size
+from ..errors import ScheduleError, UnknownNameError
 from .graph import _MOST
 
 
@@ -69,8 +71,9 @@ def machines():
 class Machine:
     """A machine by its name (`machines()`), or by a file in JSON (docs/reference/hardware-files.md).
 
-    `profile` is a file of braid-calibrate (docs/reference/profile-files.md), or "shipped" for the one that Braid has of a
-    machine with this name. Its figures replace those of the models.
+    `profile` is a file of braid-calibrate (docs/reference/profile-files.md), "shipped" for the one that Braid has of a
+    machine with this name, or "none" for the models alone. "auto" is "shipped" for a name of which Braid has a profile,
+    else "none", as in passes: a file may describe another machine. Figures of a profile replace those of the models.
 
     On GPUs compute shares multiprocessors and memory with collectives, and launches take time;
     elsewhere nothing is shared.
@@ -83,11 +86,12 @@ class Machine:
         The file does not describe a machine; the message names the place in it.
     """
 
-    def __init__(self, name, profile=None):
+    def __init__(self, name, profile="auto"):
         if not isinstance(name, (str, os.PathLike)):
             raise ScheduleError(f"found {name!r} as a machine, expected its name or a file")
         text = os.fspath(name)
-        if text.endswith(".json") or os.path.sep in text:
+        is_file = text.endswith(".json") or os.path.sep in text
+        if is_file:
             content = _read(text, "machine")
             stem = os.path.splitext(os.path.basename(text))[0]
             try:
@@ -99,7 +103,9 @@ class Machine:
         else:
             pointer = _native.call("braid_machine_create", _native.encode(text, "the machine"))
         self._handle = _native.Handle(pointer, "braid_machine_destroy")
-        if profile is not None:
+        if profile == "auto":
+            self._calibrate_if_shipped(is_file)
+        elif profile not in (None, "none"):
             self._calibrate(profile)
         figures = _native.MachineFigures()
         _native.call("braid_machine_get_figures", pointer, figures)
@@ -120,9 +126,17 @@ class Machine:
         #: True if compute and communication slow each other down.
         self.is_shared = bool(figures.is_shared)
 
+    def _calibrate_if_shipped(self, is_file):
+        if is_file:
+            return
+        try:
+            self._calibrate("shipped")
+        except UnknownNameError:
+            pass  # There is none.
+
     def _calibrate(self, profile):
         if not isinstance(profile, (str, os.PathLike)):
-            raise ScheduleError(f'found {profile!r} as a profile, expected a file or "shipped"')
+            raise ScheduleError(f'found {profile!r} as a profile, expected a file, "auto", "shipped" or "none"')
         path = os.fspath(profile)
         if path == "shipped":
             _native.call("braid_machine_calibrate", self._handle.pointer, None)
@@ -133,18 +147,18 @@ class Machine:
         except ScheduleError as error:
             raise ScheduleError(f"{path}: {error}") from None
 
-    def collective(
-        self, kind, input_bytes, output_bytes=None, *, group_size=None, nodes=1, model=None, max_ctas=0
-    ):
+    @renamed_keywords(group_size="ranks")
+    def collective(self, kind, input_bytes, output_bytes=None, *, ranks=None, nodes=1, model=None, max_ctas=0):
         """The time of a collective alone.
 
         Parameters
         ----------
         kind : str
             As the dialect spells it: "all_reduce", "all_gather", "reduce_scatter"...
-        input_bytes, output_bytes : int
-            Bytes that one member gives, and gets; the output is as large as the input if left out.
-        group_size : int, optional
+        input_bytes, output_bytes : int or str
+            Bytes that one member gives, and gets, such as 33554432 or "32MiB"; the output is as large as the input
+            if left out.
+        ranks : int, optional
             Ranks that take part; those of a node if left out.
         nodes : int
             Nodes that they are spread over.
@@ -164,10 +178,10 @@ class Machine:
             raise ScheduleError(f"found the model {model!r}, expected a name or None")
         given = _native.Collective(
             kind=_native.encode(kind, "the kind"),
-            group_size=self.ranks_per_node if group_size is None else _whole(group_size, "group_size"),
+            group_size=self.ranks_per_node if ranks is None else _whole(ranks, "ranks"),
             num_nodes=_whole(nodes, "nodes"),
-            input_bytes=_whole(input_bytes, "input_bytes"),
-            output_bytes=_whole(input_bytes if output_bytes is None else output_bytes, "output_bytes"),
+            input_bytes=_bytes(input_bytes, "input_bytes"),
+            output_bytes=_bytes(input_bytes if output_bytes is None else output_bytes, "output_bytes"),
             max_ctas=_whole(max_ctas, "max_ctas"),
         )
         time = _native.CollectiveTime()
@@ -233,6 +247,14 @@ def _whole(value, what):
     if value > _MOST:
         raise ScheduleError(f"found {what}={value}, expected at most 2^61")
     return max(value, -_MOST)
+
+
+def _bytes(value, what):
+    """The bytes of a size, a whole number or a text."""
+    size = parse_size(value)
+    if size is None and value is not None:
+        raise ScheduleError(f"found {what}={value!r}, expected a whole number or a size such as '32MiB'")
+    return _whole(size, what)
 
 
 def _read(path, what):

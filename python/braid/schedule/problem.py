@@ -9,6 +9,7 @@ from ctypes import c_int64
 from operator import attrgetter
 
 from .. import _native
+from .._sizes import parse_size
 from ..errors import ScheduleError
 from .graph import _KINDS, _MOST, Graph
 from .machine import as_machine
@@ -37,13 +38,21 @@ def _limit(value, name, least):
     return value
 
 
+def _size_limit(value, name):
+    """The bytes of a limit, a whole number, a size such as "80GiB", or None."""
+    size = parse_size(value)
+    if size is None and value is not None:
+        raise ScheduleError(f"found {name}={value!r}, expected a whole number, a size such as '80GiB', or None")
+    return _limit(size, name, 0)
+
+
 class Problem:
     """What searches and simulations work on. Orders are lists of the graph's node numbers."""
 
     def __init__(self, graph, machine=None, max_memory=None, max_in_flight=None, keep_order=False):
         self.graph = as_graph(graph)
         self.machine = as_machine(machine)
-        self.max_memory = _limit(max_memory, "max_memory", 0)
+        self.max_memory = _size_limit(max_memory, "max_memory")
         self.max_in_flight = _limit(max_in_flight, "max_in_flight", 1)
         self.keep_order = bool(keep_order)
         self.size = len(self.graph)

@@ -75,8 +75,8 @@ def schedule(
     machine : Machine or str, optional
         A machine, its name or its file (`Machine`); the textbook machine if left out, where nothing is
         shared and each node takes its cost.
-    max_memory : int, optional
-        The most bytes that may live at once.
+    max_memory : int or str, optional
+        The most bytes that may live at once, such as 85899345920 or "80GiB".
     max_in_flight : int, optional
         The most operations of a lane that may be started and not awaited.
     effort : {"low", "default", "high"}

@@ -97,14 +97,14 @@ class Options(unittest.TestCase):
             ("found memory_budget=inf, expected a finite number of at least 0", {"memory_budget": math.inf}),
             ("found memory_budget=nan, expected a finite number of at least 0", {"memory_budget": math.nan}),
             ("found memory_budget=True, expected a finite number of at least 0", {"memory_budget": True}),
-            ("found max_memory='x', expected a whole number or None", {"max_memory": "x"}),
+            ("found max_memory='x', expected a whole number, a size such as '80GiB', or None", {"max_memory": "x"}),
             ("found max_in_flight=0, expected at least 1", {"max_in_flight": 0}),
             ("found the effort 'hgih', expected one of: low default high", {"effort": "hgih"}),
             ("found no algorithm called 'nope', expected one of: program-order", {"algorithm": "nope"}),
             ("found no machine called 'abacus'", {"machine": "abacus"}),
-            ("found min_gain=1, expected a number of at least 0 and below 1", {"min_gain": 1}),
-            ("found min_gain=None, expected a number of at least 0 and below 1", {"min_gain": None}),
-            ("found min_gain=True, expected a number of at least 0 and below 1", {"min_gain": True}),
+            ("found min_gain=1, expected a fraction of at least 0 and below 1, or auto", {"min_gain": 1}),
+            ("found min_gain=None, expected a fraction of at least 0 and below 1, or auto", {"min_gain": None}),
+            ("found min_gain=True, expected a fraction of at least 0 and below 1, or auto", {"min_gain": True}),
         ):
             with self.assertRaises(ScheduleError) as raised:
                 Overlap().with_options(**options)
@@ -116,6 +116,10 @@ class Options(unittest.TestCase):
             schedule_step(overlap)
             self.assertIsNone(overlap.reason)
             self.assertIsNotNone(overlap.last)
+
+    def test_limits_have_units_and_gains_are_fractions(self):
+        overlap = Overlap(max_memory="80GiB", min_gain="auto")
+        self.assertEqual((overlap.options["max_memory"], overlap.options["min_gain"]), (80 << 30, 0.01))
 
     def test_options_add_up(self):
         overlap = Overlap(machine="a100x8").with_options(effort="high")

@@ -153,7 +153,7 @@ class RanksTest(unittest.TestCase):
 
     def test_failure_names_the_line_of_the_collective(self):
         function = braid.jax.export(shard(some_ranks_reduce), jt.integers((8, 2))).compile(
-            verify_program="off")
+            verify="off")
         with self.assertRaises(braid.mlir.RankError) as caught:
             function(jt.integers((8, 2)))
         error = caught.exception

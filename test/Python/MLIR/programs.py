@@ -52,7 +52,7 @@ class ProgramTest(unittest.TestCase):
         self.assertLess(text.index("arith.mulf"), text.index("comm.wait"))
 
     def test_report_as_text(self):
-        report = Program(SUM).report(passes="comm-schedule", hardware="h200x8")
+        report = Program(SUM).report(passes="comm-schedule", machine="h200x8")
         self.assertIn("hardware h200x8", report)
         self.assertIn("Timeline of @main after", report)
 
@@ -61,7 +61,7 @@ class ProgramTest(unittest.TestCase):
         self.assertIsInstance(report, dict)
 
     def test_timelines_of_reports(self):
-        report = Program(SUM).report(format="json", hardware="h200x8")
+        report = Program(SUM).report(format="json", machine="h200x8")
         function = report["functions"][0]
         timeline = braid.mlir.Timeline(function)
         self.assertEqual((timeline.name, timeline.makespan), ("main", function["makespan_ns"]))
@@ -82,11 +82,11 @@ class ProgramTest(unittest.TestCase):
 
     def test_names_of_files_are_what_the_caller_says(self):
         names = ["a b", "it's", 'a"b', "x{y.json", "a}b", "{a}", "'a'", '"a"', "a=b", "a,b", "a(b", "a]b", "a\nb", "a\tb",
-                 "a\\b", "é", "-a", "a;b", "a'{b", "'{a\" b}'", "a} hardware=tpu output={b"]
+                 "a\\b", "é", "-a", "a;b", "a'{b", "'{a\" b}'", "a} machine=tpu output={b"]
         for name in names:
             with self.subTest(name=name), tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, name)
-                Program(SUM).report(output=path, passes="func.func(comm-sink-waits)", hardware="h200x8")
+                Program(SUM).report(output=path, passes="func.func(comm-sink-waits)", machine="h200x8")
                 self.assertEqual(os.listdir(folder), [name])
                 with open(path, encoding="utf-8") as file:
                     self.assertIn("hardware h200x8", file.read())
@@ -100,10 +100,10 @@ class ProgramTest(unittest.TestCase):
 
     def test_what_options_of_passes_cannot_say(self):
         for name in (" a", "a ", "a\0b"):
-            with self.assertRaisesRegex(ArgumentError, "option hardware: found .*, expected text without blanks at"):
-                Program(SUM).report(hardware=name)
+            with self.assertRaisesRegex(ArgumentError, "option machine: found .*, expected text without blanks at"):
+                Program(SUM).report(machine=name)
         with self.assertRaisesRegex(ArgumentError, "expected text with one kind of quotation marks"):
-            Program(SUM).report(hardware="it's \"mine")
+            Program(SUM).report(machine="it's \"mine")
         with self.assertRaisesRegex(ArgumentError, "found 'a b' as the name of an option"):
             Program(SUM).report(**{"a b": 1})
 
@@ -166,7 +166,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 }""")
         with self.assertRaisesRegex(ToolError, "expected the same operations on all members"):
             program.compile()
-        program.compile(verify_program="off")
+        program.compile(verify="off")
 
 
 class RunTest(unittest.TestCase):

@@ -201,16 +201,48 @@ class Machines(unittest.TestCase):
         self.assertLess(shared.makespan, 2100000)
 
     def test_a_profile_gives_times_of_collectives_and_products(self):
-        model, measured = schedule.Machine("h200x8"), schedule.Machine("h200x8", "shipped")
-        time = measured.collective("all_reduce", 1 << 26, group_size=2)
+        model, measured = schedule.Machine("h200x8", "none"), schedule.Machine("h200x8")
+        time = measured.collective("all_reduce", 1 << 26, ranks=2)
         self.assertEqual((time.ns, time.measured), (247553, True))
-        self.assertFalse(model.collective("all_reduce", 1 << 26, group_size=2).measured)
+        self.assertFalse(model.collective("all_reduce", 1 << 26, ranks=2).measured)
         # Limits of blocks: those that were measured, or else the next one below.
-        limited = [measured.collective("all_reduce", 1 << 26, group_size=2, max_ctas=n).ns for n in (4, 8, 9)]
+        limited = [measured.collective("all_reduce", 1 << 26, ranks=2, max_ctas=n).ns for n in (4, 8, 9)]
         self.assertEqual(limited, [822308, 439450, 439450])
         # A model that the caller names has not been measured.
-        self.assertFalse(measured.collective("all_reduce", 1 << 26, group_size=2, model="link").measured)
+        self.assertFalse(measured.collective("all_reduce", 1 << 26, ranks=2, model="link").measured)
         self.assertLess(model.product(4096, 4096, 4096).ns, measured.product(4096, 4096, 4096).ns)
+
+    def test_a_machine_known_by_name_has_its_shipped_profile(self):
+        def is_measured(*arguments):
+            return schedule.Machine(*arguments).product(4096, 4096, 4096).measured
+
+        for profile in ((), ("auto",), ("shipped",)):
+            self.assertTrue(is_measured("h200x8", *profile))
+        for profile in ("none", None):
+            self.assertFalse(is_measured("h200x8", profile))
+        # Braid has none of this machine, and a file may describe another one.
+        self.assertFalse(is_measured("a100x8"))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "h200x8.json")
+            with open(path, "w") as file:
+                json.dump({"base": "h200x8"}, file)
+            self.assertFalse(is_measured(path))
+
+    def test_keywords_may_have_the_names_of_the_last_release(self):
+        collective = schedule.Machine("a100x8").collective
+        with self.assertWarnsRegex(FutureWarning, "group_size= is the old name of ranks="):
+            found = collective("all_reduce", 1 << 20, group_size=2)
+        self.assertEqual(found, collective("all_reduce", 1 << 20, ranks=2))
+        with self.assertRaisesRegex(TypeError, "found group_size= and ranks=, expected ranks= alone"):
+            collective("all_reduce", 1 << 20, group_size=2, ranks=2)
+
+    def test_sizes_are_numbers_or_texts(self):
+        machine = schedule.Machine("cpu")
+        for text, size in (("32MiB", 1 << 25), ("1.5KB", 1500), ("7", 7), ("64B", 64), ("1e3B", 1000)):
+            self.assertEqual(machine.collective("all_gather", text), machine.collective("all_gather", size), text)
+        graph = make_example()
+        peak = schedule.schedule(graph).peak
+        self.assertEqual(schedule.schedule(graph, max_memory=f"{peak}B").peak, peak)
 
     def test_a_profile_of_products(self):
         profile = {
@@ -248,7 +280,7 @@ class Machines(unittest.TestCase):
             graph = schedule.Graph()
             product = machine.product(8192, 8192, 8192, multiprocessors=target)
             first = graph.compute("first", product.ns, demand=product)
-            time = machine.collective("all_reduce", 1 << 25, group_size=2, max_ctas=max_ctas)
+            time = machine.collective("all_reduce", 1 << 25, ranks=2, max_ctas=max_ctas)
             start = graph.start("reduce", time.ns, link="intra-node", after=first, demand=time)
             second = graph.compute("second", product.ns, after=first, demand=product)
             graph.compute("sum", 1000, after=[graph.wait("reduced", start), second])
@@ -258,8 +290,8 @@ class Machines(unittest.TestCase):
 
     def test_products_slow_down_more_what_moves_data_one_way(self):
         machine = schedule.Machine("h100x8", "shipped")
-        self.assertFalse(machine.collective("all_reduce", 1 << 25, group_size=2).one_way)
-        time = machine.collective("all_gather", 1 << 24, 1 << 25, group_size=2, max_ctas=8)
+        self.assertFalse(machine.collective("all_reduce", 1 << 25, ranks=2).one_way)
+        time = machine.collective("all_gather", 1 << 24, 1 << 25, ranks=2, max_ctas=8)
         self.assertTrue(time.one_way)
 
         def simulate(demand):
@@ -440,11 +472,21 @@ class BadInput(unittest.TestCase):
         itself.order(node, node)
         self.check("a has to stay after itself", schedule.schedule, itself)
 
+    def test_sizes(self):
+        collective = schedule.Machine("cpu").collective
+        self.check("found input_bytes='32 MiB', expected a whole number or a size", collective, "all_gather", "32 MiB")
+        graph = make_example()
+        for size in ("1XiB", "KiB", "iB", "1Ki", "-1B", "0x10", "nan", "infGB", ""):
+            self.check(
+                f"found max_memory={size!r}, expected a whole number, a size", schedule.schedule, graph, max_memory=size
+            )
+
     def test_options(self):
         graph = make_example()
         for text, options in (
             ("found max_memory=-1, expected at least 0", {"max_memory": -1}),
-            ("found max_memory='1', expected a whole number", {"max_memory": "1"}),
+            ("found max_memory='1 GB', expected a whole number, a size", {"max_memory": "1 GB"}),
+            ("found max_memory='1e99GB', expected a whole number, a size", {"max_memory": "1e99GB"}),
             ("found max_in_flight=0, expected at least 1", {"max_in_flight": 0}),
             ("found the effort 'more', expected one of: low default high", {"effort": "more"}),
             ("found the effort ['low'], expected one of: low default high", {"effort": ["low"]}),
@@ -503,7 +545,7 @@ class BadInput(unittest.TestCase):
         self.check("found no model of collectives called 'mine'", machine.collective, "all_reduce", 1, model="mine")
         for size in (-1, -1 << 64):
             self.check("found a negative number of bytes", machine.collective, "all_reduce", size)
-        self.check("found 2 ranks on 4 nodes", machine.collective, "all_reduce", 1, group_size=2, nodes=4)
+        self.check("found 2 ranks on 4 nodes", machine.collective, "all_reduce", 1, ranks=2, nodes=4)
         self.check("found the kind None, expected the name of a collective", machine.collective, None, 1)
         self.check("found the model 7, expected a name or None", machine.collective, "all_reduce", 1, model=7)
         self.check("found no model of collectives called ''", machine.collective, "all_reduce", 1, model="")
@@ -512,7 +554,7 @@ class BadInput(unittest.TestCase):
             ("found input_bytes=True, expected a whole number", {"input_bytes": True}),
             (f"found input_bytes={1 << 64}, expected at most 2^61", {"input_bytes": 1 << 64}),
             (f"found output_bytes={1 << 64}, expected at most 2^61", {"output_bytes": 1 << 64}),
-            (f"found group_size={(1 << 64) + 8}, expected at most 2^61", {"group_size": (1 << 64) + 8}),
+            (f"found ranks={(1 << 64) + 8}, expected at most 2^61", {"ranks": (1 << 64) + 8}),
             (f"found nodes={(1 << 64) + 1}, expected at most 2^61", {"nodes": (1 << 64) + 1}),
             (f"found max_ctas={1 << 64}, expected at most 2^61", {"max_ctas": 1 << 64}),
         ):
