@@ -17,8 +17,8 @@ import update
 # The picture, the program, and the options of comm-report.
 PICTURES = [
     ("reorder.svg", "test/Examples/reorder.mlir",
-     "hardware=cpu world-size=2 link-latency=20us link-bandwidth=100MB/s passes=braid-overlap"),
-    ("micro-batches.svg", "test/Examples/micro-batches.mlir", "hardware=ideal passes=comm-schedule"),
+     "machine=cpu ranks=2 link-latency=20us link-bandwidth=100MB/s passes=braid-overlap"),
+    ("micro-batches.svg", "test/Examples/micro-batches.mlir", "machine=ideal passes=comm-schedule"),
     ("plan.svg", "docs/programs/plan.mlir", "passes=braid-overlap"),
     ("search.svg", "docs/programs/search.mlir", "passes=comm-schedule"),
 ]
