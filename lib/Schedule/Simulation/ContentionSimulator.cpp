@@ -365,9 +365,9 @@ void ContentionMachine::appendState(std::vector<int64_t> &state) const {
   }
 }
 
-void braid::playWithContention(ArrayRef<SimulatedOp> ops,
-                               const MachineModel &machine,
-                               MutableArrayRef<SimulatedTimes> times) {
+void braid::simulateWithContention(ArrayRef<SimulatedOp> ops,
+                                   const MachineModel &machine,
+                                   MutableArrayRef<SimulatedTimes> times) {
   ContentionMachine simulated(ops, machine, times);
   for (unsigned op = 0, size = ops.size(); op != size; ++op)
     simulated.issue(op);

@@ -202,9 +202,9 @@ private:
 /// Says when each of `ops` is issued, begins and ends if they run at the rates
 /// that `shareMachine` gives them. `times` has one element for each op; exposed
 /// times are left alone. Takes O(ops * (lanes in use + links)).
-void playWithContention(llvm::ArrayRef<SimulatedOp> ops,
-                        const MachineModel &machine,
-                        llvm::MutableArrayRef<SimulatedTimes> times);
+void simulateWithContention(llvm::ArrayRef<SimulatedOp> ops,
+                            const MachineModel &machine,
+                            llvm::MutableArrayRef<SimulatedTimes> times);
 
 } // namespace braid
 

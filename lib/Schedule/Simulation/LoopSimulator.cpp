@@ -82,7 +82,7 @@ void UnrolledLoop::simulate(unsigned newCount) {
         unrolled[offset + carried.waiter].awaits.push_back(
             offset - body.size() + carried.start);
   }
-  result = playOps(unrolled, problem.machine, /*awaitsAll=*/false);
+  result = simulateOps(unrolled, problem.machine, /*awaitsAll=*/false);
 }
 
 unsigned UnrolledLoop::findLag() const {

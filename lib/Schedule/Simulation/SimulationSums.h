@@ -30,8 +30,8 @@ inline int64_t getLaunchGap(const SimulatedOp &op,
 /// to, but not their memory. With `awaitsAll`, what nobody has awaited is
 /// awaited at the end, and is exposed there; otherwise the makespan is the end
 /// of the stream.
-Simulation playOps(llvm::ArrayRef<SimulatedOp> ops, const MachineModel &machine,
-                   bool awaitsAll);
+Simulation simulateOps(llvm::ArrayRef<SimulatedOp> ops,
+                       const MachineModel &machine, bool awaitsAll);
 
 /// How long any of `onLanes` lasts, and how much of that any of `onStream`,
 /// which are disjoint and ascend.

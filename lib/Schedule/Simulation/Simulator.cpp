@@ -21,8 +21,9 @@ using namespace braid;
 using namespace llvm;
 
 /// Says when each of `ops` is issued, begins and ends if all take their costs.
-static void playExactly(ArrayRef<SimulatedOp> ops, const MachineModel &machine,
-                        MutableArrayRef<SimulatedTimes> times) {
+static void simulateExactly(ArrayRef<SimulatedOp> ops,
+                            const MachineModel &machine,
+                            MutableArrayRef<SimulatedTimes> times) {
   int64_t streamNs = 0;
   std::vector<int64_t> laneFreeNs;
   for (auto [op, result] : zip_equal(ops, times)) {
@@ -200,8 +201,8 @@ static int64_t getLowerBound(ArrayRef<SimulatedOp> ops,
   return std::max(longest, streamNs);
 }
 
-Simulation braid::playOps(ArrayRef<SimulatedOp> ops,
-                          const MachineModel &machine, bool awaitsAll) {
+Simulation braid::simulateOps(ArrayRef<SimulatedOp> ops,
+                              const MachineModel &machine, bool awaitsAll) {
   Simulation result;
   result.times.resize(ops.size());
   bool slowsDown =
@@ -209,16 +210,16 @@ Simulation braid::playOps(ArrayRef<SimulatedOp> ops,
         return isShared(op.demand, machine);
       });
   if (slowsDown)
-    playWithContention(ops, machine, result.times);
+    simulateWithContention(ops, machine, result.times);
   else
-    playExactly(ops, machine, result.times);
+    simulateExactly(ops, machine, result.times);
   sumUpTimes(ops, machine, awaitsAll, result);
   return result;
 }
 
 Simulation braid::simulate(ArrayRef<SimulatedOp> ops,
                            const MachineModel &machine, int64_t liveBytes) {
-  Simulation result = playOps(ops, machine, /*awaitsAll=*/true);
+  Simulation result = simulateOps(ops, machine, /*awaitsAll=*/true);
   sumUpMemory(ops, liveBytes, result);
   result.lowerBoundNs = getLowerBound(ops, machine);
   return result;

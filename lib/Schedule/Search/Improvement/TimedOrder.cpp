@@ -41,8 +41,8 @@ void TimedOrder::assign(llvm::ArrayRef<unsigned> newOrder) {
   streamTailNs[size] = 0;
   streamNs[0] = 0;
   // Nothing is known yet, so everything changes.
-  playForward(0, size);
-  playBackward(0, size, 0);
+  simulateForward(0, size);
+  simulateBackward(0, size, 0);
   limits.assign(order, place);
 }
 
@@ -50,8 +50,8 @@ void TimedOrder::replace(unsigned begin, llvm::ArrayRef<unsigned> nodes) {
   unsigned end = begin + nodes.size();
   std::copy(nodes.begin(), nodes.end(), order.begin() + begin);
   auto [first, last] = link(begin, end);
-  playForward(begin, std::max(end, last + 1));
-  playBackward(begin, end, std::min(begin, first));
+  simulateForward(begin, std::max(end, last + 1));
+  simulateBackward(begin, end, std::min(begin, first));
   limits.update(begin, end);
 }
 
@@ -119,7 +119,7 @@ std::pair<unsigned, unsigned> TimedOrder::link(unsigned begin, unsigned end) {
 }
 
 /// Times from `begin` on: all up to `reach`, and further until nothing changes.
-void TimedOrder::playForward(unsigned begin, unsigned reach) {
+void TimedOrder::simulateForward(unsigned begin, unsigned reach) {
   unsigned size = order.size();
   int64_t nowNs = streamNs[begin];
   for (unsigned where = begin; where != size; ++where) {
@@ -160,7 +160,8 @@ int64_t TimedOrder::getAwaitedTail(unsigned start, unsigned from) const {
 
 /// Tails up to `end`: all from `reach` on, and before it until nothing changes.
 /// What stands from `begin` on is new there.
-void TimedOrder::playBackward(unsigned begin, unsigned end, unsigned reach) {
+void TimedOrder::simulateBackward(unsigned begin, unsigned end,
+                                  unsigned reach) {
   unsigned size = order.size();
   for (unsigned where = end; where-- != 0;) {
     unsigned node = order[where];

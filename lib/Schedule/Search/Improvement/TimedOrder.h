@@ -73,8 +73,8 @@ public:
 private:
   /// The places on all sides whose neighbours on lanes have changed.
   std::pair<unsigned, unsigned> link(unsigned begin, unsigned end);
-  void playForward(unsigned begin, unsigned reach);
-  void playBackward(unsigned begin, unsigned end, unsigned reach);
+  void simulateForward(unsigned begin, unsigned reach);
+  void simulateBackward(unsigned begin, unsigned end, unsigned reach);
 
   const FlatProblem &flat;
   uint64_t steps = 0;

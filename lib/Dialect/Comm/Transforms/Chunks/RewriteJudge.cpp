@@ -73,7 +73,7 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
   if (plansResources) {
     BlockPlanOptions planOptions;
     planOptions.orders = PlannedOrders::Search;
-    planOptions.playedNodes = 100'000;
+    planOptions.simulatedNodes = 100'000;
     planOptions.search = search;
     planOptions.search.maxSteps = 20'000 + 5 * problem->problem.graph.size();
     // Plans begin with what the passes give.

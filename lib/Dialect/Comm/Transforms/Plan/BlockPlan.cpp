@@ -89,7 +89,7 @@ braid::comm::planBlock(BlockProblem &problem, const CostOptions &costs,
 
   constexpr size_t mostSimulations = 1000, fewestSimulations = 8;
   auto maxSimulations = static_cast<unsigned>(std::clamp(
-      options.playedNodes / std::max<size_t>(1, limited.graph.size()),
+      options.simulatedNodes / std::max<size_t>(1, limited.graph.size()),
       fewestSimulations, mostSimulations));
   RefinedPlan plan = findPlan(limited, families, options, maxSimulations);
   found.options = std::move(plan.options);

@@ -31,7 +31,7 @@ struct BlockPlanOptions {
   /// (`planOrderAndResources`).
   unsigned planNumber = 0;
   /// The most nodes of all orders that are simulated beside searches.
-  size_t playedNodes = 1'000'000;
+  size_t simulatedNodes = 1'000'000;
 };
 
 /// The plan of a block, and the ops that it is for.
