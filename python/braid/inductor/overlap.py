@@ -41,7 +41,7 @@ class Overlap(_torch.OverlapPass):
             What Braid's models estimate for. None: the machine with this process's GPU, or "h100x8".
         profile : str or None
             A file of braid-calibrate about `machine` (docs/reference/profile-files.md), or "shipped": times of collectives
-            and of products of matrices, and how they slow each other down. "auto": the shipped one, where
+            and of matmuls, and how they slow each other down. "auto": the shipped one, where
             Braid has one for the machine.
         contention : bool or None
             Compute and communication slow each other down as `machine` says; the search takes longer. None:
