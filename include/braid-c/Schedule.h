@@ -169,7 +169,7 @@ braid_collective_estimate(const braid_machine *machine, const char *model,
                           const braid_collective *collective,
                           braid_collective_time *time, braid_error *error);
 
-/* A product of matrices, `rows` x `depth` and `depth` x `columns`. */
+/* A matmul, `rows` x `depth` and `depth` x `columns`. */
 typedef struct braid_product {
   size_t struct_size;
   int64_t rows;
@@ -324,7 +324,7 @@ typedef struct braid_search_options {
   uint64_t seed;
 } braid_search_options;
 
-/* Looks into a running search, and stops it, from another thread. */
+/* Observes a running search, and stops it, from another thread. */
 typedef struct braid_monitor braid_monitor;
 typedef struct braid_progress {
   size_t struct_size;

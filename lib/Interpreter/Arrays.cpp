@@ -236,6 +236,6 @@ bool Machine::computeTensor(unsigned rank, Operation *op) {
         IntegerAttr::get(op->getResult(0).getType(), dims);
     return true;
   }
-  // Nobody writes the elements of a tensor: views need no copy.
+  // Elements of a tensor are never written: views need no copy.
   return computeView(rank, op);
 }

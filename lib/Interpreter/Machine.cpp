@@ -328,7 +328,7 @@ InterpreterResult Machine::run(FunctionOpInterface entry) {
     rank.frames.push_back(std::move(frame));
   }
   while (!hasFailed()) {
-    // A rank goes on, or an operation ends.
+    // A rank continues, or an operation ends.
     SmallVector<unsigned> runnable;
     bool areAllFinished = true;
     for (unsigned rank = 0; rank != ranks.size(); ++rank) {

@@ -27,7 +27,7 @@ void ScheduleChanges::applyOrder(const BlockGraph &graph,
     braid::applyOrder(graph, order, &changes.back().claim);
     return;
   }
-  // The claim tells of the last order, not of the first one.
+  // The claim is about the last order, not about the first one.
   changes[first->second].claim = OrderClaim();
   braid::applyOrder(graph, order);
 }

@@ -19,7 +19,7 @@
 
 namespace braid {
 
-/// What it means that a field is not there that is not optional.
+/// The error for a missing required field.
 enum class JsonMissing : uint8_t {
   /// What was read before stays.
   Kept,
@@ -85,7 +85,7 @@ public:
   readObjects(const llvm::json::Array &list, llvm::StringRef name,
               llvm::function_ref<llvm::Error(JsonObjectReader &)> read) const;
 
-  /// An error if there is a field that nobody has asked for.
+  /// An error if the object has a field that was not read.
   llvm::Error finish() const;
 
 private:

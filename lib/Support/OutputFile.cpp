@@ -153,7 +153,7 @@ void OutputFile::openUnnamed(unsigned mode) {
       mode);
 }
 
-/// Tries temporary names until `make` succeeds with one that nobody has.
+/// Tries temporary names until `make` succeeds with an unused one.
 bool OutputFile::makeName(int (*make)(OutputFile &file, const char *name,
                                       unsigned mode),
                           unsigned mode) {

@@ -95,7 +95,7 @@ Error Calibrator::openWorld(Traces traces) {
   return Error::success();
 }
 
-/// The driver's version, where the system tells it.
+/// The driver's version, if the system reports it.
 static std::string readDriverVersion() {
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
       llvm::MemoryBuffer::getFileAsStream("/proc/driver/nvidia/version");

@@ -51,7 +51,7 @@ static int64_t countFor(double totalNs, double ns, int64_t most) {
       most);
 }
 
-/// Lets the devices stand idle.
+/// Leaves the devices idle.
 static void rest(double ns) {
   std::this_thread::sleep_for(
       std::chrono::nanoseconds(static_cast<int64_t>(ns)));

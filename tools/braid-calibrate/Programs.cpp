@@ -52,8 +52,8 @@ static std::optional<int32_t> readElement(StringRef family) {
   return std::nullopt;
 }
 
-/// The matrix product of a signature; nothing if the signature is of another
-/// op, or of a batch. Square operands count as not transposed.
+/// The matmul of a signature; nothing if the signature is of another op, or of
+/// a batch. Square operands count as not transposed.
 static std::optional<ProductCall>
 readProduct(const ParsedSignature &signature) {
   // Two matrices and the result.

@@ -36,10 +36,10 @@ struct InterpreterTensor {
 /// How a program is run.
 struct InterpreterOptions {
   int64_t numRanks = 2;
-  /// Chooses, at each step, which rank goes on and which operation ends.
+  /// Chooses, at each step, which rank continues and which operation ends.
   uint64_t seed = 0;
-  /// Nothing is chosen: the lowest rank goes on until it waits, and operations
-  /// end in their order when no rank can go on.
+  /// No choice: the lowest rank continues until it waits, and operations end in
+  /// their order when no rank can go on.
   bool isInOrder = false;
   /// The arguments of each rank; without them they are made up.
   std::vector<std::vector<InterpreterTensor>> arguments;
@@ -57,7 +57,7 @@ enum class InterpreterFailure {
   /// A buffer is touched while an operation in flight uses it, or after it was
   /// freed.
   Buffer,
-  /// Operations that meet differ, or one has nobody to meet.
+  /// Operations that match differ, or one has no counterpart.
   Mismatch,
   /// Ranks wait for each other.
   Deadlock,

@@ -1,4 +1,4 @@
-//===- MatmulAttributes.h - Attributes of matrix products -------*- C++ -*-===//
+//===- MatmulAttributes.h - Attributes of matmuls ---------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Discardable attributes of matrix products. Passes before scheduling set them;
-// the lowering to library calls reads them.
+// Discardable attributes of matmuls. Passes before scheduling set them; the
+// lowering to library calls reads them.
 //
 //===----------------------------------------------------------------------===//
 

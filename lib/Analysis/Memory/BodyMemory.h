@@ -60,7 +60,7 @@ private:
   unsigned createPiece(mlir::Type type, Number number, bool isBuffer);
   void addStart(mlir::Operation *op, Number number);
   void addResults(mlir::Operation *op, Number number);
-  /// The pieces of `value` if an op may write in place of it: nobody else uses
+  /// The pieces of `value` if an op may write in place of it: no other op uses
   /// it, and it is made in this body.
   const Pieces *getReusable(mlir::Value value) const;
 

@@ -16,9 +16,9 @@
 
 namespace braid {
 
-/// Where tokens come from, as far as one region tells; each once.
+/// The origins of tokens, as far as one region shows them; each once.
 struct TokenOrigins {
-  /// Starts that stand in the region itself.
+  /// Starts in the region itself.
   llvm::SmallVector<mlir::Operation *, 1> starts;
   /// Arguments of the region's blocks.
   llvm::SmallVector<mlir::BlockArgument, 1> arguments;

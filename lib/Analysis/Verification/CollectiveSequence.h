@@ -40,7 +40,7 @@ public:
       : traces(traces), findings(findings) {}
 
   /// Matches all operations. Adds a finding where operations that meet differ,
-  /// where one has nobody to meet, and where a rank has no communicator or
+  /// where one has no counterpart, and where a rank has no communicator or
   /// peer; returns false if there is one.
   bool match();
 

@@ -270,7 +270,7 @@ bool RankExecution::executeCall(CallOpInterface call, Frame &frame) {
     if (auto attribute = callee->getAttrOfType<StringAttr>(
             comm::CommDialect::kEffectsAttrName))
       effects = attribute.getValue();
-  // Nobody but the callee can await the tokens that it gets.
+  // Only the callee can await the tokens that it gets.
   for (Value operand : call.getArgOperands())
     if (std::optional<unsigned> token = get(operand, frame).token) {
       tokens.handOut(*token, call);

@@ -1,4 +1,4 @@
-//===- Products.cpp - Times of matrix products ----------------------------===//
+//===- Products.cpp - Times of matmuls ------------------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -14,7 +14,7 @@
 
 namespace braid {
 
-/// The roles of the loops of a matrix product.
+/// The roles of the loops of a matmul.
 struct MatmulMatch {
   /// The loop over the matrices of a batch; none for a single product.
   std::optional<unsigned> batch;

@@ -61,7 +61,7 @@ struct DeallocateBuffersPass
         arenas.push_back(alloc);
       else if (alloc)
         allocates = true;
-      // A returned buffer that belongs to nobody becomes a copy.
+      // A returned buffer without an owner becomes a copy.
       else if (isa<func::ReturnOp>(op))
         allocates |=
             llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BaseMemRefType>);

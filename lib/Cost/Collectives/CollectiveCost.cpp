@@ -29,7 +29,7 @@ double braid::getMemoryBytes(const CollectiveCall &call) {
   // A kernel of NCCL reads and writes several bytes of device memory for each
   // byte that it sends. A step of a ring reads the received and its own data,
   // and writes the result. A measurement on an A100 suggests 2 to 3 bytes: a
-  // collective slows a matrix product from 1.18 to 2.08 ms
+  // collective slows a matmul from 1.18 to 2.08 ms
   // (github.com/NVIDIA/nccl/issues/1428).
   constexpr double memoryBytesPerLinkByte = 2.5;
   return memoryBytesPerLinkByte * static_cast<double>(getLinkBytes(call));

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A kernel computes a matrix product in tiles of the result. Each
-// multiprocessor computes one tile at a time, so the tiles run in waves. The
-// last wave takes as long as a full one.
+// A kernel computes a matmul in tiles of the result. Each multiprocessor
+// computes one tile at a time, so the tiles run in waves. The last wave takes
+// as long as a full one.
 //
 //===----------------------------------------------------------------------===//
 

@@ -63,10 +63,10 @@ static Type getOperationType(linalg::LinalgOp op, unsigned numInputs,
   return isMultiplication ? wider : payloadType;
 }
 
-/// The sizes of the matrix product `op` with `numInputs` inputs, if it is a
-/// contraction of two inputs: each loop runs over both inputs but not the
-/// result, over the result and one input, or over all three (batches). None for
-/// a matrix times a vector, which is not computed in tiles.
+/// The sizes of the matmul `op` with `numInputs` inputs, if it is a contraction
+/// of two inputs: each loop runs over both inputs but not the result, over the
+/// result and one input, or over all three (batches). None for a matrix times a
+/// vector, which is not computed in tiles.
 static std::optional<MatrixProduct>
 getMatrixProduct(linalg::LinalgOp op, unsigned numInputs, int64_t dynamicSize) {
   // The third input, a bias, is not part of the product.

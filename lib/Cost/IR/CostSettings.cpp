@@ -124,7 +124,7 @@ static void warnOfOtherMachine(Operation *op, StringRef path,
                                const Calibration &calibration,
                                const Hardware &hardware) {
   const Hardware *measured = findHardwareOfGpu(calibration.gpu);
-  // Nobody knows the GPUs of a user's own machine.
+  // The GPUs of a user's own machine are unknown.
   if (measured && measured->name != hardware.name &&
       lookupHardware(hardware.name))
     emitWarning(op->getLoc())

@@ -181,7 +181,7 @@ CollectiveTime OpCostModel::estimateCollective(comm::CollectiveOpInterface op) {
 }
 
 const CollectiveCurve *OpCostModel::findCurve(comm::CollectiveOpInterface op) {
-  // Whoever asks for another model gets that.
+  // An explicitly chosen model takes precedence.
   if (!options.calibration || options.collectiveModel)
     return nullptr;
   CollectiveCall call = describe(op);

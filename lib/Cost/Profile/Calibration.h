@@ -56,8 +56,8 @@ struct CollectiveCurve {
   double getNs(double bytes) const;
 };
 
-/// Which operands of a matrix product are stored transposed: the left one as
-/// `depth` x `rows`, the right one as `columns` x `depth`.
+/// Which operands of a matmul are stored transposed: the left one as `depth` x
+/// `rows`, the right one as `columns` x `depth`.
 enum class TransposedOperands : uint8_t { None, Left, Right, Both };
 
 /// The names of transposed operands in files, by `TransposedOperands`.
@@ -77,7 +77,7 @@ inline bool isRightTransposed(TransposedOperands transposed) {
          transposed == TransposedOperands::Both;
 }
 
-/// A matrix product, `rows` x `depth` times `depth` x `columns`.
+/// A matmul, `rows` x `depth` times `depth` x `columns`.
 struct ProductShape {
   int64_t rows = 0, columns = 0, depth = 0;
   ElementClass element = ElementClass::BF16;
@@ -95,7 +95,7 @@ struct ProductShape {
   }
 };
 
-/// The time of a matrix product on so many multiprocessors.
+/// The time of a matmul on so many multiprocessors.
 struct ProductTime {
   ProductShape shape;
   /// 0: all of them.

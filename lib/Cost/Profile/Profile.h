@@ -76,8 +76,8 @@ struct ProfiledTime {
 /// measurement, up to a factor of `maxExtrapolation`, the line through the
 /// nearest two measurements continues. Its slope is limited to 0 (constant
 /// time) to 1 for collectives (constant bandwidth), or to 1.5 for compute (the
-/// operations of a matrix product by its bytes). A single measurement gives no
-/// other time.
+/// operations of a matmul by its bytes). A single measurement gives no other
+/// time.
 class Profile {
 public:
   /// The largest ratio of bytes to those of the nearest measurement, or of the

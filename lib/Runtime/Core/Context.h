@@ -155,7 +155,7 @@ private:
   /// Throws if an invocation without communication starts far more than a whole
   /// one: its conditions depend on what is skipped, and it may never end.
   void checkSkipped();
-  /// Lets the operands of a skipped collective stand in for its results.
+  /// Uses the operands of a skipped collective as its results.
   void standIn(const Operation &operation);
   std::unique_ptr<EngineRequest> startRecorded(Communicator &communicator,
                                                Operation &&operation,

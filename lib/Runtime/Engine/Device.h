@@ -142,9 +142,9 @@ public:
 
   /// Fills the result of a collective that the invocation skips with the bytes
   /// of its operand, repeated. The power of a GPU, and with it its clock,
-  /// depends on the data of matrix products, so the work that remains needs
-  /// data like those of a whole invocation. Not part of `deviceNs`. The default
-  /// does nothing: the results stay as they are.
+  /// depends on the data of matmuls, so the work that remains needs data like
+  /// those of a whole invocation. Not part of `deviceNs`. The default does
+  /// nothing: the results stay as they are.
   virtual void standIn(void *result, int64_t resultBytes, const void *operand,
                        int64_t operandBytes);
   virtual void read(void *host, const void *device, int64_t bytes);

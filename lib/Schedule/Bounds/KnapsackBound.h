@@ -19,10 +19,10 @@ struct IdleTime {
   int64_t idleNs;
 };
 
-/// How long `resource` has to stand idle for lack of work: what it can do by a
-/// time depends on what `supplier`, another resource, has done by then. Every
-/// order takes at least all work of the resource and one of the idle times. At
-/// every time in the result, some of its work has to be left.
+/// The least idle time of `resource` for lack of work: what it can do by a time
+/// depends on what `supplier`, another resource, has done by then. Every order
+/// takes at least all work of the resource and one of the idle times. At every
+/// time in the result, some of its work has to be left.
 ///
 /// `heads` are those of `dag`, -1 for vertices that do not count. Empty if
 /// nothing on `resource` depends on anything on `supplier`. The more `steps`,

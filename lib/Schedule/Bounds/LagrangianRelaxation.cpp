@@ -121,7 +121,7 @@ private:
   /// memory, times the op's slowdown.
   std::vector<double> progressBeside;
   std::vector<unsigned> sample;
-  /// How many nodes each of the sample stands for.
+  /// The number of nodes that each node of the sample represents.
   double weight = 1;
   /// By node: what it takes at least.
   std::vector<int64_t> costs;

@@ -42,8 +42,8 @@ struct Past {
 };
 using Pasts = SmallVector<Past, 2>;
 
-/// How far a chain has come: jobs that have ended, and what is done of the
-/// next.
+/// The progress of a chain: jobs that have ended, and the part that is done of
+/// the next.
 struct Progress {
   size_t jobs = 0;
   int64_t done = 0;
@@ -72,7 +72,7 @@ private:
   void add(std::array<size_t, 2> point, const Pasts &pasts);
   /// Follows the diagonal from a point to where it meets a rectangle.
   void follow(std::array<size_t, 2> point, Pasts pasts);
-  /// Lets a chain go on alone until it has ended `numJobs` jobs.
+  /// Advances one chain alone until it has ended `numJobs` jobs.
   void goOnAlone(unsigned chain, Progress progress, size_t numJobs,
                  Pasts &pasts) const;
   /// Nothing of the chains runs on the stream for `ns`.
@@ -80,7 +80,7 @@ private:
   static void release(Pasts &pasts, int64_t work);
 
   std::array<Chain, 2> chains;
-  /// Of all paths that have come to their end.
+  /// Of all finished paths.
   int64_t leastIdle = 0;
   /// By jobs of the first and of the second chain.
   std::vector<std::vector<Pasts>> points;
@@ -140,7 +140,7 @@ void TwoJobs::findChains(const PrecedenceDag &dag) {
                       numbers[index][predecessor]});
   }
   std::vector<int64_t> heads = dag.getLongestPaths();
-  // When a chain has come so far, if it is alone.
+  // The times of a chain that runs alone.
   std::array<std::vector<int64_t>, 2> times;
   for (auto [index, chain] : llvm::enumerate(chains)) {
     times[index].assign(chain.jobs.size() + 1, 0);
@@ -235,7 +235,7 @@ void TwoJobs::follow(std::array<size_t, 2> point, Pasts pasts) {
   std::array<std::pair<Progress, Pasts>, 2> atBoundary = {
       std::pair(now[1], pasts), std::pair(now[0], pasts)};
   while (true) {
-    // One chain has come to its end: the other goes on, job by job.
+    // One chain has ended: the other advances job by job.
     for (unsigned ended : {0, 1}) {
       if (now[ended].jobs != chains[ended].jobs.size())
         continue;

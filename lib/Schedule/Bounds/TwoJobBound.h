@@ -36,9 +36,9 @@
 
 namespace braid {
 
-/// How long the stream has to stand idle at least, or `mostIdle` if that is
-/// less. 0 if there are no two chains that communicate. Looks at no more than
-/// `maxPoints` points; of chains that need more, only the beginning counts.
+/// The least idle time of the stream, or `mostIdle` if that is less. 0 if there
+/// are no two chains that communicate. Looks at no more than `maxPoints`
+/// points; of chains that need more, only the beginning counts.
 int64_t getTwoJobIdle(const PrecedenceDag &dag, int64_t mostIdle,
                       size_t maxPoints);
 

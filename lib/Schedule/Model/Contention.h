@@ -56,7 +56,7 @@ Interference getInterference(int64_t costNs, const ResourceDemand &compute,
                              const MachineModel &machine);
 
 /// Bytes per ns of device memory that an op of `costNs` > 0 moves at full rate,
-/// at most all that there are; 0 if nobody has to share memory.
+/// at most all that there are; 0 if memory is not shared.
 double getMemoryDemand(int64_t costNs, const ResourceDemand &demand,
                        const MachineModel &machine);
 

@@ -23,7 +23,7 @@ namespace braid {
 
 /// What lives and what is in flight at a place in an order. A buffer lives from
 /// the first of its users to the last, an operation is in flight from its start
-/// to the first node that awaits it. A copy goes on by itself.
+/// to the first node that awaits it. Copies are independent.
 class LimitTracker {
 public:
   /// What a node does to memory and to operations in flight.

@@ -28,7 +28,7 @@ struct RefinedPlan {
 
 /// What `refinePlan` may change.
 enum class RefinedOps : uint8_t {
-  /// Products beside which nothing runs in any order, and operations with
+  /// Matmuls beside which nothing runs in any order, and operations with
   /// nothing beside them, which may take the whole machine.
   Alone,
   /// All.

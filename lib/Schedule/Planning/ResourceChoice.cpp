@@ -1,4 +1,4 @@
-//===- ResourceChoice.cpp - Ways of running each op -----------------------===//
+//===- ResourceChoice.cpp - Options of each op ----------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ResourceChoice.h - Ways of running each op ---------------*- C++ -*-===//
+//===- ResourceChoice.h - Options of each op --------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -26,10 +26,11 @@ struct ResourceOption {
 struct ResourceFamily {
   /// Nodes of the problem.
   std::vector<unsigned> ops;
-  /// The first is how they are.
+  /// The first one is the present state of the ops.
   std::vector<ResourceOption> options;
   /// Families of the same class are tried with the same number of an option
-  /// together: what a product leaves free has to suit all collectives.
+  /// together: the multiprocessors that a matmul leaves free have to suit all
+  /// collectives.
   unsigned ofClass = 0;
 };
 

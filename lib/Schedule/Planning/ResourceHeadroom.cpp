@@ -1,4 +1,4 @@
-//===- ResourceHeadroom.cpp - Room beside products for kernels ------------===//
+//===- ResourceHeadroom.cpp - Room beside matmuls -------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ResourceHeadroom.h - Room beside products for kernels ----*- C++ -*-===//
+//===- ResourceHeadroom.h - Room beside matmuls -----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,15 +15,15 @@
 
 namespace braid {
 
-/// True if all products leave room for all kernels on few multiprocessors that
-/// `choice` asks for, in whatever order. Without room the two slow each other
-/// down by more than the model knows: a symmetric kernel on 4 blocks took 1.7
-/// times as long beside products on all multiprocessors of an H200, and 1.2
-/// times beside products on 128 of 132; a product took 1.43 times as long
-/// beside one on 8. Copy engines begin with a kernel of a few blocks. In a
-/// replayed graph, a product that awaits one gather begins before the next
-/// gather, which then waits for the product's end: 1.94 ms instead of 1.61 for
-/// eight layers.
+/// True if, in any order, all matmuls leave room for the kernels on few
+/// multiprocessors that `choice` gives to collectives. Without room the two
+/// slow each other down by more than the model predicts: a symmetric kernel on
+/// 4 blocks took 1.7 times as long beside matmuls on all multiprocessors of an
+/// H200, and 1.2 times beside matmuls on 128 of 132; a matmul took 1.43 times
+/// as long beside a kernel on 8. Copy engines begin with a kernel of a few
+/// blocks. In a replayed graph, a matmul that awaits one gather begins before
+/// the next gather, which then waits for the matmul's end: 1.94 ms instead of
+/// 1.61 for eight layers.
 bool leavesRoom(const MachineModel &machine,
                 llvm::ArrayRef<ResourceFamily> families,
                 llvm::ArrayRef<unsigned> choice);
@@ -39,8 +39,8 @@ public:
 
   /// True if some operation may run beside `node`.
   bool hasAny(unsigned node) const;
-  /// True if each product leaves room, as `leavesRoom` says, for the kernels
-  /// that may run beside it.
+  /// True if each matmul leaves room (`leavesRoom`) for the kernels that may
+  /// run beside it.
   bool leavesRoom(llvm::ArrayRef<ResourceFamily> families,
                   llvm::ArrayRef<unsigned> choice) const;
 

@@ -1,4 +1,4 @@
-//===- ResourcePlan.cpp - Who runs on what of the machine -----------------===//
+//===- ResourcePlan.cpp - Choice of thread-block limits and engines -------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ResourcePlan.h - Who runs on what of the machine ---------*- C++ -*-===//
+//===- ResourcePlan.h - Limits and engines of each op -----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -37,7 +37,7 @@ struct ResourcePlan {
 /// until nothing gains or `maxSimulations` orders are simulated. Of plans that
 /// take as long, the one that changes least. The order is simulated from
 /// beginning to end each time, so that the plan is never slower. Collectives
-/// get kernels on few multiprocessors only where all products leave them room.
+/// get kernels on few multiprocessors only where all matmuls leave them room.
 ResourcePlan planResources(const SchedulingProblem &problem,
                            llvm::ArrayRef<ResourceFamily> families,
                            unsigned maxSimulations);
@@ -62,7 +62,7 @@ ResourcePlan planOrderAndResources(const SchedulingProblem &problem,
                                    unsigned maxSimulations,
                                    unsigned alternative = 0);
 
-/// Plans with other options each, the shortest first.
+/// Plans with different options, the shortest first.
 struct SearchedPlans {
   /// Those that `planOrderAndResources` compares: with finer options another
   /// one may be the best.
@@ -78,9 +78,9 @@ SearchedPlans searchPlans(const SchedulingProblem &problem,
                           const SearchOptions &options, unsigned maxSimulations,
                           bool findsAlternatives);
 
-/// What no order of `problem` with any choice of options can go below: the
-/// bound of the problem in which each op takes its cheapest option, and nothing
-/// slows down anything else.
+/// A lower bound for all orders of `problem` with any choice of options: that
+/// of the problem in which each op takes its cheapest option and no op slows
+/// down another.
 int64_t boundAllPlans(const SchedulingProblem &problem,
                       llvm::ArrayRef<ResourceFamily> families);
 

@@ -17,8 +17,8 @@
 
 namespace braid {
 
-/// True if an order that takes `shortestNs` gains the share `minGain` of
-/// `makespanNs` over one that takes that long.
+/// True if an order of `shortestNs` is shorter than one of `makespanNs` by at
+/// least the share `minGain` of `makespanNs`.
 inline bool gainsEnough(int64_t makespanNs, int64_t shortestNs,
                         double minGain) {
   auto gain = double(makespanNs - shortestNs);

@@ -21,9 +21,9 @@ struct SearchParts : SearchOptions {
 
   /// Critical-path list schedules by several rules.
   bool useListRules = true;
-  /// Changes of the best list rule, as long as they give something better.
+  /// Changes of the best list rule, as long as they find shorter orders.
   bool useTunedLists = true;
-  /// Orders that are built side by side, for graphs that no exact search takes.
+  /// Beam search, for graphs that are too large for the exact search.
   bool useBeam = true;
   /// Exact search, for graphs of at most `maxExactNodes`.
   bool useExact = true;

@@ -225,7 +225,7 @@ void ScheduleSearch::runLocalSearch() {
   }
 }
 
-/// Says how far the search is.
+/// Reports progress to the observer.
 void ScheduleSearch::tell() const {
   SearchProgress *progress = options.progress;
   if (!progress)

@@ -17,9 +17,8 @@
 
 namespace braid {
 
-/// The rates of an op on the stream and an operation beside it, as far as they
-/// are remembered. Whoever simulates the same ops again and again asks for the
-/// same pairs.
+/// The rates of an op on the stream and an operation beside it, in a cache:
+/// simulations of the same ops need the same pairs again and again.
 class PairRates {
 public:
   struct Pair {
@@ -28,7 +27,7 @@ public:
   };
 
   PairRates() : pairs(1 << numBits) {}
-  /// Where the pair is, or else may be put.
+  /// The entry of the pair, or the entry to overwrite with it.
   Pair &get(unsigned onStream, unsigned onLane) {
     constexpr uint64_t factor = 0x9E3779B97F4A7C15u;
     return pairs[((uint64_t(onStream) << 32 | onLane) * factor) >>
@@ -40,106 +39,108 @@ private:
   std::vector<Pair> pairs;
 };
 
-/// A machine whose ops slow each other down, and what runs on it. Ops come to
-/// the stream one by one. Copies go on by themselves; one takes as long as
-/// there are operations in flight. They share their `times`, which the last
-/// that went on has written.
+/// The state of a machine whose ops slow each other down. Ops are issued on the
+/// stream one by one. Copies of a machine are independent; a copy takes time
+/// linear in the operations in flight. Copies share their `times`, which the
+/// copy that was advanced last has written.
 class ContentionMachine {
 public:
   /// `ops` name one another by their index, which need not be the order in
-  /// which they come. `times` has one element for each op; exposed times are
-  /// left alone. `pairs`, if given, belongs to these ops and this machine; it
-  /// makes the machine faster. All of them have to outlive the machine.
+  /// which they are issued. `times` has one element for each op; exposed times
+  /// are left alone. `pairs`, if given, belongs to these ops and this machine;
+  /// it makes the machine faster. All arguments have to outlive the machine.
   ContentionMachine(llvm::ArrayRef<SimulatedOp> ops,
                     const MachineModel &machine,
                     llvm::MutableArrayRef<SimulatedTimes> times,
                     PairRates *pairs = nullptr)
       : ops(ops), machine(&machine), times(times), pairs(pairs) {}
 
-  /// Forgets all that has run.
+  /// Returns to the initial state.
   void reset();
-  /// Lets the stream come to `op` and go past it. Time passes until then.
+  /// Advances the simulation until `op` has been issued on its stream.
   void issue(unsigned op);
-  /// Lets time pass until all operations on lanes have ended.
+  /// Advances the simulation until all operations on lanes have ended.
   void drain();
-  /// Forgets all that has run, and runs `order` to its end.
+  /// Resets the machine and simulates `order` to its end.
   void simulate(llvm::ArrayRef<unsigned> order);
-  /// How far the stream has come.
+  /// The time of the stream.
   int64_t getNowNs() const { return nowNs; }
   /// True if `start` was issued and its operation has not ended.
   bool isInFlight(unsigned start) const;
-  /// How many operations are in flight.
+  /// The number of operations in flight.
   unsigned getNumInFlight() const;
-  /// Of the operations in flight: calls `visit(start, endNs)` with when each
-  /// ends if nothing slows it down from now on and those behind others in its
-  /// lane take as long as `costNs` says; those of a lane in their order.
+  /// Calls `visit(start, endNs)` for each operation in flight, those of a lane
+  /// in their order. `endNs` is the end if nothing slows the operation down
+  /// from now on and queued operations take `costNs`.
   void visitInFlight(llvm::ArrayRef<int64_t> costNs,
                      llvm::function_ref<void(unsigned, int64_t)> visit) const;
-  /// True if everything is as on `other`, but for the time: what comes next
-  /// takes as long on both.
+  /// True if the states differ only by a shift of time, so that all further ops
+  /// take as long on both.
   bool isShiftOf(const ContentionMachine &other) const;
-  /// Appends all that what comes next depends on, beside the set of the ops
-  /// that have come: two machines that append the same go on the same way.
+  /// Appends the state that further ops depend on, without the set of issued
+  /// ops: machines that append the same values continue alike.
   void appendState(std::vector<int64_t> &state) const;
 
 private:
-  /// An op that runs, and what is left of it.
+  /// A running op and its remaining work.
   struct Progress {
     unsigned op;
     int64_t startNs;
-    /// Nanoseconds of its cost that are left; only kept once it was slowed.
+    /// Remaining nanoseconds of its cost; set once the op has been slowed down.
     double leftNs;
     bool slowed;
-    /// If nothing else begins or ends before.
+    /// The end if no other op begins or ends before.
     int64_t endNs = 0;
   };
   enum class StreamState { Free, Held, Launching, Running };
   static constexpr unsigned none = ~0u;
 
-  /// Takes the stream as far as it gets without time passing.
+  /// Advances the stream as far as possible at the present time.
   void advanceStream();
   /// Begins the stream's op `next`.
   void beginOnStream();
   void endOnStream();
-  /// Begins what has come to the head of `lane`, or lets it wait for
-  /// multiprocessors. What the stream has just issued has to be launched first;
-  /// what stood behind another operation was launched meanwhile.
+  /// Begins the operation at the head of `lane`, or queues it for
+  /// multiprocessors. An operation that the stream has just issued (`isIssued`)
+  /// has to be launched first; one that was queued behind another has been
+  /// launched meanwhile.
   void beginOnLane(unsigned lane, bool isIssued);
   void run(unsigned op, int32_t lane);
 
-  /// Of the machine whose multiprocessors are queued for:
-  /// The index in `running` of the op on the stream; none if there is none.
+  /// For machines where ops queue for multiprocessors: The index in `running`
+  /// of the op on the stream; none if there is none.
   unsigned findOnStream() const;
   bool isPersistent(unsigned op) const {
     return isPersistentOn(ops[op].demand, *machine);
   }
   /// The multiprocessors that operations on lanes hold.
   int64_t getHeldByLanes() const;
-  /// The multiprocessors on which a persistent kernel finds room that holds
-  /// `held` already.
+  /// The multiprocessors that a persistent kernel that holds `held` could hold
+  /// in all.
   int64_t getFreeForKernel(int64_t held) const;
-  /// True if the op on the stream has what it needs to begin.
+  /// True if the op on the stream has the multiprocessors to begin.
   bool hasRoomOnStream() const;
-  /// True if `op`, of a lane, has what it needs to begin; on a kernel that
-  /// gives way only from `readyClock` on.
+  /// True if `op`, of a lane, has the multiprocessors to begin; beside a kernel
+  /// that frees them at the end of a wave, from `readyClock` on.
   bool hasRoomOnLane(unsigned op, double readyClock) const;
-  /// Lets `op`, of a lane, ask for multiprocessors once its kernel is there.
+  /// Schedules the request of `op`, of a lane, for the time at which its kernel
+  /// has been launched.
   void launch(unsigned op, unsigned lane);
-  /// Lets those ask whose kernels have come.
+  /// Queues the thread blocks of all kernels that have been launched by now.
   void askForRoom();
-  /// Puts `op`, of a lane, behind all that wait.
+  /// Appends `op`, of a lane, to the queue for multiprocessors.
   void waitForRoom(unsigned op, unsigned lane);
-  /// Gives what is free to those that wait.
+  /// Assigns free multiprocessors to queued thread blocks.
   void serveWaiting();
-  /// How much of the cost of `current` has passed.
+  /// The part of the cost of `current` that has been done.
   double getClock(const Progress &current) const;
-  /// When something leaves its multiprocessors that an operation waits for.
+  /// The next time at which a running op frees multiprocessors for the queue.
   int64_t getNextLeaveNs() const;
-  /// When `current` ends at `rate`.
+  /// The end of `current` at `rate`.
   int64_t getEnd(const Progress &current, double rate) const;
-  /// Sets the rates of what runs.
+  /// Computes the rates of all running ops.
   void findRates();
-  /// Lets time pass until the next event.
+  /// Advances the time to the next event.
   void advanceTime();
 
   llvm::ArrayRef<SimulatedOp> ops;
@@ -149,10 +150,10 @@ private:
 
   int64_t nowNs = 0;
 
-  /// The op that the stream has come to, if it is not past it.
+  /// The op at the head of the stream that has not been issued; else `none`.
   unsigned next = none;
   StreamState state = StreamState::Free;
-  /// The first of the starts that it awaits which may not have ended.
+  /// The first awaited start of `next` that may not have ended.
   unsigned nextAwaited = 0;
   int64_t launchedNs = 0;
 
@@ -171,21 +172,20 @@ private:
   };
   std::vector<Lane> lanes;
 
-  /// What runs: the parts that the rates depend on, and beside each its
-  /// progress.
+  /// The running ops: what their rates depend on, and the progress of each.
   std::vector<RunningOp> running;
   std::vector<Progress> progress;
-  /// Who waits for multiprocessors, in the order in which they have asked.
+  /// The queue for multiprocessors, in the order of the requests.
   struct Waiting {
     unsigned op, lane;
     int64_t sinceNs;
-    /// On the clock of the op on the stream, unless that is persistent: when
-    /// its wave ends.
+    /// The end of the wave on the clock of the op on the stream, unless that op
+    /// is persistent.
     double readyClock;
   };
   llvm::SmallVector<Waiting, 2> waiting;
-  /// Operations at the head of a lane whose kernels are not there yet, and when
-  /// they ask for multiprocessors; the first to ask comes first.
+  /// Operations at the head of a lane whose kernels are being launched, by the
+  /// time of their request for multiprocessors.
   struct Launching {
     unsigned op, lane;
     int64_t asksNs;
@@ -199,9 +199,9 @@ private:
   std::vector<double> linkDemand;
 };
 
-/// Says when each of `ops` is issued, begins and ends if they run at the rates
-/// that `shareMachine` gives them. `times` has one element for each op; exposed
-/// times are left alone. Takes O(ops * (lanes in use + links)).
+/// Computes when each of `ops` is issued, begins and ends at the rates of
+/// `shareMachine`. `times` has one element for each op; exposed times are left
+/// alone. Takes O(ops * (lanes in use + links)).
 void simulateWithContention(llvm::ArrayRef<SimulatedOp> ops,
                             const MachineModel &machine,
                             llvm::MutableArrayRef<SimulatedTimes> times);

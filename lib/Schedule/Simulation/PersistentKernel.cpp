@@ -1,4 +1,4 @@
-//===- PersistentKernel.cpp - Who holds which multiprocessors -------------===//
+//===- PersistentKernel.cpp - Multiprocessors of a kernel -----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

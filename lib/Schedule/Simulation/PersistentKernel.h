@@ -1,4 +1,4 @@
-//===- PersistentKernel.h - Who holds which multiprocessors -----*- C++ -*-===//
+//===- PersistentKernel.h - Multiprocessors of a kernel ---------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,34 +10,29 @@
 // (`MultiprocessorModel::Queued`). Of S multiprocessors:
 //
 // 1. An operation on a lane needs all of its `d` multiprocessors at once, and
-//    holds them to its end. Beside a persistent kernel, one whose blocks come
-//    in clusters of c > 2 finds room when d + (c - 1) * G are free, G being the
-//    groups that the multiprocessors are built in: that many are enough however
-//    the free ones are spread. Clusters of two fit into the pairs that a
-//    persistent kernel leaves. A copy engine needs one for a moment, for the
-//    blocks that tell the ranks to begin.
-// 2. Operations wait in the order in which they ask. While one waits, nothing
-//    else gets what becomes free. The next of a lane asks when the one before
-//    it has ended, after all who ask already. The first of a lane asks
-//    `laneLaunchNs` after the stream has started it, for an event and a launch:
-//    the next kernel of the stream may be faster.
-// 3. A persistent kernel (a matrix product) of t tiles has
-//    b = min(S, its target, t) blocks, one a multiprocessor. It begins on those
-//    of b that are free, at least one; the others join as soon as somebody
-//    leaves and no operation waits. A block takes one tile after another from a
-//    common pool, each of which takes
-//        tileNs = cost / ceil(t / b)
-//    at full speed, and leaves its multiprocessor when none is left. The kernel
-//    ends with its last tile.
-//    Its blocks come in pairs: blocks of operations that come one by one take
-//    more multiprocessors from it than they are (`takenFromPairs`), but take
-//    none from a kernel that has begun.
-// 4. Any other kernel gives way: at the end of the wave that runs when the
-//    operation asks, or at once if it has no tiles. Then its arithmetic
-//    stretches (Contention.h).
-// 5. What runs takes longer by the interference of the two (Contention.h). The
-//    times of a kernel are on its own clock, which shows how much of its cost
-//    has passed.
+// holds them to its end. Beside a persistent kernel, one whose blocks come in
+// clusters of c > 2 finds room when d + (c - 1) * G are free, G being the
+// groups that the multiprocessors are built in: that many are enough however
+// the free ones are spread. Clusters of two fit into the pairs that a
+// persistent kernel leaves. A copy engine needs one for a moment, for the
+// blocks that tell the ranks to begin. 2. Operations wait in the order in which
+// they ask. While one waits, nothing else gets what becomes free. The next of a
+// lane asks when the one before it has ended, after all who ask already. The
+// first of a lane asks `laneLaunchNs` after the stream has started it, for an
+// event and a launch: the next kernel of the stream may be faster. 3. A
+// persistent kernel (a matmul) of t tiles has b = min(S, its target, t) blocks,
+// one a multiprocessor. It begins on those of b that are free, at least one;
+// the others join as soon as somebody leaves and no operation waits. A block
+// takes one tile after another from a common pool, each of which takes tileNs =
+// cost / ceil(t / b) at full speed, and leaves its multiprocessor when none is
+// left. The kernel ends with its last tile. Its blocks come in pairs: blocks of
+// operations that come one by one take more multiprocessors from it than they
+// are (`takenFromPairs`), but take none from a kernel that has begun. 4. Any
+// other kernel gives way: at the end of the wave that runs when the operation
+// asks, or at once if it has no tiles. Then its arithmetic stretches
+// (Contention.h). 5. What runs takes longer by the interference of the two
+// (Contention.h). The times of a kernel are on its own clock, which shows how
+// much of its cost has passed.
 //
 // Source: waits and times of products beside collectives on H200s, which
 // test/Unit/Schedule/Simulation/ContentionCells.json lists cell by cell. NCCL's
@@ -91,7 +86,7 @@ public:
   /// are free.
   void begin(int64_t costNs, const ResourceDemand &demand,
              const MachineModel &machine, int64_t free);
-  /// `count` more multiprocessors are free; takes those that it has use for.
+  /// Takes as many of `count` more free multiprocessors as the kernel can use.
   void join(int64_t count, double clock);
 
   /// The blocks that have no multiprocessor at `clock` and would still find
@@ -101,7 +96,7 @@ public:
   int64_t getHeld(double clock) const;
   /// When the next of them leave, after `clock`.
   std::optional<double> getNextLeave(double clock) const;
-  /// When it ends, if nobody joins.
+  /// The end if no more blocks join.
   double getEnd() const { return leaves.back().clock; }
 
   /// Two events of a clock that are closer are the same one.
@@ -119,12 +114,12 @@ public:
   llvm::ArrayRef<Blocks> getJoined() const { return joined; }
 
 private:
-  /// Gives out all tiles.
+  /// Assigns all tiles to blocks.
   void findLeaves();
 
   int64_t tiles = 0, pending = 0;
   double tileNs = 0;
-  /// When the last tile is given out.
+  /// The time at which the last tile is assigned.
   double outClock = 0;
   llvm::SmallVector<Blocks, 2> joined;
   /// Ascending.

@@ -26,15 +26,15 @@ inline int64_t getLaunchGap(const SimulatedOp &op,
   return machine.getLaunchGap(op.costNs, op.leastNs.has_value());
 }
 
-/// When each of `ops` is issued, begins and ends, and what their times add up
-/// to, but not their memory. With `awaitsAll`, what nobody has awaited is
-/// awaited at the end, and is exposed there; otherwise the makespan is the end
-/// of the stream.
+/// The times at which each of `ops` is issued, begins and ends, and their sums,
+/// without memory. With `awaitsAll`, operations without a wait are awaited at
+/// the end, and are exposed there; otherwise the makespan is the end of the
+/// stream.
 Simulation simulateOps(llvm::ArrayRef<SimulatedOp> ops,
                        const MachineModel &machine, bool awaitsAll);
 
-/// How long any of `onLanes` lasts, and how much of that any of `onStream`,
-/// which are disjoint and ascend.
+/// The length of the union of `onLanes`, and the part of it that `onStream`
+/// covers. Intervals of `onStream` are disjoint and ascend.
 std::pair<int64_t, int64_t>
 getCommunicationAndHidden(llvm::ArrayRef<TimeInterval> onStream,
                           std::vector<TimeInterval> onLanes);

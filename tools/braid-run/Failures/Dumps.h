@@ -30,7 +30,7 @@ struct DumpEntry {
   std::string fingerprint;
   std::string state;
 
-  /// The rank has come to the operation, which has not ended.
+  /// The rank awaits the operation, which has not ended.
   bool isOpen() const {
     return state == "started" || state == "awaited" || state == "refused";
   }

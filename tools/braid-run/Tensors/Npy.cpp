@@ -253,7 +253,7 @@ Tensor braid::run::readNpy(const std::string &file, int32_t dtype) {
   }
 }
 
-/// What stands before the data.
+/// The part of the file before the data.
 static std::string formatStart(const Tensor &tensor) {
   std::string header = "{'descr': '" + writtenName(tensor.dtype) +
                        "', 'fortran_order': False, 'shape': (";

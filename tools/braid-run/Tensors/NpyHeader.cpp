@@ -271,7 +271,7 @@ Value LiteralParser::parseParentheses() {
   return only;
 }
 
-/// Python's literals have one sign, which stands before a number.
+/// Python's literals have one sign, before a number.
 Value LiteralParser::parseSigned() {
   size_t place = next;
   bool isMinus = text[next++] == '-';
@@ -409,7 +409,7 @@ unsigned LiteralParser::parseCode(unsigned base, int least, int most) {
   return code;
 }
 
-/// What stands behind a backslash.
+/// The character behind a backslash.
 void LiteralParser::parseEscape(std::string &result) {
   static constexpr std::string_view letters = "\\'\"abfnrtv",
                                     meant = "\\'\"\a\b\f\n\r\t\v";

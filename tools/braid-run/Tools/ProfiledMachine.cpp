@@ -51,7 +51,7 @@ std::string braid::run::findProfile(const std::string &passes) {
   return "";
 }
 
-/// Removes spaces, then `word`. Returns false if something else stands there.
+/// Removes spaces, then `word`. Returns false if another word follows.
 static bool takeWord(std::string_view &text, char word) {
   text.remove_prefix(std::min(text.find_first_not_of(spaces), text.size()));
   if (text.empty() || text.front() != word)

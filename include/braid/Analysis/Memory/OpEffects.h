@@ -39,24 +39,23 @@ struct OpEffects {
   };
   llvm::SmallVector<Access, 4> accesses;
 
-  /// Reads and writes of what is no memory, such as an output stream.
+  /// Reads and writes of resources other than memory, such as an output stream.
   struct ResourceAccess {
     mlir::TypeID resource;
     bool isWrite;
   };
   llvm::SmallVector<ResourceAccess, 0> resources;
 
-  /// Nothing is known of the effects of some part of the op.
+  /// True if the effects of some part of the op are unknown.
   bool isUnknown = false;
-  /// Something nested in the op, or the op itself, starts an operation ...
+  /// True if the op, or an op nested in it, starts an operation.
   bool hasStart = false;
-  /// ... that is a send or a receive ...
+  /// True if such an operation is a send or a receive.
   bool hasMessage = false;
-  /// ... or waits for one.
+  /// True if the op, or an op nested in it, waits for an operation.
   bool hasWait = false;
 
-  /// True if the op does what others could observe by other means than the
-  /// contents of a buffer that they know.
+  /// True if the op has an effect other than reads and writes of known buffers.
   bool hasSideEffects() const;
 };
 
@@ -64,12 +63,12 @@ struct OpEffects {
 /// not be walked.
 bool hasNestedOps(mlir::Operation *op);
 
-/// Collects the effects of `op` and of what is nested in it. Calls and launches
-/// of kernels have the effects that `calls` tells.
+/// Collects the effects of `op` and of what is nested in it. `calls` gives the
+/// effects of calls and launches of kernels.
 OpEffects getOpEffects(mlir::Operation *op, CallEffects &calls);
 
-/// What calls and launches of kernels do. A function's effects are those of its
-/// body and of all that it calls, also in circles. A declaration has the
+/// The effects of calls and launches of kernels. A function's effects are those
+/// of its body and of all that it calls, also in circles. A declaration has the
 /// effects that its `comm.effects` attribute states; without one, nothing is
 /// known of it. A kernel accesses the buffers that it gets as its body does;
 /// without a body, it reads and writes all of them.
@@ -82,9 +81,9 @@ public:
   explicit CallEffects(bool entersBodies);
   ~CallEffects();
 
-  /// Adds the effects of `call` itself to `effects`. What a function does is
-  /// worked out when the first call of it comes, and remembered: all is linear
-  /// in the ops of what is called, and in the calls times their arguments.
+  /// Adds the effects of `call` itself to `effects`. A function is analysed at
+  /// its first call, and the result is kept: the time is linear in the ops of
+  /// the callees, and in the calls times their arguments.
   void addEffects(mlir::CallOpInterface call, OpEffects &effects);
 
   /// Adds the effects of the kernel of `launch`, which has no way to memory but

@@ -21,17 +21,17 @@ namespace braid {
 
 class CommunicationSummary;
 
-/// What a program communicates, as an analysis: what the last pass has left is
-/// what the next one finds, unless another pass comes between.
+/// The summary of a program's communication as an analysis. The next structural
+/// pass reuses that of the last one, unless another pass runs between them.
 struct KnownCommunication {
   explicit KnownCommunication(mlir::Operation * /*root*/) {}
   /// Null if it is not known.
   std::shared_ptr<const CommunicationSummary> summary;
 };
 
-/// Runs `transform`, which changes the program below `root`, and validates what
-/// it did, if passes are validated. Then `known` tells of the result; what it
-/// tells before is believed.
+/// Runs `transform`, which changes the program below `root`, and validates its
+/// result, if passes are validated. On entry `known` is taken as the summary of
+/// `root` and is not recomputed; on success it is the summary of the result.
 llvm::LogicalResult
 runValidated(mlir::Operation *root, const CommunicationRules &rules,
              llvm::StringRef pass, KnownCommunication &known,

@@ -142,8 +142,8 @@ computeLowerBounds(const SchedulingProblem &problem,
                    LowerBoundEffort effort = LowerBoundEffort::Full,
                    const LowerBoundParts &parts = {});
 
-/// How far a makespan is above what no order can go below: 0.05 is 5 %. None if
-/// the bound is 0, which says nothing.
+/// The gap of a makespan above the lower bound: 0.05 is 5 %. None if the bound
+/// is 0, which says nothing.
 std::optional<double> getGap(int64_t makespanNs, int64_t lowerBoundNs);
 
 } // namespace braid

@@ -20,8 +20,8 @@
 
 namespace braid {
 
-/// What an op takes of the machine while it runs. All zero: nothing that others
-/// could feel, and nothing that others could take away from it.
+/// The demand of an op on the machine while it runs. An op without demands (all
+/// zero) neither slows other ops nor is slowed by them.
 struct ResourceDemand {
   /// Of compute: the nanoseconds that its arithmetic takes on all
   /// multiprocessors, at most its cost. It stretches when operations on lanes
@@ -53,9 +53,9 @@ struct ResourceDemand {
 
 /// How operations on lanes get the multiprocessors that they need.
 enum class MultiprocessorModel : uint8_t {
-  /// At once; compute goes on with those that are left.
+  /// At once; compute continues on the remaining ones.
   Taken,
-  /// When whoever holds them leaves them (MultiprocessorQueue.h).
+  /// When the ops that hold them free them (MultiprocessorQueue.h).
   Queued,
 };
 
@@ -67,8 +67,8 @@ struct Interference {
 };
 
 /// The compute and the engines whose interference is told apart. Kernels of
-/// all_reduce move data in both directions; products slow down kernels that
-/// move data in one direction, those of all other collectives, by more.
+/// all_reduce move data in both directions; matmuls slow down kernels that move
+/// data in one direction, those of all other collectives, by more.
 enum class ComputeClass : uint8_t { Product, Elementwise };
 enum class LaneEngine : uint8_t { Kernel, CopyEngine, OneWayKernel };
 
@@ -84,33 +84,32 @@ struct TakenFromPairs {
 /// How ops on a machine slow each other down, as far as that was measured.
 struct ContentionFigures {
   MultiprocessorModel multiprocessorModel = MultiprocessorModel::Taken;
-  /// Where they are queued for: the groups (GPCs) that the multiprocessors are
-  /// built in; a cluster of blocks fits in one group only. 0: clusters fit
-  /// wherever there are multiprocessors enough.
+  /// With queues: the groups (GPCs) of multiprocessors; a cluster of blocks
+  /// fits in one group only. 0: clusters fit wherever there are multiprocessors
+  /// enough.
   int32_t processorGroups = 0;
-  /// Where they are queued for: nanoseconds from the moment at which the stream
-  /// starts an operation to the one at which its kernel asks for
-  /// multiprocessors, at the earliest: an event between two streams and a
-  /// launch.
+  /// With queues: the least nanoseconds from the start of an operation on the
+  /// stream to the request of its kernel for multiprocessors: an event between
+  /// two streams and a launch.
   int64_t laneLaunchNs = 0;
-  /// Where they are queued for: the multiprocessors that a product has to leave
-  /// to an operation by copy engines, for the kernel that copies a rank's own
-  /// part. With fewer, the operation takes about as long as the product.
+  /// With queues: the multiprocessors that a matmul has to leave to an
+  /// operation by copy engines, for the kernel that copies a rank's own part.
+  /// With fewer, the operation takes about as long as the matmul.
   int32_t copyMultiprocessors = 4;
-  /// Where they are queued for: ascending in both. Two multiprocessors (a TPC)
-  /// have room for a pair of blocks, and single blocks go to pairs of their own
-  /// first. Empty: single blocks take as many multiprocessors as they are.
+  /// With queues: ascending in both. Two multiprocessors (a TPC) have room for
+  /// a pair of blocks, and single blocks go to pairs of their own first. Empty:
+  /// single blocks take as many multiprocessors as they are.
   std::vector<TakenFromPairs> takenFromPairs;
-  /// Where they are queued for: by `ComputeClass` and `LaneEngine`.
+  /// With queues: by `ComputeClass` and `LaneEngine`.
   Interference interference[2][3];
 };
 
 /// A machine. The default is the textbook machine (`ideal`), where nothing is
 /// shared and nothing takes time to launch.
 struct MachineModel : ContentionFigures {
-  /// 0: compute never feels that operations hold some.
+  /// 0: operations take none from compute.
   int32_t multiprocessors = 0;
-  /// Bytes per ns of the device memory; 0: nobody has to share it.
+  /// Bytes per ns of the device memory; 0: the memory is not shared.
   double memoryBandwidth = 0;
   /// Nanoseconds between two ops on the compute stream: each op with a cost
   /// takes so much longer, but for those that stand for a body, whose cost has
@@ -119,7 +118,7 @@ struct MachineModel : ContentionFigures {
   /// The link that each lane sends over, by lane. A lane that is not listed, or
   /// listed with -1, has one of its own.
   std::vector<int32_t> linkOfLane;
-  /// Bytes per ns of each link; 0: nobody has to share it.
+  /// Bytes per ns of each link; 0: the link is not shared.
   std::vector<double> linkBandwidth;
 
   bool isQueued() const {

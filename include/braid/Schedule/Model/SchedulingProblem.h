@@ -80,7 +80,7 @@ struct SchedulingProblem {
   /// awaited) at once; 0 for no limit.
   unsigned maxInFlight = 0;
 
-  /// Of a node that stands for a body: what no order of it can go below.
+  /// Of a node with a body: a lower bound for all orders of the body.
   std::optional<int64_t> getLeastNs(unsigned node) const;
   /// The starts that `node` awaits.
   llvm::SmallVector<unsigned, 2> getAwaitedStarts(unsigned node) const;

@@ -1,4 +1,4 @@
-//===- SearchProgress.h - Looks into a running search -----------*- C++ -*-===//
+//===- SearchProgress.h - Progress of a search ------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,7 +14,7 @@
 
 namespace braid {
 
-/// What another thread sees of a running search. The search writes it.
+/// The progress of a running search for other threads. The search writes it.
 struct SearchProgress {
   std::atomic<uint64_t> steps{0};
   std::atomic<uint64_t> maxSteps{0};

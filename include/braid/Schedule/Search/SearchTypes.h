@@ -44,7 +44,7 @@ struct SearchOptions {
   /// The bounds that the search looks for.
   LowerBoundEffort boundEffort = LowerBoundEffort::Full;
 
-  /// Where the search says how far it is; none if nobody looks on.
+  /// Receives the progress of the search; may be null.
   SearchProgress *progress = nullptr;
   /// Once another thread sets this, the search ends soon with the best order so
   /// far. Nothing else makes a result depend on time.
@@ -97,7 +97,7 @@ struct SearchResult {
   /// Which part of the search, or which pass, gave `order`.
   std::string method;
   /// Set if no order was found within `maxMemory`; `order` is then the one with
-  /// the lowest peak, and nobody should apply it.
+  /// the lowest peak, and must not be applied.
   std::optional<MemoryExcess> excess;
   SearchStatistics statistics;
 };

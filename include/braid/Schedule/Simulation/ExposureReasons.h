@@ -56,11 +56,11 @@ struct ExposureReason {
   ExposureKind kind;
   /// The node that the reason is about: compute that could be moved (NotMoved,
   /// MemoryLimit, InFlightLimit), the start or opaque op that stands in between
-  /// (OrderConstraint), who held most multiprocessors (MultiprocessorsHeld),
-  /// the operation before it on its lane (LaneBusy), what it
-  /// had to wait for (DependencyChain); none for NoIndependentCompute.
+  /// (OrderConstraint), the op that held most multiprocessors
+  /// (MultiprocessorsHeld), the operation before it on its lane (LaneBusy),
+  /// what it had to wait for (DependencyChain); none for NoIndependentCompute.
   std::optional<unsigned> node;
-  /// What moving `node` would gain.
+  /// The gain of moving `node`.
   int64_t gainNs = 0;
   int64_t excessBytes = 0;
 };

@@ -14,11 +14,11 @@
 
 namespace braid {
 
-/// What happens to an order of the body of a loop.
+/// The simulation of an order of the body of a loop.
 struct LoopSimulation {
-  /// What one more iteration takes: what an order of the body is judged by. The
-  /// makespan of a single iteration says little, because an iteration may end
-  /// with operations in flight that the next one hides.
+  /// The time of one more iteration, by which orders of the body are compared.
+  /// The makespan of a single iteration says little, because an iteration may
+  /// end with operations in flight that the next one hides.
   int64_t periodNs = 0;
   /// One of the iterations that take this time. Its times are relative to the
   /// moment when the stream comes to its first op, and may be beyond the period

@@ -31,7 +31,7 @@
 
 namespace braid {
 
-/// What an op does on the machine.
+/// The kind of an op on the machine.
 enum class StreamRole { Compute, Start, Wait };
 
 /// One op of an order. Other ops are named by their position in the order, and
@@ -41,8 +41,8 @@ struct SimulatedOp {
   /// Nanoseconds that it takes alone: on the compute stream, or of a start on
   /// its lane.
   int64_t costNs = 0;
-  /// The nanoseconds that no order can go below, where `costNs` is the makespan
-  /// of one order of something inside; none if the same.
+  /// A lower bound of the cost for all orders of the op's body, where `costNs`
+  /// is the makespan of one of them; none if the same.
   std::optional<int64_t> leastNs;
   /// Of a start: its lane, numbered from 0.
   unsigned lane = 0;
@@ -70,7 +70,7 @@ struct SimulatedTimes {
   /// that it holds the stream.
   int64_t startNs = 0;
   int64_t endNs = 0;
-  /// How much longer it ran than its cost, because others ran beside it.
+  /// The time by which concurrent ops prolonged it.
   int64_t lostNs = 0;
   /// Of a start: how long its operation, at the head of its lane, waited for
   /// multiprocessors, and the op that held most of them when it came there.
@@ -105,18 +105,18 @@ struct Simulation {
   int64_t communicationNs = 0;
   /// The sum of the launch gaps on the stream.
   int64_t launchNs = 0;
-  /// How much longer ops on the stream, and operations on lanes, ran than their
-  /// costs, because others ran beside them.
+  /// The time by which concurrent ops prolonged ops on the stream, and
+  /// operations on lanes.
   int64_t computeLostNs = 0;
   int64_t communicationLostNs = 0;
-  /// How long the stream stood still for communication.
+  /// The time for which the stream waited for communication.
   int64_t exposedNs = 0;
   /// How long any operation ran on any lane, and how much of that time
   /// something ran on the stream, too.
   int64_t communicationUnionNs = 0;
   int64_t hiddenNs = 0;
-  /// What no order can go below: the longest chain of dependences, the work of
-  /// the stream, or the work of a lane. LowerBound.h finds better ones.
+  /// A lower bound for all orders: the longest chain of dependences, the work
+  /// of the stream, or the work of a lane. LowerBound.h finds better ones.
   int64_t lowerBoundNs = 0;
 
   /// The most bytes that live at once.
@@ -144,8 +144,8 @@ struct Simulation {
 /// op to after the last.
 ///
 /// An op with a cost on the stream begins `machine.launchNs` after the stream
-/// has come to it and is not held any more; operations on lanes run on
-/// undisturbed in that gap. Starts, and what costs nothing, have no gap.
+/// has reached the op and is not held any more; operations on lanes continue
+/// during that gap. Starts, and what costs nothing, have no gap.
 ///
 /// All times are whole nanoseconds. They are exact unless ops slow each other
 /// down; one that was slowed ends with the nanosecond in which its work is

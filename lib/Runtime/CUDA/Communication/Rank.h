@@ -135,7 +135,7 @@ private:
 
   std::map<std::string, std::unique_ptr<NCCLCommunicator>> communicators;
   std::vector<NCCLCommunicator *> withMessages;
-  /// Messages that are not issued stand before a wait of the compute stream.
+  /// Messages that are not issued precede a wait of the compute stream.
   bool hasPassedWait = false;
   int64_t enqueuedSince = 0; ///< The calls for the stream after this wait.
   std::vector<Event> events; ///< Free ones.

@@ -1,4 +1,4 @@
-//===- MeasureProducts.cpp - The fastest algorithm of a matrix product ----===//
+//===- MeasureProducts.cpp - The fastest algorithm of a matmul ------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ProductTypes.cpp - Element types of matrix products ----------------===//
+//===- ProductTypes.cpp - Element types of matmuls ------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ProductTypes.h - Element types of matrix products --------*- C++ -*-===//
+//===- ProductTypes.h - Element types of matmuls ----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

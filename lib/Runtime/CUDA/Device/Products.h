@@ -19,9 +19,9 @@
 
 namespace braid::rt::cuda {
 
-/// Matrix products on the compute stream. The first use of a product creates
-/// its descriptors and chooses its algorithm, which is the library's first
-/// proposal or the fastest of those in `propose`. Both are kept.
+/// Matmuls on the compute stream. The first use of a product creates its
+/// descriptors and chooses its algorithm, which is the library's first proposal
+/// or the fastest of those in `propose`. Both are kept.
 class Products {
 public:
   Products(const Blas &blas, const Gpu &gpu, DeviceMemory &memory)

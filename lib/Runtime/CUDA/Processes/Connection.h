@@ -59,7 +59,7 @@ public:
   int32_t process = -1;
   /// True if the other process has announced its end.
   bool saidGoodbye = false;
-  /// The parts of exchanges that have come from the other process.
+  /// The parts of exchanges that the other process has sent.
   int64_t parts = 0;
 
 private:

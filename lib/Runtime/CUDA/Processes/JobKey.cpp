@@ -20,8 +20,8 @@
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
-/// A key has at least so many characters, so that nobody guesses it, and at
-/// most so many.
+/// A key has at least this many characters, so that it cannot be guessed, and
+/// at most so many.
 static constexpr size_t shortestKey = 16, longestKey = 4096;
 
 static constexpr char advice[] =

@@ -56,7 +56,7 @@ std::unique_ptr<Store> createLocalStore();
 
 /// The store of a launcher's processes. Rank 0 serves the store at the address
 /// and port of the launch, the others connect, and all prove that they have
-/// `key`. Returns when all have connected; then nobody else can. Throws an
+/// `key`. Returns when all have connected; then no other process can. Throws an
 /// Error that names missing processes, or the reason why this process cannot
 /// connect.
 std::unique_ptr<Store> createTcpStore(const Launch &launch, const JobKey &key,

@@ -306,7 +306,7 @@ void TcpStore::serveDoor(Lock &lock) {
         connections.push_back(std::move(connection));
       });
   lock.lock();
-  // All ranks are in: nobody else has business here.
+  // All ranks are in: other connections are closed.
   if (std::find(joined.begin(), joined.end(), false) == joined.end())
     door.reset();
 }

@@ -21,7 +21,7 @@ namespace braid {
 
 /// Counts the operations in flight while an order is laid down from its end to
 /// its beginning: one is in flight from the last of its awaiters that is placed
-/// to its start, and if nobody awaits it, from the beginning.
+/// to its start, and without a wait, from the beginning.
 class InFlightLimits {
 public:
   /// Which limits count.

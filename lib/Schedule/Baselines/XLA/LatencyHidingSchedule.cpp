@@ -173,7 +173,7 @@ void BackwardScheduler::addReady(unsigned node) {
     others.insert(rankOf[node]);
     return;
   }
-  // What nobody awaits here is in flight to the end.
+  // An operation without a wait here is in flight to the end.
   int64_t endNs = 0;
   for (unsigned awaiter : awaits.awaiters[node])
     endNs = std::max(endNs, addNs(timeNs[awaiter], getStreamNs(awaiter)));

@@ -29,14 +29,14 @@
 
 namespace braid {
 
-/// What a beam search goes by. The first state is the one that can end first:
-/// by the work that it has left to do, by the tails of `getTails` unless told
-/// otherwise, and a little by what `priorities` let expect.
+/// How a beam search ranks states. The first state is the one with the earliest
+/// possible end: by its remaining work, by the tails of `getTails` unless
+/// others are given, and by a fraction of the end that `priorities` predict.
 struct BeamGuide {
-  /// By node: nanoseconds from its beginning to the end, more or less. What
-  /// comes next is chosen by these, the highest first.
+  /// By node: about the nanoseconds from its beginning to the end. The next
+  /// node is the one with the highest value.
   llvm::ArrayRef<int64_t> priorities;
-  /// What the end that `priorities` let expect is divided by.
+  /// The divisor of the end that `priorities` predict.
   int64_t divisor = 32;
   bool countsTails = true;
 };
@@ -57,7 +57,7 @@ public:
 
 private:
   struct Lane {
-    /// When it is free, and the work that it has left.
+    /// The time at which it is free, and its remaining work.
     int64_t freeNs = 0, leftNs = 0;
     /// Ready starts, the most urgent first.
     llvm::SmallVector<unsigned, 4> ready;
@@ -67,7 +67,7 @@ private:
     uint64_t hash = 0;
     int64_t streamNs = 0, streamLeftNs = 0, liveBytes = 0;
     std::vector<Lane> lanes;
-    /// Starts that nothing has awaited, and when they end.
+    /// Starts without a wait so far, and their ends.
     std::vector<std::pair<unsigned, int64_t>> inFlight;
     /// Ready nodes of the stream, the most urgent first: those that await
     /// something or take no time, and the others.

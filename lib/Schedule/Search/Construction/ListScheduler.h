@@ -23,8 +23,8 @@ namespace braid {
 /// that of its operation if it is a start, and of all that has to follow.
 std::vector<int64_t> getTails(const FlatProblem &flat);
 
-/// For each node how much the stream has to do from its beginning to the next
-/// start that needs it, negated; the least value if none does.
+/// For each node the work of the stream from its beginning to the next start
+/// that needs the node, negated; the least value if none does.
 std::vector<int64_t> getNearestStarts(const FlatProblem &flat);
 
 /// For each node the start that `nearest`, from `getNearestStarts`, means; the
@@ -32,31 +32,30 @@ std::vector<int64_t> getNearestStarts(const FlatProblem &flat);
 std::vector<unsigned> getStartsAhead(const FlatProblem &flat,
                                      llvm::ArrayRef<int64_t> nearest);
 
-/// How to choose among the nodes that may come next.
+/// The rule that chooses among ready nodes.
 struct PriorityRule {
   /// By node; the highest goes first, among equals the first in the program.
   llvm::ArrayRef<int64_t> priorities;
-  /// Every start goes as soon as it may. Otherwise a start waits until its lane
-  /// would stand still during what the stream does next, so that a more urgent
-  /// one may overtake it.
+  /// Every start is placed as soon as it is ready. Otherwise a start is delayed
+  /// until its lane would become idle during the next op of the stream, so that
+  /// a more urgent start can come first.
   bool eagerStarts = false;
-  /// The stream stands still for at most so long rather than begin something
-  /// less urgent than what the operation holds back.
+  /// The most idle time of the stream before a node that is more urgent than
+  /// all ready ones and waits for an operation.
   int64_t maxInsertedIdleNs = 0;
-  /// If the stream would come too late to an operation that ends soon and holds
-  /// back something more urgent, what is short enough goes first instead, or
-  /// what comes the least too late.
+  /// If the next node would delay a more urgent node, which waits for an
+  /// operation that ends soon, a node that ends before the operation goes
+  /// first, or else the one that ends first.
   bool fitsEnds = false;
-  /// If given: what goes first instead, on the stream, while some lane has
-  /// nothing to start and at most `backlogNs` left to do.
+  /// If given: the priorities of the stream while some lane has no ready start
+  /// and at most `backlogNs` of work.
   llvm::ArrayRef<int64_t> urgentPriorities = {};
   int64_t backlogNs = 0;
-  /// A lane stands still for at most so long rather than begin something less
-  /// urgent than a start to which what the stream does next, or what it awaits
-  /// next, leads.
+  /// The most idle time of a lane before a start that is more urgent than its
+  /// ready ones and that the next node of the stream makes ready.
   int64_t maxInsertedLaneIdleNs = 0;
-  /// If there are limits: an order that keeps them, and how many places a node
-  /// may go before the first node of it that is still missing.
+  /// If there are limits: an order that keeps them, and the most places by
+  /// which a node may precede the first unplaced node of that order.
   llvm::ArrayRef<unsigned> base = {};
   unsigned maxLead = ~0u;
 };
@@ -72,8 +71,8 @@ public:
 
   /// For each node the time from its beginning to the end in a schedule that is
   /// built from the end on the relaxed machine where starts need no stream, by
-  /// `priorities` as in `PriorityRule`: a tail that knows what stands in line
-  /// for the stream and the lanes.
+  /// `priorities` as in `PriorityRule`: a tail that includes queueing for the
+  /// stream and the lanes.
   void scheduleBackward(llvm::ArrayRef<int64_t> priorities,
                         std::vector<int64_t> &tails);
 

@@ -1,4 +1,4 @@
-//===- PriorityRules.cpp - What list schedules go by ----------------------===//
+//===- PriorityRules.cpp - Rules of list schedules ------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

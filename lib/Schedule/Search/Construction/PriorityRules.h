@@ -1,4 +1,4 @@
-//===- PriorityRules.h - What list schedules go by --------------*- C++ -*-===//
+//===- PriorityRules.h - Rules of list schedules ----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,7 +20,8 @@
 
 namespace braid {
 
-/// What a list schedule goes by; `PriorityRules` makes a `PriorityRule` of it.
+/// The parameters of a list schedule, of which `PriorityRules` makes a
+/// `PriorityRule`.
 struct RuleParameters {
   enum class Priority {
     /// The longest chain to the end, or the time to the end in a schedule that
@@ -45,12 +46,13 @@ struct RuleParameters {
   int64_t maxInsertedIdleNs = 0;
   int64_t maxInsertedLaneIdleNs = 0;
   bool fitsEnds = false;
-  /// While some lane runs dry, what leads to a start the soonest goes first.
+  /// While some lane has little work, the node that leads to a start the
+  /// soonest goes first.
   bool nearestStarts = false;
   int64_t backlogNs = 0;
 };
 
-/// What a beam search goes by: the priorities of a list rule, and as in
+/// The parameters of a beam search: the priorities of a list rule, and as in
 /// `BeamGuide`.
 struct BeamParameters {
   RuleParameters list;
@@ -65,8 +67,8 @@ public:
   PriorityRules(const FlatProblem &flat, ListScheduler &scheduler,
                 llvm::ArrayRef<int64_t> tails);
 
-  /// The fixed table; what comes first is the single rule of a search that may
-  /// try one alone.
+  /// The fixed table; the first rule is the one of a search that may try one
+  /// alone.
   std::vector<RuleParameters> getTable() const;
 
   /// Guides of the beam search, the most promising first; one has the

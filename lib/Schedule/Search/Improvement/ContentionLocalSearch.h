@@ -28,12 +28,12 @@
 namespace braid {
 
 /// Improves orders of one problem on a machine whose ops slow each other down.
-/// All that it tries keeps the limits if the first order does.
+/// All orders that it tries keep the limits if the first one does.
 class ContentionLocalSearch {
 public:
   ContentionLocalSearch(const FlatProblem &flat, SearchStatistics &statistics);
 
-  /// Begins anew from `order`, which has at least one node.
+  /// Restarts from `order`, which has at least one node.
   void assign(llvm::ArrayRef<unsigned> order);
 
   /// Windows and moves in turn, as far as `options` has them, until the
@@ -49,9 +49,9 @@ public:
                      uint64_t maxSteps, std::mt19937_64 &engine);
 
   /// Searches every window of `length` nodes, half of each new, from the first
-  /// to the last, again and again until nothing becomes better, the makespan is
-  /// at most `targetNs` or so many steps are spent. True if the makespan has
-  /// become shorter.
+  /// to the last, repeatedly until no window improves, the makespan is at most
+  /// `targetNs` or `maxSteps` are spent. True if the makespan has become
+  /// shorter.
   bool searchWindows(unsigned length, unsigned width, int64_t targetNs,
                      uint64_t maxSteps);
 
@@ -73,28 +73,28 @@ private:
   bool isStopped() const {
     return stop && stop->load(std::memory_order_relaxed);
   }
-  /// Simulates `order` and takes over what each node takes in it.
+  /// Simulates `order` and stores the time that each node takes in it.
   int64_t simulate(llvm::ArrayRef<unsigned> order);
   /// Goes back to the best order.
   void restore();
   /// Begins and ends a sweep; true if the order is better than the best.
   void beginSweep();
   bool endSweep();
-  /// The machine that has come to `place` of the present order, which is no
-  /// more than the reach of a move and the way that is simulated behind it
-  /// before the last that was asked for.
+  /// The simulator's state before `place` of the present order. `place` must
+  /// not precede the last requested one by more than the longest move and the
+  /// nodes that are simulated behind it, because older states are dropped.
   const ContentionMachine &getPresent(unsigned place);
   void change(unsigned begin, llvm::ArrayRef<unsigned> nodes);
-  /// How much sooner all ends on `machine`, which has come to `place` with
-  /// other nodes before it, than in the present order.
+  /// The reduction of the makespan if the order continues at `place` from the
+  /// state `machine`, with other nodes before it.
   int64_t getGain(ContentionMachine &machine, unsigned place);
-  /// When all ends if `machine` has come to `place` and everything from there
-  /// on takes as long as when the order was simulated last.
+  /// The end of the order if it continues at `place` from the state `machine`,
+  /// and all further nodes take as long as in the last simulation.
   int64_t estimateEnd(const ContentionMachine &machine, unsigned place);
   bool searchWindow(unsigned begin, unsigned end, unsigned width,
                     uint64_t maxSteps);
-  /// The nodes from `begin` to `end` go, in their order, to just before the
-  /// place `to`, which lies outside of them or is the end of the order.
+  /// Moves the nodes from `begin` to `end`, in their order, to just before the
+  /// place `to`, which is outside of that range or the end of the order.
   struct Move {
     unsigned begin, end, to;
 
@@ -104,14 +104,14 @@ private:
     unsigned last() const { return isUp() ? end : to; }
   };
   bool isLegal(const Move &move) const;
-  /// How much sooner all ends. What lies between both ends of the move is
-  /// simulated only until it goes on as before.
+  /// The reduction of the makespan. The nodes between both ends of the move are
+  /// simulated only until the state is that of the present order.
   int64_t getGain(const Move &move);
   /// Makes the move if it keeps the edges and the limits and costs at most
   /// `toleranceNs`.
   void tryMove(const Move &move, int64_t toleranceNs);
 
-  /// The problem with what nodes take in the order that was simulated last.
+  /// The problem with the times of nodes in the order that was simulated last.
   FlatProblem frozen;
   SearchStatistics &statistics;
   /// `SearchOptions::stop`.
@@ -126,8 +126,8 @@ private:
   ScheduleOrder best;
   int64_t bestNs = 0;
 
-  /// Machines that have come to the places from `firstKnown` to `endKnown` of
-  /// the present order, by place modulo their number.
+  /// The states of the machine before the places from `firstKnown` to
+  /// `endKnown` of the present order, by place modulo their number.
   std::vector<ContentionMachine> machines;
   unsigned firstKnown = 0, endKnown = 0;
 

@@ -16,27 +16,28 @@
 namespace braid {
 
 /// Looks for a better order of at most 64 neighbours in an order on a machine
-/// whose ops slow each other down: a beam of machines that go on node by node.
+/// whose ops slow each other down: a beam of machine states that are extended
+/// node by node.
 ///
-/// How far a state is from the end is estimated as `WindowSearch` bounds it, if
-/// all that is missing takes as long as in the present order.
+/// The remaining time of a state is estimated by the bound of `WindowSearch`,
+/// with the times of nodes in the present order.
 class ContentionWindow : private WindowSearch {
 public:
   /// An order of the window and the machine after it.
   struct Found {
     std::vector<unsigned> order;
     ContentionMachine machine;
-    /// When all would end, as far as the window decides it.
+    /// The end of the order, as far as the window decides it.
     int64_t estimateNs;
   };
 
-  /// The costs of `flat` are what nodes take in the present order.
+  /// The costs of `flat` are the times of nodes in the present order.
   explicit ContentionWindow(const FlatProblem &flat) : WindowSearch(flat) {}
 
-  /// The most promising orders, the best first, from `machine` on, which has
-  /// come to the beginning of `window`; all keep the limits. `width` states of
-  /// each number of nodes are kept, at most `count` orders are given. Times
-  /// before the window that `window` names are not looked at. `outer` has the
+  /// The most promising orders, the best first, from `machine` on, the state at
+  /// the beginning of `window`; all keep the limits. `width` states of each
+  /// number of nodes are kept, at most `count` orders are given. Times before
+  /// the window that `window` names are not looked at. `outer` has the
   /// operations that are in flight before the window, and from their ends to
   /// the end of all as far as nodes after the window await them. Gives nothing
   /// if `maxSteps` do not suffice.

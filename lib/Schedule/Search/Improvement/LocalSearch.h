@@ -31,7 +31,7 @@ struct NodeMove {
 };
 
 /// Improves orders of one problem, on machines where ops do not slow each other
-/// down. All that it tries keeps the limits if the first order does.
+/// down. All orders that it tries keep the limits if the first one does.
 class LocalSearch {
 public:
   LocalSearch(const FlatProblem &flat, WindowSearch &windows,
@@ -40,8 +40,9 @@ public:
   /// Begins anew from `order`.
   void assign(llvm::ArrayRef<unsigned> order) { timed.assign(order); }
   /// Begins anew from `order`, and takes windows and moves in turn, as far as
-  /// `options` has them, with longer and longer windows, until nothing becomes
-  /// better, the makespan is at most `targetNs` or so many steps are spent.
+  /// `options` has them, with longer and longer windows, until no change
+  /// improves the order, the makespan is at most `targetNs` or `maxSteps` are
+  /// spent.
   void improve(llvm::ArrayRef<unsigned> order, const SearchParts &options,
                int64_t targetNs, uint64_t maxSteps, std::mt19937_64 &engine);
   /// Searches every window of `length` nodes, half of each new, and again where

@@ -13,9 +13,10 @@
 
 namespace braid {
 
-/// What lives and what is in flight at every place of an order that changes. As
-/// both depend on the set of the nodes before a place alone, a change of a part
-/// of the order takes as long as the part. Does nothing without limits.
+/// The live bytes and the operations in flight at every place of an order that
+/// changes. As both depend on the set of the nodes before a place alone, a
+/// change of a part of the order takes as long as the part. Does nothing
+/// without limits.
 class OrderLimits {
 public:
   explicit OrderLimits(const FlatProblem &flat) : flat(flat), tracker(flat) {}

@@ -1,4 +1,4 @@
-//===- StopRule.h - When more steps do not pay ------------------*- C++ -*-===//
+//===- StopRule.h - When a search part ends ---------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,10 +13,10 @@
 
 namespace braid {
 
-/// Ends a part of a search that does not pay: compares the makespan after an
-/// interval of steps with that after 2, 4, 8, ... intervals. The part ends at
-/// the first of these checkpoints that gains less than 0.1 percent over the one
-/// before. It depends on steps alone, never on time.
+/// Ends a part of a search that gains too little: compares the makespan after
+/// an interval of steps with that after 2, 4, 8, ... intervals. The part ends
+/// at the first of these checkpoints that gains less than 0.1 percent over the
+/// one before. It depends on steps alone, never on time.
 class StopRule {
 public:
   /// `firstInterval` 0: never stops.

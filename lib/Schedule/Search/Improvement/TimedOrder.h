@@ -60,8 +60,8 @@ public:
   /// order changes.
   ScheduleWindow getWindow(unsigned begin, unsigned end);
 
-  /// What the makespan would be, as far as it depends on the order of the
-  /// nodes from `begin` on, if these were `nodes`; takes O(nodes).
+  /// The makespan with `nodes` in place of the nodes from `begin` on, as far as
+  /// it depends on their order; O(nodes).
   int64_t evaluate(unsigned begin, llvm::ArrayRef<unsigned> nodes);
   /// True if the order, which keeps the limits, keeps them with `nodes` in
   /// place of those from `begin` on; takes as long as `nodes`.

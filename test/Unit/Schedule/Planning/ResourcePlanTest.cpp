@@ -1,4 +1,4 @@
-//===- ResourcePlanTest.cpp - Who runs on what of the machine -------------===//
+//===- ResourcePlanTest.cpp - Choice of thread-block limits ---------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -28,8 +28,7 @@ struct SizeDefaults {
   int64_t indexBytes = 8;
 };
 
-/// A product of matrices, or a batch of them, which kernels compute in tiles of
-/// the result.
+/// A matmul, or a batch of them, which kernels compute in tiles of the result.
 struct MatrixProduct {
   mlir::Type elementType;
   /// The shape of one result.

@@ -45,8 +45,8 @@ struct IterativeOptions {
   /// An operation counts as hidden once that much more compute than it needs
   /// runs beside it, as a part of its duration.
   double extraOverlap = 0.5;
-  /// True for nodes that are a matrix product, or may be one: without estimates
-  /// they are not dragged along. None if empty.
+  /// True for nodes that are a matmul, or may be one: without estimates they
+  /// are not dragged along. None if empty.
   std::vector<bool> isMatmul;
 };
 
@@ -55,10 +55,10 @@ struct LimitingFactor {
   enum Kind {
     /// It came to the end of the order.
     None,
-    /// A start stands in the way, and starts keep their order.
+    /// The neighbour is a start, and starts keep their order.
     CollectiveOrdering,
     /// `node` has to stay on that side, and may not be dragged along because it
-    /// communicates, or because it may be a matrix product.
+    /// communicates, or because it may be a matmul.
     DataDependency,
     MatmulDependency,
     /// It is hidden.

@@ -75,8 +75,8 @@ public:
   /// it.
   MoveResult moveRight(int64_t limitBytes, int64_t *peakBytes = nullptr);
 
-  /// How much work was done so far: one for each move tried, and one for each
-  /// node of a group that was looked at again.
+  /// The work done so far: one for each move tried, and one for each node of a
+  /// group that was looked at again.
   uint64_t getNumSteps() const { return numSteps; }
 
 private:
@@ -102,8 +102,8 @@ private:
   void setFirst(unsigned buffer, unsigned user);
   void setLast(unsigned buffer, unsigned user);
   /// Hands the buffers that `candidate` and the group share on, as if it had
-  /// changed places with the group. True if there are any; `saved` tells how to
-  /// undo it.
+  /// changed places with the group. True if there are any; `saved` has what is
+  /// needed to undo it.
   bool exchangeUsers(unsigned candidate, bool left);
   void restoreUsers();
   /// The same, unless more than `limitBytes` would live at once in what changes

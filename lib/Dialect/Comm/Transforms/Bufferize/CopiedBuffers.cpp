@@ -39,7 +39,7 @@ static std::optional<Elements> getElements(memref::SubViewOp view) {
   return Elements{offset, offset + type.getNumElements()};
 }
 
-/// Whether all users of `value` stand behind `copy` in its block.
+/// Whether all users of `value` are behind `copy` in its block.
 static bool isUsedBehind(Value value, memref::CopyOp copy) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     Operation *ancestor = copy->getBlock()->findAncestorOpInBlock(*user);
@@ -71,7 +71,7 @@ static bool takesAnyPlace(Operation *user) {
       user);
 }
 
-/// Lets the source of `copy` be the place that it is copied to.
+/// Makes the destination of `copy` its source.
 static void place(memref::CopyOp copy) {
   auto source = copy.getSource().getDefiningOp<memref::AllocOp>();
   auto view = copy.getTarget().getDefiningOp<memref::SubViewOp>();

@@ -16,8 +16,8 @@
 
 namespace braid::comm {
 
-/// A collective whose operand a matrix product computes, so that both can be
-/// done in chunks: an all-reduce, or a reduce-scatter along dimension 0.
+/// A collective whose operand a matmul computes, so that both can be done in
+/// chunks: an all-reduce, or a reduce-scatter along dimension 0.
 struct ChunkableCollective {
   CollectiveOpInterface start;
   WaitOp wait;

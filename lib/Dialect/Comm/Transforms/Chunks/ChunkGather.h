@@ -16,8 +16,8 @@
 
 namespace braid::comm {
 
-/// An all-gather whose result is an operand of a matrix product, so that both
-/// can be done in chunks.
+/// An all-gather whose result is an operand of a matmul, so that both can be
+/// done in chunks.
 struct ChunkableGather {
   CollectiveOpInterface start;
   WaitOp wait;

@@ -1,4 +1,4 @@
-//===- ChunkedProduct.cpp - Chunks of a matrix product --------------------===//
+//===- ChunkedProduct.cpp - Chunks of a matmul ----------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ChunkedProduct.h - Chunks of a matrix product ------------*- C++ -*-===//
+//===- ChunkedProduct.h - Chunks of a matmul --------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -24,7 +24,7 @@ struct Chunk {
 
 /// Divides `size` into `count` chunks, from 1 to `size`, as equal as they can
 /// be. Chunks of 128 and more, but for the last, are multiples of 128, the tile
-/// of a matrix product on GPUs.
+/// of a matmul on GPUs.
 llvm::SmallVector<Chunk> divideIntoChunks(int64_t size, int64_t count);
 
 /// Gives `op`, a chunk of an op, a share of the cost that goes with its size

@@ -65,7 +65,7 @@ private:
 } // namespace
 
 /// The members of each list of the group of `start`; none if lists differ, or
-/// if nobody says how many ranks there are.
+/// if the number of ranks is unknown.
 static std::optional<int64_t> getNumMembers(AllReduceOp start,
                                             const CostOptions &costs) {
   GroupOp group = lookupGroup(start, start.getGroupAttr());

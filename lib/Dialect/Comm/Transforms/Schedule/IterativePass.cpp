@@ -37,8 +37,8 @@ braid::comm::checkIterativeOptions(Location loc,
   return success();
 }
 
-/// Returns true if `op` is a matrix product or a convolution, or a kernel that
-/// may be one.
+/// Returns true if `op` is a matmul or a convolution, or a kernel that may be
+/// one.
 static bool mayBeMatmul(Operation *op) {
   auto compute = dyn_cast<comm::ComputeOp>(op);
   if ((compute && compute.isOpaque()) ||
