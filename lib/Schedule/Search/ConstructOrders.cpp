@@ -15,7 +15,7 @@
 
 using namespace braid;
 
-/// Looks for an order within the memory limit, by all means.
+/// Tries every construction in turn until an order is within the memory limit.
 void ScheduleSearch::findFittingOrder() {
   auto isFound = [&] {
     return hasResult && result.peakBytes <= flat.maxMemory;
