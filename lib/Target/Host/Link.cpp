@@ -57,7 +57,6 @@ LogicalResult braid::linkSharedObject(StringRef objectPath,
                              "'clang', 'gcc', 'ld.lld' or 'ld' on the PATH";
 
   // The linker writes a file that is copied whole: half an output is none.
-  CleanUp cleanUp;
   TemporaryFolder folder("braid-link");
   if (!folder.getError().empty())
     return emitError(loc) << folder.getError();

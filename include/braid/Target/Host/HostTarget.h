@@ -56,7 +56,8 @@ private:
 /// Links `objectPath` to the shared object `outputPath`, with the C compiler or
 /// the linker on the PATH. If `runtimePath` names the runtime library, every
 /// symbol has to be defined. Reports errors, with what the linker said, at
-/// `loc`.
+/// `loc`. If this process is killed, the linker ends and its files go only
+/// where the process has a CleanUp (braid/Support/CleanUp.h).
 llvm::LogicalResult linkSharedObject(llvm::StringRef objectPath,
                                      llvm::StringRef outputPath,
                                      llvm::StringRef runtimePath,
