@@ -33,19 +33,18 @@ def read_channels(module, ranks):
     different ones.
     """
     channels = {}
-    for computation in module.computations():
-        for instruction in computation.instructions():
-            text = instruction.to_string().split(", metadata={", 1)[0]
-            if " replica_groups=" not in text:
-                continue
-            groups, channel = _GROUPS.search(text), _CHANNEL.search(text)
-            if groups is None:
-                raise ValueError(f"cannot read the groups of {text}")
-            if channel is None:
-                continue
-            lists = read_groups(groups[1], ranks)
-            if channels.setdefault(int(channel[1]), lists) != lists:
-                raise ValueError(f"channel {channel[1]} has two sets of groups")
+    for line in module.to_string().splitlines():
+        text = line.split(", metadata={", 1)[0]
+        if " replica_groups=" not in text:
+            continue
+        groups, channel = _GROUPS.search(text), _CHANNEL.search(text)
+        if groups is None:
+            raise ValueError(f"cannot read the groups of {text}")
+        if channel is None:
+            continue
+        lists = read_groups(groups[1], ranks)
+        if channels.setdefault(int(channel[1]), lists) != lists:
+            raise ValueError(f"channel {channel[1]} has two sets of groups")
     return channels
 
 

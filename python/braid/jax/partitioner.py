@@ -20,12 +20,10 @@ import tempfile
 
 import numpy as np
 
-from jaxlib import _hlo, _jax
 from jaxlib.mlir import ir, passmanager
-from jaxlib.mlir._mlir_libs import _jax_mlir_ext
 from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
 
-from . import partitioner_faults
+from . import partitioner_faults, private_names
 from .errors import UnsupportedError
 from .hlo_groups import read_channels
 from .walk import walk
@@ -42,7 +40,7 @@ def parse(text):
     """The module of a text of StableHLO and Shardy, in a context of its own."""
     context = ir.Context()
     registry = ir.DialectRegistry()
-    _jax_mlir_ext.register_dialects(registry)
+    private_names.register_dialects(registry)
     context.append_dialect_registry(registry)
     with context:
         for dialect in (stablehlo, sdy, chlo):
@@ -117,22 +115,23 @@ def _is_open(attributes):
 
 def _partition(module, ranks, free_arguments, free_results):
     """The HloModules before and behind XLA's partitioner."""
-    client = _jax.get_tfrt_cpu_client(num_devices=ranks)
-    options = _jax.CompileOptions()
+    client = private_names.make_client(num_devices=ranks)
+    options = private_names.CompileOptions()
     build = options.executable_build_options
     options.num_partitions = build.num_partitions = ranks
     options.num_replicas = build.num_replicas = 1
     build.use_spmd_partitioning = True
     build.use_shardy_partitioner = any(op.operation.name == "sdy.mesh"
-                                       for op in module.body.operations)
+                                       for op in module.body.operations) or _has_shardy(module)
     build.allow_spmd_sharding_propagation_to_parameters = free_arguments
     build.allow_spmd_sharding_propagation_to_output = free_results
     with tempfile.TemporaryDirectory() as folder:
         options.env_option_overrides = [*_OPTIONS.items(), ("xla_dump_to", folder)]
         failure = None
         try:
-            client.compile_and_load(module, _jax.DeviceList(tuple(client.devices())), options)
-        except _jax.JaxRuntimeError as error:
+            devices = private_names.DeviceList(tuple(client.devices()))
+            client.compile_and_load(module, devices, options)
+        except private_names.CompileError as error:
             # What comes behind the partitioner may fail, such as the call of a library.
             failure = error
         modules = []
@@ -141,9 +140,15 @@ def _partition(module, ranks, free_arguments, free_results):
             if len(found) != 1:
                 raise failure or RuntimeError(f"XLA has run {_PASS} {len(found)} times")
             with open(found[0], "rb") as file:
-                modules.append(_hlo.HloModule.from_serialized_hlo_module_proto(
-                    _field(file.read(), 1)))
+                modules.append(private_names.read_hlo(_field(file.read(), 1)))
         return modules
+
+
+def _has_shardy(module):
+    """Whether an exported module has Shardy's attributes as those of XLA's frontend."""
+    name = "mhlo.frontend_attributes"
+    attributes = module.operation.attributes
+    return name in attributes and "xla.sdy.meshes" in ir.DictAttr(attributes[name])
 
 
 def _field(message, wanted):
@@ -174,7 +179,7 @@ def _field(message, wanted):
 
 
 def _to_module(hlo):
-    return parse(_jax.mlir.hlo_to_stablehlo(hlo.as_serialized_hlo_module_proto()))
+    return parse(private_names.to_stablehlo(hlo))
 
 
 def _read(hlo, ranks):
@@ -247,7 +252,7 @@ def _pair(types, shardings, ranks):
 def _to_tiles(sharding, ranks):
     """A sharding as the number of parts of each dimension, and for each rank its part in
     each dimension; None where every rank has all."""
-    sharding = _hlo.HloSharding.from_proto(sharding)
+    sharding = private_names.read_sharding(sharding)
     if sharding.is_replicated():
         return None
     if not sharding.is_tiled():

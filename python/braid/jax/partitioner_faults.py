@@ -12,10 +12,10 @@ jaxlib 0.10.2 sums over all ranks where it has to sum over some, with results th
 multiples of the right ones. JAX has them itself on as many devices.
 """
 
-from jaxlib import _hlo
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
+from . import private_names
 from .errors import UnsupportedError
 from .walk import walk
 
@@ -39,7 +39,7 @@ def _parts(value):
     text = _sharding(value)
     if text is None:
         return []
-    sharding = _hlo.HloSharding.from_string(text)
+    sharding = private_names.read_sharding(text)
     if not sharding.is_tiled():
         return []
     return list(sharding.tile_assignment_dimensions())[:ir.RankedTensorType(value.type).rank]

@@ -1,31 +1,41 @@
-# ===- versions.py - Versions of JAX ---------------------------------------===#
+# ===- versions.py - Versions of JAX -------------------------------------===#
 #
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===-----------------------------------------------------------------------===#
-"""The version of JAX that the translation is tested with.
+"""The versions of JAX that the translation is tested with.
 
 StableHLO's and Shardy's ops and passes, and XLA's text, change between versions of jaxlib.
+Later versions are tried with a warning: what they lack is found by name (private_names.py).
 """
 
-import os
+import re
+import warnings
 
 import jax
 
 from braid.mlir import BraidError
 
-TESTED = "0.10.2"
-ANY_VARIABLE = "BRAID_ANY_JAX"
+OLDEST = (0, 8)
+TESTED = ("0.8.3", "0.9.2", "0.10.2", "0.12.0.1")
 
 
 class VersionError(BraidError, ImportError):
-    """The installed JAX is not one that braid.jax knows."""
+    """The installed JAX is too old for braid.jax, or lacks what it needs."""
+
+
+class UntestedVersionWarning(UserWarning):
+    """The installed JAX is one that braid.jax was never tested with."""
 
 
 def check_version():
-    """Raises VersionError for another version than the tested one."""
-    if jax.__version__ != TESTED and not os.environ.get(ANY_VARIABLE):
-        raise VersionError(f"JAX {jax.__version__} is not known to braid.jax, expected "
-                           f"{TESTED}; {ANY_VARIABLE}=1 tries it nevertheless")
+    """Raises VersionError for a JAX that is too old; warns of one that was never tested."""
+    numbers = tuple(int(number) for number in re.findall(r"\d+", jax.__version__)[:2])
+    if numbers < OLDEST:
+        raise VersionError(f"found JAX {jax.__version__}, expected "
+                           f"{'.'.join(map(str, OLDEST))} or newer")
+    if jax.__version__ not in TESTED:
+        warnings.warn(f"braid.jax was never tested with JAX {jax.__version__}, only with "
+                      f"{', '.join(TESTED)}", UntestedVersionWarning, stacklevel=3)
