@@ -8,8 +8,8 @@
 """Complex numbers in real arithmetic, where the lowering to the host has none.
 
 A quotient becomes Smith's formula, with the special cases of C's annex G: MLIR's own lowering
-makes copies of signs, which the lowering to the host lacks. Other functions whose lowering
-makes these are refused by name.
+makes copies of signs, which the lowering to the host lacks. tanh and tan follow from those of
+the parts, and 1 / sqrt from the square root, which a pass of StableHLO expands.
 """
 
 import numpy as np
@@ -17,23 +17,40 @@ import numpy as np
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
-from .errors import UnsupportedError
+from .walk import walk
 
-_LACKING = ("stablehlo.sqrt", "stablehlo.rsqrt", "stablehlo.tan", "stablehlo.tanh")
+
+def _complex_type(op):
+    """The type of a result of complex numbers; None for others."""
+    if len(op.results) != 1 or not isinstance(op.results[0].type, ir.RankedTensorType):
+        return None
+    type = ir.RankedTensorType(op.results[0].type)
+    return type if isinstance(type.element_type, ir.ComplexType) else None
+
+
+def simplify(module):
+    """Makes quotients of `rsqrt`, before the square roots are expanded."""
+    for op in walk(module, "stablehlo.rsqrt"):
+        type = _complex_type(op)
+        if type is None:
+            continue
+        with ir.InsertionPoint(op), op.location:
+            parts = _Quotient(type)
+            one = stablehlo.complex(parts.constant(1), parts.constant(0))
+            result = stablehlo.divide(one, stablehlo.sqrt(op.operands[0]))
+        op.results[0].replace_all_uses_with(result)
+        op.erase()
 
 
 def rewrite(op):
-    """Replaces a quotient of complex numbers. Gives whether it was one."""
-    if op.name != "stablehlo.divide" and op.name not in _LACKING:
+    """Replaces a quotient, a tanh or a tan of complex numbers. Gives whether it was one."""
+    rewriter = _REWRITERS.get(op.name)
+    type = rewriter and _complex_type(op)
+    if type is None:
         return False
-    type = ir.RankedTensorType(op.results[0].type)
-    if not isinstance(type.element_type, ir.ComplexType):
-        return False
-    if op.name in _LACKING:
-        raise UnsupportedError(op, "has no translation for complex numbers")
     with ir.InsertionPoint(op), op.location:
-        quotient = _Quotient(type).divide(*op.operands)
-    op.results[0].replace_all_uses_with(quotient)
+        result = rewriter(_Quotient(type), *op.operands)
+    op.results[0].replace_all_uses_with(result)
     op.erase()
     return True
 
@@ -115,3 +132,24 @@ class _Quotient:
         real = stablehlo.divide(stablehlo.add(p, mul(q, ratio)), scale)
         imaginary = stablehlo.divide(stablehlo.subtract(q, mul(p, ratio)), scale)
         return real, select(swapped, stablehlo.negate(imaginary), imaginary)
+
+    def tanh(self, value):
+        return stablehlo.complex(*self._tanh(stablehlo.real(value), stablehlo.imag(value)))
+
+    def tan(self, value):
+        """-i times the tanh of i times the value."""
+        real, imaginary = self._tanh(stablehlo.negate(stablehlo.imag(value)), stablehlo.real(value))
+        return stablehlo.complex(imaginary, stablehlo.negate(real))
+
+    def _tanh(self, x, y):
+        """(tanh x + i tan y) / (1 + i tanh x tan y), with the divisor made real."""
+        mul, add = stablehlo.multiply, stablehlo.add
+        one, t, u = self.constant(1), stablehlo.tanh(x), stablehlo.tan(y)
+        squares = mul(mul(t, t), mul(u, u))
+        divisor = add(one, squares)
+        real = stablehlo.divide(mul(t, add(one, mul(u, u))), divisor)
+        return real, stablehlo.divide(mul(u, stablehlo.subtract(one, mul(t, t))), divisor)
+
+
+_REWRITERS = {"stablehlo.divide": _Quotient.divide, "stablehlo.tanh": _Quotient.tanh,
+              "stablehlo.tan": _Quotient.tan}

@@ -13,12 +13,12 @@
 """
 
 from jaxlib.mlir import ir, passmanager
-from jaxlib.mlir._mlir_libs import _mosaic_gpu_ext
 from jaxlib.mlir.dialects import stablehlo
 
 from braid.mlir import BraidError
 
-from . import collectives, complex_numbers, control, products, reduce_scatters, scalars, scatters
+from . import (bodies, callbacks, collectives, complex_numbers, control, empty_arrays, pools,
+               private_names, products, reduce_scatters, scalars, scatters, sorts)
 from .errors import PassError, UnsupportedError, source_location
 from .groups import World
 from .manual import inline_manual_computations, unwrap
@@ -43,7 +43,7 @@ def run_passes(module, pipeline):
 
 def inline_calls(module):
     """Makes one function of `main` and what it calls."""
-    _mosaic_gpu_ext.register_inliner_extensions(module.context)
+    private_names.register_inliner(module.context)
     run_passes(module, "inline{default-pipeline=},symbol-dce")
 
 
@@ -54,6 +54,9 @@ def to_one_rank(module):
     results of `main`.
     """
     inline_calls(module)
+    callbacks.drop(module)
+    with module.context:
+        sorts.expand_top_k(module)
     world = World(module)
     shardings = unwrap(module, world)
     if shardings is None and world.size > 1:
@@ -73,10 +76,13 @@ def to_text(module, world):
     context.allow_unregistered_dialects = True
     with context:
         run_passes(module, "func.func(chlo-legalize-to-stablehlo)")
+        complex_numbers.simplify(module)
+        run_passes(module, "func.func(stablehlo-complex-math-expander)")
         for op in walk(module, "stablehlo.dynamic_slice"):
             _rewrite(op, (lambda op: reduce_scatters.fuse(op, world),))
-        before = (lambda op: collectives.mark(op, world), products.rewrite, scatters.rewrite,
-                  complex_numbers.rewrite, scalars.fold_broadcast)
+        before = (empty_arrays.rewrite, lambda op: collectives.mark(op, world), products.rewrite, scatters.rewrite,
+                  complex_numbers.rewrite, sorts.rewrite, pools.rewrite, bodies.reduce_nothing,
+                  scalars.fold_broadcast)
         for op in walk(module):
             _rewrite(op, (control.count_iterations, *before))
         _drop_attributes(module)

@@ -1,0 +1,78 @@
+# ===- bodies.py - Bodies of ops on whole arrays -------------------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Applies the body of an op, which computes with scalars, to the elements of arrays."""
+
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+
+from .errors import UnsupportedError
+from .scalars import splat
+
+_IDENTITIES = ("stablehlo.reshape", "stablehlo.broadcast_in_dim", "stablehlo.copy")
+
+
+def apply(op, block, values):
+    """The results of a block of `op` for each element of `values`, arrays of one shape: one
+    for each argument of the block."""
+    shape = ir.RankedTensorType(values[0].type).shape
+    known = list(zip(block.arguments, values))
+
+    def find(value):
+        for old, new in known:
+            if old == value:
+                return new
+        # A scalar from outside of the body.
+        return broadcast(value, shape)
+
+    for inner in block.operations:
+        inner = inner.operation
+        operands = [find(value) for value in inner.operands]
+        if inner.name == "stablehlo.return":
+            return operands
+        if inner.name in _IDENTITIES:
+            known.append((inner.results[0], operands[0]))
+            continue
+        if len(inner.regions):
+            raise UnsupportedError(op, f"its body has {inner.name}, expected elementwise ops")
+        types = [ir.RankedTensorType.get(shape, ir.RankedTensorType(result.type).element_type)
+                 for result in inner.results]
+        attributes = {name: inner.attributes[name] for name in inner.attributes}
+        if inner.name == "stablehlo.constant":
+            attributes["value"] = splat(types[0], attributes["value"])
+        new = ir.Operation.create(inner.name, results=types, operands=operands,
+                                  attributes=attributes)
+        known += zip(inner.results, new.results)
+    raise UnsupportedError(op, "its body has no end")
+
+
+def broadcast(value, shape):
+    """An array of this shape whose elements are a scalar."""
+    type = ir.RankedTensorType(value.type)
+    return stablehlo.broadcast_in_dim(ir.RankedTensorType.get(shape, type.element_type), value, [])
+
+
+def reduce_nothing(op):
+    """Replaces a reduction over no dimensions, or over none of the elements, which the
+    legalisation to linalg lacks. Gives whether it was one."""
+    if op.name != "stablehlo.reduce":
+        return False
+    dimensions = list(ir.DenseI64ArrayAttr(op.attributes["dimensions"]))
+    count = len(op.results)
+    arrays, starts = list(op.operands)[:count], list(op.operands)[count:]
+    shape = ir.RankedTensorType(arrays[0].type).shape
+    if dimensions and all(shape[d] for d in dimensions):
+        return False
+    with ir.InsertionPoint(op), op.location:
+        result_shape = ir.RankedTensorType(op.results[0].type).shape
+        results = [broadcast(start, result_shape) for start in starts]
+        if not dimensions:
+            results = apply(op, op.regions[0].blocks[0], results + arrays)
+    for old, new in zip(op.results, results):
+        old.replace_all_uses_with(new)
+    op.erase()
+    return True

@@ -1,0 +1,39 @@
+# ===- callbacks.py - Callbacks into Python ------------------------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Drops what only prints, and refuses other callbacks into Python by their names."""
+
+import warnings
+
+from jaxlib.mlir import ir
+
+from .errors import UnsupportedError, find_location
+from .walk import walk
+
+# What JAX calls callbacks that a program is the same without.
+_PRINTS = ("debug_callback", "debug_print", "inspect_sharding")
+
+
+class DroppedCallbackWarning(UserWarning):
+    """A `jax.debug.print`, or `jax.debug.callback`, is left out of the program."""
+
+
+def drop(module):
+    """Drops the prints of a module with a warning; raises UnsupportedError for other
+    callbacks."""
+    for op in walk(module, "stablehlo.custom_call"):
+        target = ir.StringAttr(op.attributes["call_target_name"]).value
+        if "callback" not in target:
+            continue
+        location, primitive = find_location(op)
+        place = f"{location}: " if location else ""
+        if primitive not in _PRINTS or any(list(result.uses) for result in op.results):
+            name = f"`{primitive}`" if primitive else f"the callback `{target}`"
+            raise UnsupportedError(op, f"{name} calls Python, which a compiled program cannot")
+        warnings.warn(f"{place}{primitive} is left out of the program", DroppedCallbackWarning,
+                      stacklevel=5)
+        op.erase()

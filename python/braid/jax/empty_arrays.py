@@ -1,0 +1,54 @@
+# ===- empty_arrays.py - Arrays without elements -------------------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Keeps arrays without elements out of the legalisation to linalg, whose slices of nothing at the
+end of an array are out of its bounds."""
+
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+
+from . import bodies
+
+# Ops that compute nothing but their results.
+_PURE = ("abs", "add", "and", "broadcast_in_dim", "bitcast_convert", "clamp", "compare", "concatenate",
+         "convert", "divide", "dynamic_slice", "exponential", "gather", "iota", "maximum", "minimum",
+         "multiply", "negate", "not", "or", "pad", "real", "reshape", "reverse", "select", "slice",
+         "subtract", "transpose", "xor")
+_PURE = tuple(f"stablehlo.{name}" for name in _PURE)
+
+
+def _shape(value):
+    return list(ir.RankedTensorType(value.type).shape)
+
+
+def rewrite(op):
+    """Replaces an op that gives an array without elements, or joins or inserts one. Gives whether
+    it was one."""
+    if op.name not in _PURE and op.name != "stablehlo.dynamic_update_slice":
+        return False
+    with ir.InsertionPoint(op), op.location:
+        result = _replacement(op)
+    if result is None:
+        return False
+    op.results[0].replace_all_uses_with(result)
+    op.erase()
+    return True
+
+
+def _replacement(op):
+    if op.name in _PURE and 0 in _shape(op.results[0]):
+        return stablehlo.constant(ir.Attribute.parse(f"dense<> : {op.results[0].type}"))
+    if op.name == "stablehlo.concatenate":
+        whole = list(op.operands)
+        parts = [value for value in whole if 0 not in _shape(value)]
+        dimension = ir.IntegerAttr(op.attributes["dimension"]).value
+        return stablehlo.concatenate(parts, dimension) if len(parts) < len(whole) else None
+    if op.name == "stablehlo.pad" and 0 in _shape(op.operands[0]):
+        return bodies.broadcast(op.operands[1], _shape(op.results[0]))
+    if op.name == "stablehlo.dynamic_update_slice" and 0 in _shape(op.operands[1]):
+        return op.operands[0]
+    return None

@@ -1,0 +1,135 @@
+# ===- pools.py - Gradients of pools -------------------------------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Brings `stablehlo.select_and_scatter`, the gradient of a max pool, to selects and paddings:
+the legalisation to linalg lacks it. Every position of a window is one step."""
+
+import itertools
+
+import numpy as np
+
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+
+from . import bodies
+from .errors import UnsupportedError
+
+_MOST_POSITIONS = 4096
+
+
+def rewrite(op):
+    """Replaces the gradient of a pool. Gives whether it was one."""
+    if op.name != "stablehlo.select_and_scatter":
+        return False
+    with ir.InsertionPoint(op), op.location:
+        result = _Gradient(op).compute()
+    op.results[0].replace_all_uses_with(result)
+    op.erase()
+    return True
+
+
+def _integers(op, name, default):
+    return list(ir.DenseI64ArrayAttr(op.attributes[name])) if name in op.attributes else default
+
+
+def _type(shape, element):
+    return ir.RankedTensorType.get(shape, element)
+
+
+class _Gradient:
+    """What a max pool of `operand` gives back of `source`, the gradient of its result."""
+
+    def __init__(self, op):
+        self.op = op
+        self.operand, self.source, self.start = op.operands
+        type = ir.RankedTensorType(self.operand.type)
+        self.element, self.shape = type.element_type, list(type.shape)
+        self.out = list(ir.RankedTensorType(self.source.type).shape)
+        rank = len(self.shape)
+        self.window = _integers(op, "window_dimensions", [1] * rank)
+        self.strides = _integers(op, "window_strides", [1] * rank)
+        padding = [[0, 0]] * rank
+        if "padding" in op.attributes:
+            padding = np.array(list(ir.DenseIntElementsAttr(op.attributes["padding"]))).reshape(-1, 2).tolist()
+        if any(size < 0 for pair in padding for size in pair):
+            raise UnsupportedError(op, f"its padding {padding} is negative")
+        if np.prod(self.window) > _MOST_POSITIONS:
+            raise UnsupportedError(op, f"its window {self.window} has more than {_MOST_POSITIONS} positions")
+        self.low = [low for low, _ in padding]
+        self.padded = [low + size + high for size, (low, high) in zip(self.shape, padding)]
+
+    def compute(self):
+        if 0 in self.out or 0 in self.shape:
+            return bodies.broadcast(self.start, self.shape)
+        offsets = list(itertools.product(*map(range, self.window)))
+        padded = self._pad(self.operand, self.low,
+                           [p - s - low for p, s, low in zip(self.padded, self.shape, self.low)])
+        numbers = _type(self.out, ir.IntegerType.get_signless(32))
+        chosen = value = None
+        has = np.zeros(self.out, bool)
+        for number, offset in enumerate(offsets):
+            inside = self._inside(offset)
+            candidate = stablehlo.slice(padded, list(offset), self._ends(offset), self.strides)
+            here = _splat(numbers, number)
+            if value is None:
+                value, chosen = candidate, here
+            else:
+                keep, = bodies.apply(self.op, self.op.regions[0].blocks[0], [value, candidate])
+                if not (inside.all() and has.all()):
+                    takes = stablehlo.or_(stablehlo.not_(keep), self._mask(~has))
+                    keep = stablehlo.not_(stablehlo.and_(takes, self._mask(inside)))
+                value = stablehlo.select(keep, value, candidate)
+                chosen = stablehlo.select(keep, chosen, here)
+            has |= inside
+        result = bodies.broadcast(self.start, self.padded)
+        for number, offset in enumerate(offsets):
+            is_here = stablehlo.compare(chosen, _splat(numbers, number),
+                                        stablehlo.ComparisonDirectionAttr.get("EQ"))
+            ends = [padded - end for padded, end in zip(self.padded, self._ends(offset))]
+            part = self._pad(self.source, offset, ends, self.strides)
+            mask = self._pad(is_here, offset, ends, self.strides)
+            sum, = bodies.apply(self.op, self.op.regions[1].blocks[0], [result, part])
+            result = stablehlo.select(mask, sum, result)
+        ends = [low + size for low, size in zip(self.low, self.shape)]
+        return stablehlo.slice(result, self.low, ends, [1] * len(ends))
+
+    def _ends(self, offset):
+        return [o + (count - 1) * stride + 1
+                for o, count, stride in zip(offset, self.out, self.strides)]
+
+    def _inside(self, offset):
+        """Where this position of a window is one of the operand's, not of its padding."""
+        found = np.ones(self.out, bool)
+        for d, (o, low, size) in enumerate(zip(offset, self.low, self.shape)):
+            position = o + np.arange(self.out[d]) * self.strides[d] - low
+            found &= ((position >= 0) & (position < size)).reshape(
+                [-1 if e == d else 1 for e in range(len(self.out))])
+        return found
+
+    def _mask(self, values):
+        """A constant mask, stored along the dimensions in which it varies."""
+        varies = [d for d in range(values.ndim)
+                  if (values != np.take(values, [0], axis=d)).any()]
+        small = values[tuple(slice(None) if d in varies else 0 for d in range(values.ndim))]
+        i1 = ir.IntegerType.get_signless(1)
+        text = str(small.tolist()).lower() if small.ndim else str(bool(small)).lower()
+        constant = stablehlo.constant(ir.Attribute.parse(
+            f"dense<{text}> : {_type(list(small.shape), i1)}"))
+        return stablehlo.broadcast_in_dim(_type(self.out, i1), constant, varies)
+
+    def _pad(self, value, low, high, strides=None):
+        element = ir.RankedTensorType(value.type).element_type
+        is_float = isinstance(element, ir.FloatType)
+        zero = stablehlo.constant(ir.Attribute.parse(
+            f"dense<{'0.0' if is_float else '0' if str(element) != 'i1' else 'false'}> : {_type([], element)}"))
+        inner = [stride - 1 for stride in strides or [1] * len(self.shape)]
+        return stablehlo.pad(value, zero, list(low), list(high), inner)
+
+
+def _splat(type, value):
+    return stablehlo.constant(ir.DenseElementsAttr.get_splat(
+        type, ir.IntegerAttr.get(type.element_type, value)))

@@ -1,0 +1,116 @@
+# REQUIRES: jax
+# RUN: %jax_python %s
+"""Operations that braid.jax brings to others by itself: sorts, gradients of pools, reductions of
+nothing, complex functions, prints and other callbacks."""
+
+import unittest
+import warnings
+
+import jax
+import jax.numpy as jnp
+import jax_testing as jt
+import numpy as np
+from jax import lax
+from jax.sharding import PartitionSpec as P
+
+import braid.jax
+from braid.jax.callbacks import DroppedCallbackWarning
+
+LINE = jt.make_mesh((2,), ("r",))
+
+
+def shard(fn):
+    return jax.jit(jax.shard_map(fn, mesh=LINE, in_specs=P("r"), out_specs=P("r"), check_vma=False))
+
+
+def with_special_values(shape):
+    x = jt.integers(shape)
+    x.flat[[1, 7, 11, 12]] = np.nan, np.inf, -0.0, -np.inf
+    return x
+
+
+class SortTest(jt.JaxTestCase):
+    def test_orders(self):
+        def sorts(x, y):
+            key = jax.random.key(3)
+            return (jnp.sort(x, axis=1), jnp.argsort(x, axis=1, descending=True), jnp.sort(x, axis=0),
+                    lax.top_k(x, 3), jnp.sort(x > 0, axis=1), jnp.sort(x.astype(jnp.bfloat16), axis=1).astype(jnp.float32),
+                    lax.sort((y.astype(np.int32), (y * y).astype(np.uint8), y), num_keys=2),
+                    jnp.median(y, axis=1), jnp.quantile(y, 0.3, axis=1), lax.approx_max_k(y, 2),
+                    lax.approx_min_k(y, 5, reduction_dimension=1), jax.random.permutation(key, y, axis=1),
+                    jnp.unique(y.astype(np.int32).reshape(-1), size=9)[None],
+                    jnp.searchsorted(jnp.sort(y[0]), y[1])[None], jnp.sort(y[:, :0], axis=1),
+                    jnp.sort(y[:, :1], axis=1), jnp.sort(y[:, :8], axis=1))
+
+        self.check_equal(shard(sorts), with_special_values((6, 13)), jt.integers((6, 13), seed=1))
+
+    def test_gradient_of_chosen_elements(self):
+        self.check_equal(shard(jax.grad(lambda x: (lax.top_k(x, 3)[0] ** 2).sum())), jt.normals((4, 9)))
+
+
+class PoolTest(jt.JaxTestCase):
+    def test_gradients_of_max_pools(self):
+        def pool(window, strides, padding):
+            def loss(x):
+                found = lax.reduce_window(x, -jnp.inf, lax.max, (1, *window, 1), (1, *strides, 1), padding)
+                return (jnp.where(jnp.isfinite(found), found, 0) ** 2).sum()
+            return jax.grad(loss)
+
+        def gradients(x):
+            return (pool((3, 3), (2, 2), "SAME")(x), pool((3, 2), (1, 3), "VALID")(x),
+                    pool((2, 2), (2, 2), "VALID")(x),
+                    pool((2, 2), (3, 3), ((0, 0), (3, 2), (1, 4), (0, 0)))(x))
+
+        # Equal elements: the first one of a window counts.
+        self.check_equal(shard(gradients), jt.integers((4, 9, 7, 2)))
+
+
+class ReductionTest(jt.JaxTestCase):
+    def test_of_nothing(self):
+        self.check_equal(shard(lambda x: (
+            jnp.sum(x, axis=()), jnp.max(x, axis=()), jnp.sum(x[:, 4:4], axis=1),
+            jnp.concatenate([x[:, 4:4], x], axis=1), x[:, 4:4],
+            lax.associative_scan(jnp.multiply, x, axis=1))), jt.integers((4, 5)))
+
+
+class ComplexTest(jt.JaxTestCase):
+    def test_functions(self):
+        x = jt.normals((4, 6)) + 1j * jt.normals((4, 6), seed=1)
+        x[0, :3] = 0, -4, 4j
+        self.check_functions(x.astype(np.complex64), jnp.sqrt, jnp.tanh, jnp.tan, jnp.log1p)
+        self.check_functions((x + 1).astype(np.complex64), lax.rsqrt)
+
+    def check_functions(self, x, *functions):
+        fn = shard(lambda x: [f(x) for f in functions])
+        for one, other in zip(braid.jax.compile(fn, x)(x), fn(x)):
+            np.testing.assert_allclose(one, np.asarray(other), rtol=2e-5, atol=2e-6)
+
+
+class CallbackTest(jt.JaxTestCase):
+    def test_print_is_dropped_with_a_warning(self):
+        def double(x):
+            jax.debug.print("x = {}", x)  # this line
+            return x * 2
+
+        for fn in (shard(double), jax.jit(double, in_shardings=jax.NamedSharding(LINE, P("r")))):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                x = jt.integers((4, 2))
+                np.testing.assert_array_equal(braid.jax.compile(fn, x)(x), x * 2)
+            found = [str(w.message) for w in caught if issubclass(w.category, DroppedCallbackWarning)]
+            self.assertEqual(len(found), 1, found)
+            line = double.__code__.co_firstlineno + 1
+            self.assertRegex(found[0], rf"operations.py:{line}:\d+: debug_\w+ is left out of the program")
+
+    def test_others_are_refused_by_name(self):
+        shape = jax.ShapeDtypeStruct((2, 2), np.float32)
+        for name, call in (("pure_callback", jax.pure_callback),
+                           ("io_callback", jax.experimental.io_callback)):
+            fn = shard(lambda x, call=call: call(lambda x: x, shape, x))
+            with self.assertRaisesRegex(braid.jax.UnsupportedError,
+                                        rf"operations.py:\d+:\d+: .*`{name}` calls Python, which a compiled"):
+                braid.jax.export(fn, jt.integers((4, 2)))
+
+
+if __name__ == "__main__":
+    unittest.main()
