@@ -5,7 +5,15 @@
 
 
 class BraidError(Exception):
-    """The base of everything that Braid raises on purpose."""
+    """The base of everything that Braid raises on purpose.
+
+    Attributes
+    ----------
+    details : str
+        What is known beyond the message, such as the output of a tool; empty where that is all.
+    """
+
+    details = ""
 
 
 class ScheduleError(BraidError, ValueError):

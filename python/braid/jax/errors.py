@@ -15,6 +15,20 @@ from braid.mlir import BraidError, Location
 # How XLA's messages name the source of an instruction.
 _XLA_SOURCE = re.compile(r'source_file="([^"\n]+)" source_line=(\d+)[^}\n]*?source_column=(\d+)')
 
+# Files of packages, whose lines are not the user's.
+_PACKAGES = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
+
+# What XLA writes behind an instruction.
+_XLA_ATTRIBUTES = re.compile(r", (?:metadata|backend_config|frontend_attributes|origin)=\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
+_LONGEST = 300
+
+
+def _shorten(reason):
+    """The first line of a reason, without what XLA writes behind instructions."""
+    lines = reason.strip().splitlines() or [""]
+    line = _XLA_ATTRIBUTES.sub("", lines[0])
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
+
 
 class UnsupportedError(BraidError):
     """An operation of the program has no translation.
@@ -23,14 +37,17 @@ class UnsupportedError(BraidError):
     location: its Location in the Python source, or None
     primitive: what JAX calls it, such as `sort`, or None
     reason: what is wrong with it
+    details: the text of the operation, with all places that it comes from
     """
 
     def __init__(self, op, reason):
-        location, primitive = _find_location(op)
-        self._say(op.name, location, primitive, reason)
+        location, primitive = find_location(op)
+        details = f"{reason}\n{op.operation.get_asm(enable_debug_info=True)}"
+        self._say(op.name, location, primitive, _shorten(reason), details)
 
-    def _say(self, op, location, primitive, reason):
+    def _say(self, op, location, primitive, reason, details):
         self.op, self.location, self.primitive, self.reason = op, location, primitive, reason
+        self.details = details
         place = f"{location}: " if location else ""
         origin = f" (from {primitive})" if primitive else ""
         super().__init__(f"{place}{op}{origin}: {reason}")
@@ -38,14 +55,14 @@ class UnsupportedError(BraidError):
     def to_json(self):
         """What `from_json` makes the same error of, in another process."""
         place = self.location and (self.location.file, self.location.line, self.location.column)
-        return [self.op, place, self.primitive, self.reason]
+        return [self.op, place, self.primitive, self.reason, self.details]
 
     @classmethod
     def from_json(cls, given):
         """The error that another process has raised."""
-        op, place, primitive, reason = given
+        op, place, primitive, reason, details = given
         error = cls.__new__(cls)
-        error._say(op, Location(*place) if place else None, primitive, reason)
+        error._say(op, Location(*place) if place else None, primitive, reason, details)
         return error
 
 
@@ -53,6 +70,7 @@ class PassError(BraidError):
     """A pass of jaxlib refuses the program.
 
     location: the Location in the Python source of what it refuses, or None
+    details: all that the pass says
     """
 
     def __init__(self, error):
@@ -61,25 +79,28 @@ class PassError(BraidError):
         found = [source_location(d.location)[0] for d in diagnostics]
         self.location = next((location for location in found if location), None)
         place = f"{self.location}: " if self.location else ""
-        reasons = "; ".join(d.message for d in diagnostics) or str(error)
-        super().__init__(f"{place}jaxlib's passes refuse the program: {reasons}")
+        reason = next((d.message for d in diagnostics), str(error))
+        self.details = str(error)
+        super().__init__(f"{place}jaxlib's passes refuse the program: {_shorten(reason)}")
 
 
 class PartitionError(BraidError):
     """XLA could not make the program of one rank.
 
     location: the Location in the Python source of the op that XLA names, or None
+    details: all that XLA says
     """
 
-    def __init__(self, reason):
+    def __init__(self, reason, details=""):
         found = _XLA_SOURCE.search(reason)
+        self.details = details or reason
         self.location = Location(*found.groups()) if found else None
         place = f"{self.location}: " if found else ""
-        super().__init__(f"{place}the partitioner failed: {reason}; a function under "
+        super().__init__(f"{place}the partitioner failed: {_shorten(reason)}; a function under "
                          "jax.shard_map needs no partitioner")
 
 
-def _find_location(op):
+def find_location(op):
     """The place and the primitive of an op; where it has none, as a constant that a
     partitioner makes, those of an op that uses it, or of the op around it."""
     seen, waiting = set(), [op.operation]
@@ -98,9 +119,10 @@ def _find_location(op):
 
 def source_location(location):
     """The place in the Python source and the primitive that an MLIR location of JAX
-    names: the innermost call's file, and the outermost name."""
+    names: the innermost call in a file of the user's, and the outermost name."""
     text = str(location)
-    place = re.search(r'"([^"\n]+)":(\d+):(\d+)', text)
+    places = re.findall(r'"([^"\n]+)":(\d+):(\d+)', text)
+    own = [place for place in places if not _PACKAGES.search(place[0])]
     name = re.match(r'loc\((?:callsite\()*"([^"]*)"(?!:\d)', text)
-    primitive = name[1].rsplit("/", 1)[-1] if name else None
-    return Location(*place.groups()) if place else None, primitive
+    primitive = name[1].rstrip(":").rsplit("/", 1)[-1] if name else None
+    return Location(*(own or places)[0]) if places else None, primitive

@@ -51,7 +51,7 @@ def partition(module, world):
     done = subprocess.run([sys.executable, "-c", _PROGRAM, *_get_path()], text=True, check=False,
                           input=json.dumps(given), capture_output=True, env=environment)
     if done.returncode:
-        raise PartitionError(_reason(done.stderr, done.returncode))
+        raise PartitionError(_reason(done.stderr, done.returncode), done.stderr)
     found = json.loads(done.stdout)
     if "refused" in found:
         raise UnsupportedError.from_json(found["refused"])

@@ -98,7 +98,7 @@ class ToolError(BraidError):
     def __init__(self, tool, status, stderr):
         self.tool = tool
         self.status = status
-        self.stderr = stderr
+        self.stderr = self.details = stderr
         self.diagnostics = parse_diagnostics(stderr)
         errors = [d for d in self.diagnostics if d.severity == "error"]
         self.location = errors[0].location if errors else None
