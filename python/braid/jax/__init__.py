@@ -15,6 +15,8 @@
     program = braid.jax.export(jax.shard_map(f, mesh=mesh, ...), x, w)
     print(program.report(passes="comm-schedule"))
 
+`braid.jax.from_stablehlo` makes a program of a module, as a text or serialized.
+
 A program is that of one rank, with the mesh's devices as ranks in the order of their
 logical numbers. It runs on the CPU, each rank a thread, whatever devices JAX has.
 """
@@ -24,8 +26,9 @@ from .versions import VersionError, check_version
 check_version()
 
 from .errors import PartitionError, UnsupportedError
+from .modules import from_stablehlo
 from .program import Function, Program, compile, export
 from .sharding import Sharding
 
 __all__ = ["Function", "PartitionError", "Program", "Sharding", "UnsupportedError",
-           "VersionError", "compile", "export"]
+           "VersionError", "compile", "export", "from_stablehlo"]

@@ -7,6 +7,8 @@
 # ===-----------------------------------------------------------------------===#
 """What `braid.jax.export` gives: a program that knows JAX's trees and shardings."""
 
+import contextlib
+
 import jax
 import numpy as np
 from jaxlib.mlir import ir
@@ -15,14 +17,15 @@ import braid.mlir
 from braid._renamed import renamed_keywords
 from braid.mlir.arrays import aligned_copy, is_taken_as_it_is
 
-from . import lowering
+from . import calls, lowering, private_names
+from .values import Value, signature
 
 
 def export(fn, *args, mesh=None, **kwargs):
     """Translates a JAX function into a Braid program for one rank.
 
-    fn: a function under `jax.shard_map`, a `jax.jit` of one, or a `jax.jit` with
-        shardings
+    fn: a function under `jax.shard_map`, a `jax.jit` of one, a `jax.jit` with
+        shardings, or what a package makes of these (`flax.nnx.jit`, `equinox.filter_jit`)
     args, kwargs: its arguments, as arrays or `jax.ShapeDtypeStruct`s, in global shapes
     mesh: the mesh to trace under, for functions that take it from the context. An
         abstract mesh needs no devices: `jax.sharding.AbstractMesh((8,), ("x",))`.
@@ -30,17 +33,19 @@ def export(fn, *args, mesh=None, **kwargs):
     Raises UnsupportedError, with the line of the Python source, for what has no
     translation.
     """
-    if not hasattr(fn, "lower"):
-        fn = jax.jit(fn, keep_unused=True)
     if mesh is None:
-        lowered = fn.lower(*args, **kwargs)
+        context = contextlib.nullcontext()
     elif isinstance(mesh, jax.sharding.AbstractMesh):
-        with jax.sharding.use_abstract_mesh(mesh):
-            lowered = fn.lower(*args, **kwargs)
+        context = jax.sharding.use_abstract_mesh(mesh)
     else:
-        with jax.set_mesh(mesh):
-            lowered = fn.lower(*args, **kwargs)
-    return Program(lowered)
+        context = jax.set_mesh(mesh)
+    with context:
+        outer, lowered = calls.lower(fn, args, kwargs)
+    program = Program(lowered)
+    program._outer = outer
+    if outer is lowered:
+        program._static = calls.StaticArguments(args, kwargs, lowered.args_info)
+    return program
 
 
 def compile(fn, *args, mesh=None, passes=None, **kwargs):
@@ -58,16 +63,37 @@ class Program(braid.mlir.Program):
     in_shardings, out_shardings: the Shardings of the flat arguments and results
     """
 
+    # What a package's wrapper of `jax.jit` gives, and the static arguments.
+    _outer = _static = None
+
     def __init__(self, lowered):
         """Translates what `jax.jit(fn).lower(...)` gives."""
         arguments, self.in_tree = jax.tree.flatten(lowered.args_info)
         results, self.out_tree = jax.tree.flatten(lowered.out_info)
-        kept = sorted(lowered._lowering.compile_args.get("kept_var_idx",
-                                                         range(len(arguments))))
-        self._arguments = [(tuple(a.shape), np.dtype(a.dtype)) for a in arguments]
-        self._results = [(tuple(r.shape), np.dtype(r.dtype)) for r in results]
-        self._kept = kept
-        module = _copy(lowered.compiler_ir("stablehlo"))
+        self._arguments = [Value.of(a) for a in arguments]
+        self._results = [Value.of(r) for r in results]
+        self._kept = private_names.kept_arguments(lowered, len(arguments))
+        self._translate(_copy(lowered.compiler_ir("stablehlo")))
+
+    @classmethod
+    def from_module(cls, module, in_tree=None, out_tree=None, kept=None):
+        """Translates a module of StableHLO, which it changes. in_tree, out_tree: the trees of
+        the arguments and results of `main`, by default flat ones; kept: the numbers of the
+        arguments that it has, of those of in_tree."""
+        program = cls.__new__(cls)
+        arguments, results = signature(module)
+        if kept is None:
+            kept = range(len(arguments))
+        leaves = [None] * (in_tree.num_leaves if in_tree else len(arguments))
+        for number, value in zip(kept, arguments):
+            leaves[number] = value
+        program._arguments, program._results, program._kept = leaves, results, list(kept)
+        program.in_tree = in_tree or jax.tree.structure((tuple([0] * len(arguments)), {}))
+        program.out_tree = out_tree or jax.tree.structure(tuple([0] * len(results)))
+        program._translate(module)
+        return program
+
+    def _translate(self, module):
         module, world, shardings = lowering.to_one_rank(module)
         self.ranks = world.size
         self.in_shardings, self.out_shardings = shardings
@@ -75,21 +101,15 @@ class Program(braid.mlir.Program):
 
     def shard(self, *args, **kwargs):
         """The arguments of every rank: its parts of global arrays."""
+        if self._static:
+            args, kwargs = self._static.drop(args, kwargs)
         leaves, tree = jax.tree.flatten((args, kwargs))
         if tree != self.in_tree:
             raise braid.mlir.ArgumentError(f"the arguments are {tree}, expected "
                                            f"{self.in_tree}")
         arrays = []
-        for number, ((shape, dtype), leaf) in enumerate(zip(self._arguments, leaves)):
-            array = np.asarray(leaf)
-            # JAX computes in 32 bits unless told otherwise.
-            if array.dtype != dtype and jax.dtypes.canonicalize_dtype(array.dtype) == dtype:
-                array = array.astype(dtype)
-            if array.shape != shape or array.dtype != dtype:
-                raise braid.mlir.ArgumentError(
-                    f"argument {number} is {array.dtype}{list(array.shape)}, expected "
-                    f"{dtype}{list(shape)}")
-            arrays.append(array)
+        for number, (value, leaf) in enumerate(zip(self._arguments, leaves)):
+            arrays.append(None if value is None else value.take(number, leaf))
         # Once for all ranks, instead of once for each in the run.
         kept = [arrays[i] if is_taken_as_it_is(arrays[i]) else aligned_copy(arrays[i])
                 for i in self._kept]
@@ -102,8 +122,8 @@ class Program(braid.mlir.Program):
         """The global results, as NumPy arrays in the tree that the function gives,
         from the results of every rank."""
         leaves = []
-        for number, ((shape, dtype), sharding) in enumerate(
-                zip(self._results, self.out_shardings)):
+        for number, (value, sharding) in enumerate(zip(self._results, self.out_shardings)):
+            shape, dtype = value.shape, value.dtype
             whole = np.empty(shape, dtype)
             # Of equal parts the first one counts, as in JAX.
             parts = {str(sharding.part(shape, rank)): rank
@@ -113,7 +133,7 @@ class Program(braid.mlir.Program):
                 # Integers of the IR have no sign.
                 part = part.view(dtype) if part.dtype != dtype else part
                 whole[sharding.part(shape, rank)] = part
-            leaves.append(whole)
+            leaves.append(value.give(whole))
         return jax.tree.unflatten(self.out_tree, leaves)
 
     @renamed_keywords(verify_program="verify")
@@ -134,9 +154,15 @@ class Function:
     def __init__(self, program, executable):
         self.program = program
         self.executable = executable
+        outer = program._outer
+        self._call = self._run if outer is None else calls.wrap(outer, self._run)
 
     def __call__(self, *args, **kwargs):
-        """Runs the function on all ranks."""
+        """Runs the function on all ranks. Static arguments may be left out, as those of what
+        JAX has compiled."""
+        return self._call(*args, **kwargs)
+
+    def _run(self, *args, **kwargs):
         results = self.executable.run(self.program.shard(*args, **kwargs))
         return self.program.unshard(results)
 
