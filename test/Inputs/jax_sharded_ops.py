@@ -133,14 +133,6 @@ def lookups():
     yield Case("gradient of a lookup", lambda x, i: jax.grad(lambda t: (t[i] ** 2).sum())(x),
                [X, ROWS])
     yield Case("segment_sum", lambda x, i: jax.ops.segment_sum(x, i, 8), [X[:4], ROWS])
-    yield Case("sort", lambda x: jnp.sort(x, axis=0), [X])
-    yield Case("argsort", lambda x: jnp.argsort(x, axis=1), [X])
-    yield Case("top_k", lambda x: lax.top_k(x, 4), [X])
-    yield Case("ranks of a permutation", lambda x: jnp.argsort(jnp.argsort(x[0])), [X])
-    yield Case("median", lambda x: jnp.median(x, axis=0), [X])
-    yield Case("gradient of a pool", jax.grad(lambda x: (pool(lax.max, -np.inf)(x) ** 2).sum()),
-               [IMAGES])
-    yield Case("fft", lambda x: jnp.fft.fft(x).real, [X], refused="stablehlo.fft")
 
 
 def products():
@@ -195,6 +187,17 @@ def control(mesh):
     yield Case("gradient outside shard_map", jax.grad(lambda x: (mapped(x) ** 2).sum()), [X])
 
 
+def orders():
+    yield Case("sort", lambda x: jnp.sort(x, axis=0), [X])
+    yield Case("argsort", lambda x: jnp.argsort(x, axis=1), [X])
+    yield Case("top_k", lambda x: lax.top_k(x, 4), [X])
+    yield Case("ranks of a permutation", lambda x: jnp.argsort(jnp.argsort(x[0])), [X])
+    yield Case("median", lambda x: jnp.median(x, axis=0), [X])
+    yield Case("gradient of a pool", jax.grad(lambda x: (pool(lax.max, -np.inf)(x) ** 2).sum()),
+               [IMAGES])
+    yield Case("fft", lambda x: jnp.fft.fft(x).real, [X], refused="stablehlo.fft")
+
+
 @jax.custom_vjp
 def clipped(x):
     return x * x
@@ -205,7 +208,8 @@ clipped.defvjp(lambda x: (x * x, x), lambda x, g: (jnp.clip(g * x, -4, 4),))
 
 def make_cases(mesh):
     """The programs, for arguments and results that are split over this mesh."""
-    return [*reductions(), *moves(), *lookups(), *products(), *control(mesh)]
+    return [*reductions(), *moves(), *lookups(), *products(), *control(mesh),
+            *orders()]
 
 
 def layouts(case, mesh):

@@ -5,8 +5,9 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 VERSION=0.10.2
-# What the documentation draws with.
-WANTED="$VERSION matplotlib"
+# What the documentation draws with, and packages whose functions the tests call.
+PACKAGES="matplotlib flax equinox flatbuffers"
+WANTED="$VERSION $PACKAGES"
 folder=$BUILD/jax
 stamp=$folder/.installed
 [ "$(cat "$stamp" 2>/dev/null)" != "$WANTED" ] || exit 0
@@ -18,7 +19,7 @@ rm -rf "$folder"
 # Tests compile what they import (test/lit.cfg.py).
 # Debian's Python has its NumPy beside it; JAX brings a newer one.
 if ! { /usr/bin/python3 -m venv "$folder" &&
-  "$folder/bin/pip" install --quiet --no-compile --timeout 30 --retries 1 "jax==$VERSION" matplotlib; } >"$log" 2>&1; then
+  "$folder/bin/pip" install --quiet --no-compile --timeout 30 --retries 1 "jax==$VERSION" $PACKAGES; } >"$log" 2>&1; then
   rm -rf "$folder"
   exit 1
 fi
