@@ -10,6 +10,9 @@
 A convolution with a split spatial dimension whose filters are split, too: the partitioner of
 jaxlib 0.10.2 sums over all ranks where it has to sum over some, with results that are
 multiples of the right ones. JAX has them itself on as many devices.
+
+The gradient of a max pool whose windows overlap along a split dimension: parts of it stand in
+wrong places, in JAX, too.
 """
 
 from jaxlib.mlir import ir
@@ -32,6 +35,15 @@ def refuse_wrong(module):
         if max(spatial, default=1) > 1 and max(filters, default=1) > 1:
             raise UnsupportedError(op, "XLA's partitioner makes a wrong program of a convolution "
                                        "of split filters that is split along a spatial dimension")
+    for op in walk(module, "stablehlo.select_and_scatter"):
+        window = list(ir.DenseI64ArrayAttr(op.attributes["window_dimensions"]))
+        strides = (list(ir.DenseI64ArrayAttr(op.attributes["window_strides"]))
+                   if "window_strides" in op.attributes else [1] * len(window))
+        for value in [*list(op.operands)[:2], op.results[0]]:
+            for size, stride, parts in zip(window, strides, _parts(value)):
+                if size > stride and parts > 1:
+                    raise UnsupportedError(op, "XLA's partitioner makes a wrong program of the gradient "
+                                               "of a pool of overlapping windows that is split along them")
 
 
 def _parts(value):

@@ -138,13 +138,6 @@ class RefusedTest(unittest.TestCase):
                                    r"element_types.py:\d+:\d+: stablehlo.all_gather .*: ranks cannot "
                                    "exchange elements of type")
 
-    def test_functions_that_complex_numbers_lack(self):
-        for name, fn in (("sqrt", lax.sqrt), ("rsqrt", lax.rsqrt), ("tanh", lax.tanh)):
-            with self.subTest(name=name):
-                self.check_refused(fn, np.dtype(np.complex64),
-                                   rf"element_types.py:\d+:\d+: stablehlo.{name} .*: has no "
-                                   "translation for complex numbers")
-
     def test_product_of_complex_numbers(self):
         fn = split(lambda x: jnp.prod(x, axis=1))
         with self.assertRaisesRegex(braid.jax.UnsupportedError,

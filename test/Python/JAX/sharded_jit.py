@@ -114,6 +114,14 @@ class ShardedJitTest(jt.JaxTestCase):
                 "wrong program of a convolution"):
             braid.jax.export(ops.jit(case.fn, specs, None, ops.SQUARE), *case.args)
 
+    def test_pool_that_xla_partitions_wrongly(self):
+        gradient = jax.grad(lambda x: (ops.pool(jax.lax.max, -np.inf)(x) ** 2).sum())
+        with self.assertRaisesRegex(
+                braid.jax.UnsupportedError,
+                r"jax_sharded_ops.py:\d+:\d+: stablehlo.select_and_scatter .*: XLA's partitioner makes "
+                "a wrong program of the gradient of a pool"):
+            braid.jax.export(ops.jit(gradient, [P(None, None, "i")], None, ops.SQUARE), ops.IMAGES)
+
 
 def run_every_layout(names):
     """Runs all layouts, and prints the programs that differ or fail."""
