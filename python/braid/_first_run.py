@@ -6,7 +6,8 @@
 Graphs carry a `Record` of their collectives, also in Inductor's caches. The first run of a graph posts the record in the
 store of torch.distributed. A graph whose order was changed then waits until the other members of its process groups have
 posted a record that fits; they come there, because the collectives of this graph need them as well. A graph whose order is that of the
-program posts, and waits for nobody.
+program posts, and waits for nobody: peers may issue the same collectives outside of a compiled graph. It looks at what is posted
+already, and raises what a peer that came before has raised or will raise (`_Comparison.look`, `_peer_errors`).
 
 Two records fit if the ranks issue the collectives of the groups that both belong to in the same order:
 
@@ -92,6 +93,13 @@ class Record:
         number = {place: index for index, place in enumerate(places)}
         program = [[self.groups[group], what] for group, what in (self.program[place] for place in places)]
         return program, [number[place] for place in self.order if place in number]
+
+    def get_keys(self):
+        """A key for each group: the group, and what its collectives are."""
+        whats = {name: [] for name in self.groups}
+        for group, what in self.program:
+            whats[self.groups[group]].append(what)
+        return [_digest(pair) for pair in whats.items()]
 
     def keeps_groups_apart(self):
         """Whether collectives of different groups run in the program's order."""
@@ -199,7 +207,20 @@ class _Board:
                 self.store.set(key, [record.program, record.order])
             self.store.set(f"post/{self.rank}/{len(own)}", post.__dict__)
             own.append(post)
+            if post.is_changed:
+                for key in record.get_keys():
+                    self.store.decide(f"changed/{key}", self.rank)
         return post
+
+    def find_changed(self, record):
+        """Ranks that run what `record` has of some group in a graph with a changed order, one for each group at most."""
+        keys = [f"changed/{key}" for key in record.get_keys()]
+        return set(self.store.get([key for key in keys if self.store.has([key])]))
+
+    def read_all(self, rank):
+        """Reads what `rank` has posted by now."""
+        while rank != self.rank and self.read([rank], 0)[0]:
+            pass
 
     def get_record(self, post):
         """The record of a post."""
@@ -266,13 +287,42 @@ class _Comparison:
             time.sleep(pause)
             pause, turn = min(2 * pause, _LONGEST_PAUSE), turn + 1
 
-    def _fits(self, rank):
-        """Whether a post of `rank` fits; False if it has not come yet. Raises `OrderMismatchError` if none will."""
+    def look(self):
+        """Raises `OrderMismatchError` for what is posted already, and waits for nobody.
+
+        With a peer that runs this program in another order alone: that one finds the same, and does not come to its collectives.
+        And with a peer that has raised an error in this program.
+        """
+        if not self.record.is_changed:
+            for rank in self.board.find_changed(self.record) & set(self.peers):
+                self.board.read_all(rank)
+                mine, theirs, place = self._get_orders_with(rank)
+                if place < len(theirs) and mine[place][1] not in [order for _, order in theirs]:
+                    raise OrderMismatchError(self._say_difference(rank, theirs[place][0]))
+        for rank, number, text in self.board.errors.read():
+            if rank in self.peers and number is not None and self._is_concerned(rank, number):
+                raise OrderMismatchError(
+                    f"rank {rank} has raised an error in this graph, and does not come to its collectives with rank "
+                    f"{self.board.rank}: {text}"
+                )
+
+    def _is_concerned(self, rank, number):
+        """Whether an error of `rank` about its post of this number is one about this program, and none that fits came behind."""
+        self.board.read_all(rank)
+        orders = [self._get_order(post, rank) for post in self.board.posts[rank][number:]]
+        return bool(orders) and orders[0] is not None and self._get_order(self.own, rank) not in orders[1:]
+
+    def _get_orders_with(self, rank):
+        """`_get_orders` of this rank and of `rank`, and the place of this record in the first one."""
         mine = self._get_orders(self.board.posts[self.board.rank], rank)
         theirs = self._get_orders(self.board.posts.get(rank, []), rank)
+        return mine, theirs, [order for _, order in mine].index(self._get_order(self.own, rank))
+
+    def _fits(self, rank):
+        """Whether a post of `rank` fits; False if it has not come yet. Raises `OrderMismatchError` if none will."""
         # A rank may run one program in several orders, for instance compiled with several options: the ranks change from one
         # to the next together.
-        place = [order for _, order in mine].index(self._get_order(self.own, rank))
+        mine, theirs, place = self._get_orders_with(rank)
         if place < len(theirs):
             post, order = theirs[place]
             if order == mine[place][1]:
@@ -442,16 +492,22 @@ def compare(record):
     board = _Board.get()
     comparison = _Comparison(board, record)
     identity = comparison.own.get_identity()
-    if comparison.peers:
-        board.errors.watch(comparison.get_timeout())
-    if not record.is_changed or identity in board.fitting:
+    if not comparison.peers:
         return
+    board.errors.watch(comparison.get_timeout())
+    if identity in board.fitting:
+        return
+    number = board.posts[board.rank].index(comparison.own)
     try:
-        comparison.wait()
+        if record.is_changed:
+            comparison.wait()
+        comparison.look()
     except OrderMismatchError as error:
-        board.errors.post(comparison.peers, str(error))
+        board.errors.post(comparison.peers, str(error), number)
         raise
-    board.fitting.add(identity)
+    board.errors.withdraw(comparison.peers, number)
+    if record.is_changed:
+        board.fitting.add(identity)
 
 
 _checks = {}

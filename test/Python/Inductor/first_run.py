@@ -31,8 +31,9 @@ def make_record(case, order, groups, whats=None, options="default options"):
     return Record.make(collectives, order, None, options)
 
 
-def run(record):
-    """How the check ends, and whether before the timeout."""
+def run(record, case=None):
+    """How the check ends, and whether before the timeout. `case`: for those who wait until it has ended."""
+    import torch.distributed as dist
     from braid._first_run import Check
     from braid.errors import OrderMismatchError
 
@@ -42,7 +43,41 @@ def run(record):
         text = "fits"
     except OrderMismatchError as error:
         text = str(error)
+    if case:
+        _get_store().set(f"done/{case}/{dist.get_rank()}", True)
     return text, time.monotonic() - begin < TIMEOUT
+
+
+def wait_until_done(case, *ranks):
+    """Until the checks of these ranks in this case have ended."""
+    _wait(lambda: _get_store().has([f"done/{case}/{rank}" for rank in ranks]))
+
+
+def wait_until_known(record, rank):
+    """Until `rank` has posted this record, with a changed order, and all that belongs to the post."""
+    from braid._first_run import _Board
+
+    _wait(lambda: rank in _Board.get().find_changed(record))
+
+
+def wait_for_error(rank, text):
+    """Until an error of `rank` with this text is there."""
+    from braid._first_run import _Board
+
+    _wait(lambda: any(other == rank and text in error for other, _, error in _Board.get().errors.read()))
+
+
+def _get_store():
+    from braid._first_run import _Board
+
+    return _Board.get().store
+
+
+def _wait(is_there):
+    end = time.monotonic() + TIMEOUT
+    while not is_there():
+        assert time.monotonic() < end, "nobody has posted what this rank waits for"
+        time.sleep(0.01)
 
 
 def equal_orders(rank, row, column, diagonal):
@@ -51,19 +86,34 @@ def equal_orders(rank, row, column, diagonal):
 
 
 def different_orders(rank, row, column, diagonal):
-    return run(make_record("different_orders", [1, 0] if rank % 2 else [0, 1], [row, row], options=f"min_gain={rank}"))
+    """Those in the program's order come first: they go on."""
+    if rank % 2:
+        wait_until_done("different_orders", rank - 1)
+    record = make_record("different_orders", [1, 0] if rank % 2 else [0, 1], [row, row], options=f"min_gain={rank}")
+    return run(record, "different_orders")
+
+
+def different_orders_first(rank, row, column, diagonal):
+    """Those in the program's order come last: both raise."""
+    record = make_record("different_orders_first", [1, 0] if rank % 2 else [0, 1], [row, row])
+    if rank % 2 == 0:
+        wait_until_known(record, rank + 1)
+    return run(record)
 
 
 def circle(rank, row, column, diagonal):
     """Each rank shares each group with one other, which has the same order there: together they would wait in a circle."""
-    return run(make_record("circle", [0, 1] if rank in (0, 3) else [1, 0], [row, column]))
+    if rank in (1, 2):
+        wait_until_done("circle", 0, 3)
+    return run(make_record("circle", [0, 1] if rank in (0, 3) else [1, 0], [row, column]), "circle")
 
 
 def circle_of_programs(rank, row, column, diagonal):
     """The same by programs that differ."""
     if rank in (0, 3):
+        wait_until_done("circle_of_programs", 1, 2)
         return run(make_record("circle_of_programs", [1, 0], [row, column]))
-    return run(make_record("circle_of_programs", [0, 1, 2], [row, column, diagonal]))
+    return run(make_record("circle_of_programs", [0, 1, 2], [row, column, diagonal]), "circle_of_programs")
 
 
 def other_programs(rank, row, column, diagonal):
@@ -113,13 +163,44 @@ def two_orders_of_one_program(rank, row, column, diagonal):
 
 def error_of_a_peer(rank, row, column, diagonal):
     """Those in the program's order go on, and hear of the error of rank 3 if they have collectives with it."""
-    return run(make_record("error_of_a_peer", [1, 0] if rank == 3 else [0, 1], [row, column]))
+    if rank == 3:
+        wait_until_done("error_of_a_peer", 0, 1, 2)
+    return run(make_record("error_of_a_peer", [1, 0] if rank == 3 else [0, 1], [row, column]), "error_of_a_peer")
+
+
+def error_before(rank, row, column, diagonal):
+    """Rank 3 raises an error because of rank 2 before rank 1 comes, whose order fits. Rank 1 raises it, too, and then rank 0."""
+    groups, order = [row], [0]
+    if rank == 3:
+        wait_until_done("error_before", 2)
+        groups, order = [row, row, column, column], [1, 0, 2, 3]
+    elif rank == 2:
+        groups, order = [row, row], [0, 1]
+    elif rank == 1:
+        groups, order = [row, column, column], [0, 1, 2]
+        wait_for_error(3, "error_before")
+    else:
+        wait_for_error(1, "error_before")
+    return run(make_record("error_before", order, groups), "error_before")
+
+
+def error_that_is_over(rank, row, column, diagonal):
+    """Rank 1 has raised an error, and then runs the order of rank 0: rank 0 may run that, too."""
+    changed, kept = (make_record("error_that_is_over", order, [row, row]) for order in ([1, 0], [0, 1]))
+    if rank % 2 == 0:
+        first = run(kept, "error_that_is_over")
+        wait_until_done("error_that_is_over", rank + 1)
+        return first if first[0] != "fits" else run(kept)
+    wait_until_done("error_that_is_over", rank - 1)
+    first = run(changed)
+    return run(kept, "error_that_is_over") if "in different orders" in first[0] else first
 
 
 CASES = (
     missing,
     equal_orders,
     different_orders,
+    different_orders_first,
     circle,
     circle_of_programs,
     other_programs,
@@ -127,6 +208,8 @@ CASES = (
     two_that_wait,
     one_rank_has_one_more,
     two_orders_of_one_program,
+    error_before,
+    error_that_is_over,
     error_of_a_peer,
 )
 
@@ -217,6 +300,20 @@ class FirstRun(unittest.TestCase):
             texts[1],
         )
 
+    def test_who_comes_last_raises_as_well(self):
+        texts = self.get("different_orders_first")
+        for rank, text in enumerate(texts):
+            self.assertIn(f"ranks {rank} and {rank ^ 1} run the collectives of a graph in different orders", text)
+
+    def test_an_error_before(self):
+        texts = self.get("error_before")
+        self.assertEqual(texts[2], "fits")
+        self.assertIn("ranks 3 and 2 run the collectives of a graph in different orders", texts[3])
+        self.assertTrue(texts[1].startswith("rank 3 has raised an error in this graph, and does not come to its collectives with rank 1"))
+        self.assertTrue(texts[0].startswith("rank 1 has raised an error in this graph, and does not come to its collectives with rank 0"))
+        self.assertIn("ranks 3 and 2 run", texts[0])
+        self.assertEqual(self.get("error_that_is_over"), ["fits"] * RANKS)
+
     def test_circles(self):
         texts = self.get("circle")
         for rank in (1, 2):
@@ -235,7 +332,7 @@ class FirstRun(unittest.TestCase):
         self.assertEqual(self.get("error_of_a_peer")[:3], ["fits"] * 3)
         logs = [results["log"] for results in self.results]
         for rank in (1, 2):
-            self.assertIn("Rank 3 has raised an error before its collectives with rank", logs[rank][-2])
+            self.assertIn(f"Rank 3 has raised an error before its collectives with rank {rank}", logs[rank][-2])
             self.assertIn("run the collectives of a graph in different orders", logs[rank][-2])
         # Rank 0 has no collectives with rank 3 there.
         self.assertFalse([text for text in logs[0] if "error_of_a_peer" in text])
