@@ -6,6 +6,7 @@
 Ranks need not compile the same graphs, nor at the same time. So a compile asks nobody: what the ranks of a job agree on stands in
 the store of torch.distributed, under a digest of all that the graphs have to have in common. A rank that finds an order
 there takes it, and places its own compute around it; a rank that finds none writes its own. `_first_run` compares what has come of it.
+Where a run has to take the same order as the run before, all write the order that follows from this digest's text (`_structural_order`).
 """
 
 import hashlib
@@ -14,6 +15,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from . import __version__
+from ._structural_order import find_structural_order
 from .errors import BraidError
 
 
@@ -72,13 +74,18 @@ class Agreement:
     def __init__(self, graph, collectives, options):
         """`graph`: the `Graph` in the order it came with; `options`: a text, equal where ranks want the same."""
         self.collectives = collectives
-        self.key = _get_key(graph, collectives, options)
+        self._description = _describe(graph, collectives, options)
+        self.key = hashlib.sha256(json.dumps(self._description).encode()).hexdigest()
         self._store = Store()
 
     def get_order(self, nodes):
         """The order of the collectives in an order of all nodes of the graph."""
         number = {collective.node: index for index, collective in enumerate(self.collectives)}
         return [number[node] for node in nodes if node in number]
+
+    def find_structural_order(self, min_gain):
+        """The order that follows from what all ranks have in common."""
+        return find_structural_order(self._description, min_gain)
 
     def decide(self, order):
         """The agreed order: `order`, unless another rank has set one before."""
@@ -108,14 +115,15 @@ def number_groups(groups):
     return list(numbers), places
 
 
-def _get_key(graph, collectives, options):
+def _describe(graph, collectives, options):
+    """All that the graphs of the ranks have to have in common, to have one order of collectives."""
     from ._torch import get_group_ranks
 
     names, numbers = number_groups(collective.group for collective in collectives)
     # All members of one group have the same sizes. With several groups there are ranks that share but one of them: the
     # sizes of the others may differ, as those of two tensor-parallel groups with batches of different length.
     has_sizes = len(names) == 1 and all(collective.size is not None for collective in collectives)
-    description = {
+    return {
         "version": __version__,
         "options": options,
         "groups": [len(get_group_ranks(name)) for name in names],
@@ -125,7 +133,6 @@ def _get_key(graph, collectives, options):
         ],
         "after": _find_dependences(graph, collectives),
     }
-    return hashlib.sha256(json.dumps(description).encode()).hexdigest()
 
 
 def _find_dependences(graph, collectives):

@@ -64,6 +64,7 @@ class OverlapPass:
         "max_memory": None,
         "max_in_flight": None,
         "keep_order": None,
+        "deterministic": None,
         "algorithm": None,
         "effort": "default",
         "agree": True,
@@ -133,6 +134,9 @@ class OverlapPass:
         is_number = isinstance(budget, (int, float)) and not isinstance(budget, bool)
         if budget is not None and not (is_number and 0 <= budget < math.inf):
             raise ScheduleError(f"found memory_budget={budget!r}, expected a finite number of at least 0, or None")
+        for name in ("deterministic", "keep_order"):
+            if options[name] not in (None, True, False):
+                raise ScheduleError(f"found {name}={options[name]!r}, expected True, False or None")
         options["max_memory"] = _size_limit(options["max_memory"], "max_memory")
         _limit(options["max_in_flight"], "max_in_flight", 1)
         check_effort(options["effort"])
@@ -164,8 +168,25 @@ class OverlapPass:
         """The `Agreement` on the order of the collectives of `graph`; None where they keep their order, or are too few."""
         if len(collectives) < 2 or self.keeps_order():
             return None
-        names = set(self.DEFAULTS) - {"agree", "report"}
-        return Agreement(graph, collectives, f"{type(self).__module__} {self._describe_options(names)}")
+        names = set(self.DEFAULTS) - {"agree", "report", "deterministic"}
+        options = f"{type(self).__module__} {self._describe_options(names)}"
+        return Agreement(graph, collectives, f"{options}, deterministic={self.is_deterministic()}")
+
+    def is_deterministic(self):
+        """True if the order of collectives follows from the collectives alone."""
+        import torch
+        import torch._inductor.config as config
+
+        wanted = self.options["deterministic"]
+        if wanted is None:
+            return torch.are_deterministic_algorithms_enabled() or getattr(config, "deterministic", False)
+        return wanted
+
+    def _decide(self, agreement, order):
+        """The order of collectives that holds; `order`, one of all nodes, is this rank's."""
+        if self.is_deterministic():
+            return agreement.decide(agreement.find_structural_order(self.options["min_gain"]))
+        return agreement.decide(agreement.get_order(order))
 
     def make_record(self, collectives, agreement, order=None):
         """The `Record` of the collectives in an order of all nodes; in the order of the program without one."""
@@ -202,11 +223,10 @@ class OverlapPass:
         self.before = before = Schedule(problem, problem.to_native(problem.program_order()), "program order")
         # Ranks with equal graphs find equal orders of all nodes. An order of collectives alone would let each rank place
         # its compute elsewhere, and collectives wait for the last rank.
-        found = self._find_best(graph, machine, before)
+        found = before if agreement and self.is_deterministic() else self._find_best(graph, machine, before)
         if agreement:
-            mine = agreement.get_order(found.order)
-            decided = agreement.decide(mine)
-            if decided != mine:
+            decided = self._decide(agreement, found.order)
+            if decided != agreement.get_order(found.order) or self.is_deterministic():
                 found = self._adopt(graph, machine, before, agreement, decided)
         self.last = found
         self._report(found)
@@ -217,7 +237,7 @@ class OverlapPass:
         decided before."""
         self.keep(error)
         program = Problem(graph).program_order()
-        decided = agreement.decide(agreement.get_order(program))
+        decided = self._decide(agreement, program)
         agreement.constrain(graph, decided)
         return Problem(graph).program_order()
 
@@ -280,7 +300,8 @@ class OverlapPass:
 
     def _adopt(self, graph, machine, before, agreement, decided):
         """The best order in which collectives run as another rank, or this one for a graph before, has decided."""
-        self.log.info("taking the order of collectives that was decided before")
+        why = "follows from the collectives" if self.is_deterministic() else "was decided before"
+        self.log.info("taking the order of collectives that %s", why)
         if decided == agreement.get_order(before.order):
             # The program's order has it as well.
             agreement.constrain(graph, decided)

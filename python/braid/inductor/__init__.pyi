@@ -9,6 +9,11 @@ class Call:
     why: str | None
     before: int | None
     after: int | None
+    bound: int | None
+    exposed: int | None
+    peaks: tuple[int, int] | None
+    machine: str | None
+    notes: tuple[str, ...]
 
 class CompiledGraph:
     number: int
@@ -29,7 +34,7 @@ class Overlap:
     before: Schedule | None
     reason: str | None
     def __init__(self, **options: Any) -> None: ...
-    def with_options(self, *, estimates: Literal["auto", "inductor", "braid"] | Callable[[Any], float | None] = ..., machine: Machine | str | None = ..., contention: bool | None = ..., min_gain: float | Literal["auto"] = ..., memory_budget: float | None = ..., max_memory: int | str | None = ..., max_in_flight: int | None = ..., keep_order: bool | None = ..., algorithm: str | None = ..., effort: Literal["low", "default", "high"] = ..., agree: bool = ..., report: str | None = ..., profile: str | None = ...) -> Overlap: ...
+    def with_options(self, *, estimates: Literal["auto", "inductor", "braid"] | Callable[[Any], float | None] = ..., machine: Machine | str | None = ..., contention: bool | None = ..., min_gain: float | Literal["auto"] = ..., memory_budget: float | None = ..., max_memory: int | str | None = ..., max_in_flight: int | None = ..., keep_order: bool | None = ..., deterministic: bool | None = ..., algorithm: str | None = ..., effort: Literal["low", "default", "high"] = ..., agree: bool = ..., report: str | None = ..., profile: str | None = ...) -> Overlap: ...
     def __call__(self, snodes: list[Any]) -> list[Any]: ...
 
 overlap: Overlap

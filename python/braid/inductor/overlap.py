@@ -59,6 +59,10 @@ class Overlap(_torch.OverlapPass):
         keep_order : bool or None
             Collectives keep their order, over all process groups. None: unless all ranks have agreed on the
             new one (`agree`), or there are no others.
+        deterministic : bool or None
+            The order of collectives is the same in each run, also where ranks have uneven shards: it follows from kinds,
+            sizes and dependences of the collectives, and not from costs of compute, so that it gains less. None: where
+            ``torch.use_deterministic_algorithms`` or Inductor's ``deterministic`` asks for it.
         algorithm : str
             One of `braid.schedule.algorithms()` instead of the search.
         effort : {"low", "default", "high"}

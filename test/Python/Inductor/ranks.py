@@ -259,6 +259,10 @@ def uneven_sizes(rank, which):
     return order_graph(10 if rank else 10_000)
 
 
+def uneven_sizes_and_deterministic(rank, which):
+    return order_graph(10 if rank else 10_000, deterministic=True)
+
+
 def a_report_that_cannot_be_written(rank, which):
     return order_graph(10_000, report="/nowhere/report")
 
@@ -276,6 +280,7 @@ CASES = (
     cached,
     no_collective,
     uneven_sizes,
+    uneven_sizes_and_deterministic,
     a_report_that_cannot_be_written,
 )
 
@@ -421,6 +426,13 @@ class Ranks(unittest.TestCase):
                 self.assertIsNone(result["reason"])
             starts = [[name for name in result["order"] if name in ("short", "long")] for result in results]
             self.assertEqual(starts[0], starts[1])
+
+    def test_a_deterministic_order_is_nobodys_own(self):
+        for _, results in self.get("uneven_sizes_and_deterministic"):
+            for result in results:
+                self.assertIsNone(result["reason"])
+                # By costs the long one goes first. Nothing that both ranks know says so.
+                self.assertEqual([name for name in result["order"] if name in ("short", "long")], ["short", "long"])
 
     def test_a_report_that_cannot_be_written(self):
         for _, (first, second) in self.get("a_report_that_cannot_be_written"):
