@@ -11,6 +11,8 @@ Graphs from AOTAutograd's cache do not even come there; PyTorch's counters tell 
 import dataclasses
 import functools
 import logging
+import os
+import re
 import threading
 from collections import deque
 
@@ -18,6 +20,9 @@ _log = logging.getLogger("braid.inductor")
 
 #: Namespaces of PyTorch's ops whose graphs have something to hide.
 _COLLECTIVES = ("_c10d_functional", "_c10d_functional_autograd", "c10d_functional", "torchrec")
+
+#: The first frame of the stack that an op of a graph carries: the file, the line and the function.
+_FRAME = re.compile(r'File "(.*?)", line (\d+), in (\S+)')
 
 #: The most graphs that are remembered, the last ones.
 _MOST_GRAPHS = 10_000
@@ -32,14 +37,46 @@ class Call:
 
     name: str
     changed: bool
+    #: Why the order stayed, if it did.
     why: "str | None"
     before: "int | None"
     after: "int | None"
+    #: No order takes less than this.
+    bound: "int | None" = None
+    #: Communication that the new order leaves exposed.
+    exposed: "int | None" = None
+    #: Bytes at once, before and after.
+    peaks: "tuple[int, int] | None" = None
+    #: The machine that the times are predicted for.
+    machine: "str | None" = None
+    #: What limits the order of the collectives.
+    notes: "tuple[str, ...]" = ()
 
     def __str__(self):
-        if self.changed:
-            return f"{self.name} changed the order: {self.before} -> {self.after} ns predicted"
-        return f"{self.name} kept the order: {self.why}"
+        if not self.changed:
+            lines = [f"{self.name} kept the order: {self.why}"]
+        elif self.after is None:
+            lines = [f"{self.name} changed the order, without times: {self.why}"]
+        else:
+            gain = f", {100 * (1 - self.after / self.before):.1f} % less" if self.before else ""
+            times = f"{_ms(self.before)} -> {_ms(self.after)} ms{gain}, predicted for {self.machine}"
+            lines = [f"{self.name} changed the order: {times}"]
+            if self.bound is not None:
+                lines.append(f"no order takes less than {_ms(self.bound)} ms")
+            if self.exposed is not None:
+                why = "(`reasons` of the pass's `last` say why)"
+                lines.append(f"{_ms(self.exposed)} ms of communication stay exposed {why}")
+            if self.peaks is not None:
+                lines.append(f"peak memory {' -> '.join(map(_mib, self.peaks))} MiB")
+        return "\n    ".join([*lines, *self.notes])
+
+
+def _ms(ns):
+    return f"{ns / 1e6:.4g}"
+
+
+def _mib(size):
+    return f"{size / 2**20:.4g}"
 
 
 @dataclasses.dataclass
@@ -147,12 +184,22 @@ def note(overlap, changed):
     why = None
     if not changed:
         why = overlap.reason or overlap.unchanged or "it is the best one that the search has found"
-    before, after = ((one and one.makespan) for one in (overlap.before, overlap.last))
-    call = Call(overlap.log.name, changed, why, before, after)
+    if changed and overlap.last is None:
+        why = overlap.reason
+    call = Call(overlap.log.name, changed, why, *_describe_times(overlap, changed), notes=tuple(overlap.notes))
     stack[-1].calls.append(call)
     if why is not None and why == overlap.unchanged and overlap.explain_more is not None:
         _watch.questions.append((call, overlap.explain_more))
     overlap.explain_more = None
+
+
+def _describe_times(overlap, changed):
+    """The fields of a `Call` from `before` to `machine`."""
+    before, last = overlap.before, overlap.last
+    if before is None or last is None or not changed:
+        return (before and before.makespan), (last and last.makespan)
+    machine = overlap.get_machine().name
+    return before.makespan, last.makespan, last.bound, last.exposed, (before.peak, last.peak), machine
 
 
 def explain():
@@ -179,7 +226,7 @@ def _compile(inner, gm, args, kwargs):
     graph = None
     _see_cached()
     try:
-        graph = _watch.add(_get_name(kwargs), _count_collectives(gm))
+        graph = _watch.add(_get_name(gm, kwargs), _count_collectives(gm))
         _watch.get_stack().append(graph)
         hits = _get_counter("inductor", "fxgraph_cache_hit")
     except Exception as error:  # A compile does not fail because somebody watches.
@@ -201,11 +248,22 @@ def _compile(inner, gm, args, kwargs):
                     graph.why = f"nobody knows: {error}"
 
 
-def _get_name(kwargs):
+def _get_name(gm, kwargs):
+    """The kind of a graph, the function that was compiled, and PyTorch's number of the compile."""
     from torch._guards import CompileContext
 
     kind = "backward" if kwargs.get("is_backward") else "inference" if kwargs.get("is_inference") else "forward"
-    return f"{kind} of {CompileContext.current_compile_id()}"
+    function = _find_function(gm)
+    return f"{kind} of {CompileContext.current_compile_id()}" + (f", {function}" if function else "")
+
+
+def _find_function(gm):
+    """Where the first op comes from that knows, as the trace has it: the function that calls all others; None if no op knows."""
+    for node in gm.graph.nodes:
+        match = _FRAME.search(node.meta.get("stack_trace") or "")
+        if match:
+            return f"{match[3]} ({os.path.basename(match[1])}:{match[2]})"
+    return None
 
 
 def _count_collectives(gm):

@@ -88,6 +88,8 @@ class OverlapPass:
         self.unchanged = None
         #: Gives a text to put behind `unchanged`, for those who ask: it searches once more. None if there is no more to say.
         self.explain_more = None
+        #: What limits the order of the collectives of the last graph.
+        self.notes = []
         self._count = 0
         self._has_said_no_collectives = False
 
@@ -172,6 +174,13 @@ class OverlapPass:
         options = f"{type(self).__module__} {self._describe_options(names)}"
         return Agreement(graph, collectives, f"{options}, deterministic={self.is_deterministic()}")
 
+    def _say_why_order_is_kept(self):
+        if self.options["keep_order"]:
+            return "keep_order=True"
+        if not self.options["agree"]:
+            return "with agree=False nobody compares the orders of the ranks"
+        return "the generated code cannot compare the orders of the ranks (AOTInductor)"
+
     def is_deterministic(self):
         """True if the order of collectives follows from the collectives alone."""
         import torch
@@ -218,6 +227,8 @@ class OverlapPass:
         `agreement`: the `Agreement` of the ranks on the order of collectives, if they need one.
         """
         self.unchanged = self.explain_more = None
+        if self.keeps_order() and sum(node.kind == "start" for node in graph.nodes) > 1:
+            self.notes.append(f"the collectives keep their order: {self._say_why_order_is_kept()}")
         machine = self.get_machine() if self.has_contention() else None
         problem = Problem(graph, machine)
         self.before = before = Schedule(problem, problem.to_native(problem.program_order()), "program order")
@@ -271,7 +282,8 @@ class OverlapPass:
         """Why `found` gains too little to be worth a change: often no order gains more, or none within the limit."""
         gain = 100 * (1 - found.makespan / max(before.makespan, 1))
         self.unchanged = (
-            f"the best order found gains {gain:.2g} %, less than {100 * self.options['min_gain']:g} % (min_gain)"
+            f"the best order found gains {gain:.2g} %, less than {100 * self.options['min_gain']:g} % (min_gain), and none gains more "
+            f"than {100 * max(0, 1 - found.bound / max(before.makespan, 1)):.2g} %"
         )
         limit = self._get_memory_limit(before)
         if limit is not None:
@@ -300,7 +312,12 @@ class OverlapPass:
 
     def _adopt(self, graph, machine, before, agreement, decided):
         """The best order in which collectives run as another rank, or this one for a graph before, has decided."""
-        why = "follows from the collectives" if self.is_deterministic() else "was decided before"
+        why = (
+            "follows from the collectives alone (deterministic)"
+            if self.is_deterministic()
+            else "another rank, or an earlier compile, has decided on (see `agree`)"
+        )
+        self.notes.append(f"the collectives have the order that {why}")
         self.log.info("taking the order of collectives that %s", why)
         if decided == agreement.get_order(before.order):
             # The program's order has it as well.

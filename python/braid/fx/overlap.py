@@ -38,6 +38,7 @@ class Overlap(_torch.OverlapPass, CustomGraphPass):
     def __call__(self, graph):
         """Reorders `graph`, a ``torch.fx.Graph``, in place."""
         self.last = self.before = self.reason = self.unchanged = self.explain_more = None
+        self.notes = []
         # The pass may add a node of its own.
         nodes = list(graph.nodes)
         try:

@@ -121,6 +121,7 @@ class Overlap(_torch.OverlapPass):
     def __call__(self, snodes):
         """Returns `snodes`, Inductor's scheduler nodes, in a better order."""
         self.last = self.before = self.reason = self.unchanged = self.explain_more = None
+        self.notes = []
         try:
             order = self._schedule(list(snodes))
         except Exception as error:  # A compile does not fail because of an order.

@@ -90,7 +90,24 @@ class Explain(unittest.TestCase):
         self.assertLess(graph.calls[0].after, graph.calls[0].before)
         self.assertEqual(graph.collectives, 1)
         self.assertIsNone(graph.why)
-        self.assertIn("braid.inductor changed the order: ", str(graph))
+        self.assertRegex(
+            str(graph),
+            r"^graph \d+ \(inference of \d+/\d+, two_products \(explain.py:\d+\), 1 collectives\)\n"
+            r"  braid.inductor changed the order: 0\.3\d* -> 0\.2\d* ms, 33.3 % less, predicted for h100x8\n"
+            r"    no order takes less than 0.2\d* ms\n    \S+ ms of communication stay exposed .*\n    peak memory \S+ -> \S+ MiB$",
+        )
+
+    def test_what_holds_the_collectives(self):
+        options = {"estimates": long("all_gather", "mm"), "profile": None}
+        for keep_order in (True, None):
+            torch._dynamo.reset()
+            (call,) = self.explain_one(three_gathers, Overlap(**options, keep_order=keep_order)).calls
+            self.assertEqual(call.notes, ("the collectives keep their order: keep_order=True",) if keep_order else ())
+            self.assertTrue(str(call).endswith("\n    ".join(["", *call.notes])))
+        torch._dynamo.reset()
+        with mock.patch.object(_torch, "has_other_ranks", lambda: True):
+            (call,) = self.explain_one(three_gathers, Overlap(**options, agree=False)).calls
+        self.assertIn("with agree=False nobody compares the orders of the ranks", str(call))
 
     def test_called_and_kept(self):
         with self.subTest("no room"):
@@ -132,7 +149,7 @@ class Explain(unittest.TestCase):
             self.assertEqual((counts, search.call_count), ([1], 2))
         self.assertRegex(
             call.why,
-            r"^the best order found gains .*\(min_gain\); without the limit of memory \(memory_budget\) an order that takes "
+            r"^the best order found gains .*\(min_gain\), and none gains more than \S+ %; without the limit of memory \(memory_budget\) an order that takes "
             r"\d+ ns instead of \d+ ns has a peak of \d+ bytes, above \d+$",
         )
 
@@ -214,7 +231,7 @@ class Explain(unittest.TestCase):
 
     def test_text(self):
         self.explain_one(compute, Overlap())
-        self.assertRegex(str(explain()), r"graph \d+ \((inference|forward) of \d+/\d+, 0 collectives\)")
+        self.assertRegex(str(explain()), r"graph \d+ \((inference|forward) of \d+/\d+, compute \(explain.py:\d+\), 0 collectives\)")
         self.assertIn("no graph was compiled", str(_compiled_graphs.Explanation()))
 
 
