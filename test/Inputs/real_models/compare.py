@@ -153,7 +153,7 @@ def compare(found, expected, exact=True):
         elif same:
             same = torch.allclose(one, other, rtol=1e-3, atol=1e-5, equal_nan=True)
         if not same:
-            largest = float((one - other).abs().max()) if one.shape == other.shape and one.numel() else None
+            largest = float((one.double() - other.double()).abs().max()) if one.shape == other.shape and one.numel() else None
             differences.append(f"{name}: differs by {largest}")
     return sorted(differences)
 
@@ -165,27 +165,38 @@ def _bits(value):
 def check(recording, ways):
     """Compiles each way, and the settings of each without passes; yields (way, what differs from these, failure).
 
-    What a compile raises is a difference, too. Where the settings fail without passes there is nothing to compare with,
-    and `failure` says why; it is None elsewhere. `recording`: a `record.Recording`. A pass over the FX graph changes
-    which kernels are fused, so that sums may round otherwise; a pass over scheduler nodes keeps every bit.
+    What a compile raises is a difference, too. Where the settings fail without passes, the way is compared with no settings at all; if it
+    fails as well, `failure` says why there is nothing to compare, and is None elsewhere. `recording`: a `record.Recording`. A
+    pass over the FX graph changes which kernels are fused, so that sums may round otherwise; a pass over scheduler nodes keeps
+    every bit.
     """
     plain, failures = {}, {}
-    for way in ways:
-        if way.setting not in plain and way.setting not in failures:
+
+    def get_plain(setting):
+        """What the graphs compute with a setting, or None."""
+        if setting not in plain and setting not in failures:
             try:
-                plain[way.setting] = recording.replay(Compiled(way.setting))
+                plain[setting] = recording.replay(Compiled(setting))
             except Exception as error:  # The other settings may do.
-                failures[way.setting] = f"Inductor fails without passes: {_describe(error)}"
-        if way.setting in failures:
-            yield way, [], failures[way.setting]
+                failures[setting] = f"PyTorch fails without passes: {describe(error)}"
+        return plain.get(setting)
+
+    for way in ways:
+        expected, exact = get_plain(way.setting), way.graph is None
+        failure = failures.get(way.setting)
+        if expected is None:
+            expected, exact = get_plain("plain"), False
+        if expected is None:
+            yield way, [], failure
             continue
         try:
             found = recording.replay(way)
         except Exception as error:  # What one way cannot do says nothing about the others.
-            yield way, [_describe(error)], None
+            yield way, [] if failure else [describe(error)], failure
             continue
-        yield way, compare(found, plain[way.setting], exact=way.graph is None), None
+        yield way, compare(found, expected, exact), None
 
 
-def _describe(error):
+def describe(error):
+    """The kind of an error, and the end of its text."""
     return f"{type(error).__name__}: {str(error)[-600:]}"

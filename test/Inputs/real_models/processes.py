@@ -10,7 +10,18 @@ import sys
 import tempfile
 
 #: Passes by name: functions from (kind of order, seed, number) to (pass over scheduler nodes, pass over the FX graph).
-PASSES = ("inductor", "inductor keep", "inductor defaults", "inductor drawn", "fx", "fx keep", "fx drawn", "both")
+PASSES = (
+    "inductor",
+    "inductor keep",
+    "inductor defaults",
+    "inductor drawn",
+    "fx",
+    "fx keep",
+    "fx drawn",
+    "both",
+    "both keep",
+    "both drawn",
+)
 
 
 def make_passes(name, seed):
@@ -74,6 +85,8 @@ class Outcome:
     graphs: int = 0
     moved: int = 0
     reasons: list = dataclasses.field(default_factory=list)
+    #: Why there is nothing to compare: PyTorch fails without passes, or None.
+    failure: "str | None" = None
 
 
 def run_case(case, plan, seconds=270, cache=None):
@@ -114,7 +127,7 @@ def _run_rank(rank, output, store, spec):
     from braid.inductor import explain
 
     from . import late
-    from .compare import Case, check
+    from .compare import Case, check, describe
     from .record import Recording
     from .settings import describe_gpu
 
@@ -135,15 +148,20 @@ def _run_rank(rank, output, store, spec):
             file.write(json.dumps(dataclasses.asdict(Outcome(rank, *words, **more))) + "\n")
             file.flush()
 
-        recording = Recording(case, rank)
+        try:
+            recording = Recording(case, rank)
+        except Exception as error:  # No pass has run.
+            tell("eager", "", [], failure=f"PyTorch fails without passes: {describe(error)}")
+            # Peers may wait for this rank in a collective.
+            os._exit(0)
         tell("eager", "", recording.check_against_eager(), graphs=len(recording.graphs))
         known = len(explain())
         for way, differences, failure in check(recording, plan.make_ways()):
             calls = [call for graph in explain()[known:] for call in graph.calls]
             known = len(explain())
-            reasons = sorted({call.why for call in calls if call.why} | ({failure} if failure else set()))
+            reasons = sorted({call.why for call in calls if call.why})
             changed = sum(call.changed for call in calls)
-            tell(way.setting, way.name, differences, graphs=len(calls), moved=changed, reasons=reasons)
+            tell(way.setting, way.name, differences, graphs=len(calls), moved=changed, reasons=reasons, failure=failure)
     dist.barrier()
     dist.destroy_process_group()
 

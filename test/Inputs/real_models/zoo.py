@@ -35,16 +35,18 @@ class Model:
     """A module, its inputs on a rank, and how to compute a loss.
 
     `columns` and `rows` are the suffixes of the names of linear layers that tensor parallelism splits along their
-    outputs and along their inputs. `decoder` is a `Decoder` where sequence parallelism knows the model.
+    outputs and along their inputs. `decoder` is a `Decoder` where sequence parallelism knows the model. `can_checkpoint` says
+    whether transformers can compute layers of it again in backward.
     """
 
-    def __init__(self, make, inputs, loss, columns=(), rows=(), decoder=None):
+    def __init__(self, make, inputs, loss, columns=(), rows=(), decoder=None, can_checkpoint=True):
         self.make = make
         self.make_inputs = inputs
         self.loss = loss
         self.columns = columns
         self.rows = rows
         self.decoder = decoder
+        self.can_checkpoint = can_checkpoint
 
 
 def _tokens(rank, generator):
@@ -174,5 +176,5 @@ MODELS = {
     ),
     "t5": Model(_t5, _tokens, _translation, ("wi_0", "wi_1"), ("DenseReluDense.wo",)),
     "vit": Model(_vit, _pictures, _classes, ("q_proj", "k_proj", "v_proj", "fc1"), ("o_proj", "fc2")),
-    "resnet": Model(_resnet, _pictures, _classes),
+    "resnet": Model(_resnet, _pictures, _classes, can_checkpoint=False),
 }  # fmt: skip
