@@ -15,7 +15,7 @@
 using namespace braid;
 using llvm::json::OStream;
 
-static void printTotals(const TimelineTotals &totals, OStream &json) {
+static void writeTotals(const TimelineTotals &totals, OStream &json) {
   json.attribute("makespan_ns", totals.makespanNs);
   json.attribute("compute_ns", totals.computeNs);
   json.attribute("communication_ns", totals.communicationNs);
@@ -25,7 +25,7 @@ static void printTotals(const TimelineTotals &totals, OStream &json) {
   printFraction(json, "gap", getGap(totals));
 }
 
-static void printNodes(const std::vector<ReportedNode> &nodes, OStream &json) {
+static void writeNodes(const std::vector<ReportedNode> &nodes, OStream &json) {
   json.attributeArray("nodes", [&] {
     for (const ReportedNode &node : nodes)
       json.object([&] {
@@ -52,8 +52,8 @@ static void printNodes(const std::vector<ReportedNode> &nodes, OStream &json) {
             json.object([&] {
               json.attribute("region", body.regionNumber);
               json.attribute("trip_count", body.tripCount);
-              printTotals(body.totals, json);
-              printNodes(body.nodes, json);
+              writeTotals(body.totals, json);
+              writeNodes(body.nodes, json);
             });
         });
       });
@@ -65,12 +65,12 @@ static void printFunction(const Report &report,
                           const ReportedProgram *before, OStream &json) {
   json.object([&] {
     json.attribute("name", function.name);
-    printTotals(function.totals, json);
+    writeTotals(function.totals, json);
     printFraction(json, "hidden_fraction", function.hiddenFraction);
     json.attribute("lower_bound_kind", function.lowerBoundKind);
     json.attribute("memory_excess_bytes",
                    report.getExcessBytes(function.totals));
-    printNodes(function.nodes, json);
+    writeNodes(function.nodes, json);
     json.attributeArray("collectives", [&] {
       for (const ReportedCollective &collective :
            listCollectives(function, before))

@@ -26,7 +26,7 @@ using namespace braid;
 using llvm::raw_ostream;
 using llvm::StringRef;
 
-static constexpr size_t kMaxSlices = 100000;
+static constexpr size_t kMaxDrawnSlices = 100000;
 /// The picture draws at most this many functions and only names the others.
 static constexpr size_t kMaxFunctions = 24;
 
@@ -389,7 +389,8 @@ void SvgPrinter::drawPanel(const ReportedProgram &program,
   out << "</text>\n";
   y += kTitleHeight;
 
-  SlicedFunction sliced = sliceFunction(program, function, lanes, kMaxSlices);
+  SlicedFunction sliced =
+      sliceFunction(program, function, lanes, kMaxDrawnSlices);
   for (auto [track, row] : llvm::enumerate(sliced.tracks)) {
     std::string name = row.isStream ? "compute" : "lane " + row.getName();
     if (countCharacters(name) > 20)

@@ -30,7 +30,7 @@ using llvm::StringRef;
 using llvm::json::OStream;
 
 /// The most slices that trace viewers show quickly.
-static constexpr size_t kMaxSlices = 200000;
+static constexpr size_t kMaxTracedSlices = 200000;
 /// The number of the compute stream in traces of PyTorch. Lanes follow.
 static constexpr int64_t kComputeStream = 7;
 /// The track that names functions.
@@ -207,7 +207,7 @@ TracePrinter::trace(const ReportedProgram &program) {
   for (size_t index : getEntryFunctions(program)) {
     const ReportedFunction &function = program[index];
     functions.push_back(
-        {&function, sliceFunction(program, function, lanes, kMaxSlices)});
+        {&function, sliceFunction(program, function, lanes, kMaxTracedSlices)});
   }
   return functions;
 }

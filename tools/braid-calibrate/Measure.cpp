@@ -52,7 +52,7 @@ static int64_t countFor(double totalNs, double ns, int64_t most) {
 }
 
 /// Leaves the devices idle.
-static void rest(double ns) {
+static void standStill(double ns) {
   std::this_thread::sleep_for(
       std::chrono::nanoseconds(static_cast<int64_t>(ns)));
 }
@@ -77,7 +77,7 @@ Expected<MeasuredTime> Meter::measure(Load load, int64_t Load::*count,
       return time.takeError();
     ns = *time;
   }
-  rest(restNs);
+  standStill(restNs);
   for (double doneNs = 0; doneNs < warmNs;) {
     int64_t number = countFor(warmNs - doneNs, ns, most);
     Expected<double> time = runBlock(load, count, number);
@@ -181,7 +181,7 @@ Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
   double beside = 2.5 * collectives * collectiveAlone->ns;
   std::vector<double> computeFactors, collectiveFactors;
   for (int64_t run = 0; run <= patience.blocks; ++run) {
-    rest(patience.idleNs);
+    standStill(patience.idleNs);
     load.*compute = countFor(beside + 2 * patience.blockNs, computeAlone->ns,
                              4 * mostOperations);
     Expected<std::optional<std::pair<double, double>>> factors =

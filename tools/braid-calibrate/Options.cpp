@@ -105,8 +105,8 @@ cl::opt<std::string>
           cl::value_desc("time"), cl::init("15ms"), cl::cat(timeCategory));
 } // namespace
 
-static Error makeError(StringRef option, const llvm::Twine &found,
-                       const llvm::Twine &expected) {
+static Error makeOptionError(StringRef option, const llvm::Twine &found,
+                             const llvm::Twine &expected) {
   return llvm::createStringError("--" + option + ": found " + found +
                                  ", expected " + expected);
 }
@@ -133,7 +133,7 @@ static Expected<ProductCall> parseProduct(StringRef text) {
   ProductCall product;
   llvm::SmallVector<StringRef> parts;
   text.split(parts, 'x');
-  Error error = makeError(
+  Error error = makeOptionError(
       "products", "'" + text + "'",
       "rows x columns x depth from 1 to 1048576, bf16, f16 or f32, and left, "
       "right or both if operands are stored transposed, such as "
@@ -163,8 +163,9 @@ static Expected<Lane> parseLane(StringRef text) {
     rest = "";
   constexpr int64_t mostCtas = 64;
   if (rest.getAsInteger(10, lane.ctas) || lane.ctas < 1 || lane.ctas > mostCtas)
-    return makeError("lanes", "'" + text + "'",
-                     "copy, or ctas-N or symmetric-N with N from 1 to 64");
+    return makeOptionError(
+        "lanes", "'" + text + "'",
+        "copy, or ctas-N or symmetric-N with N from 1 to 64");
   return lane;
 }
 
@@ -186,9 +187,10 @@ static Error readCollectives(Options &options) {
   int64_t unit = bytesPerRank * options.ranks;
   constexpr int64_t largest = int64_t(1) << 30;
   if (!least || !most || *least < 1 || *most < 2 * *least || *most > largest)
-    return makeError("bytes", "'" + bytes + "'",
-                     "two sizes up to 1GiB of which the second is at least "
-                     "twice the first, such as 4KiB:256MiB");
+    return makeOptionError(
+        "bytes", "'" + bytes + "'",
+        "two sizes up to 1GiB of which the second is at least "
+        "twice the first, such as 4KiB:256MiB");
   options.elementwiseBytes =
       std::max<int64_t>(4096, std::min<int64_t>(*most, 64 << 20) / 4096 * 4096);
   options.pairBytes = llvm::alignTo(std::min<int64_t>(*most, 32 << 20), unit);
@@ -198,9 +200,10 @@ static Error readCollectives(Options &options) {
   for (const std::string &name : kinds) {
     std::optional<int32_t> kind = findKind(name);
     if (!kind)
-      return makeError("collectives", "'" + name + "'",
-                       "all_reduce, all_gather, reduce_scatter, all_to_all, "
-                       "broadcast or reduce");
+      return makeOptionError(
+          "collectives", "'" + name + "'",
+          "all_reduce, all_gather, reduce_scatter, all_to_all, "
+          "broadcast or reduce");
     for (int64_t size : makeSizes(*least, *most)) {
       int64_t aligned = llvm::alignTo(size, unit);
       std::vector<int64_t> &sizes = options.collectives[*kind];
@@ -218,10 +221,10 @@ static Error readPrograms(Options &options) {
     if (Error error = readShapes(path, options.ranks, shapes))
       return error;
   if (shapes.products.empty() && shapes.collectives.empty())
-    return makeError("programs",
-                     "no product of matrices and no collective of " +
-                         llvm::Twine(options.ranks) + " ranks",
-                     "at least one");
+    return makeOptionError("programs",
+                           "no product of matrices and no collective of " +
+                               llvm::Twine(options.ranks) + " ranks",
+                           "at least one");
   options.products = shapes.products;
   options.collectives.clear();
   int64_t unit = bytesPerRank * options.ranks;
@@ -258,7 +261,7 @@ static Error readProducts(Options &options) {
     options.spared = {8, 4, 16, 24, 12};
   for (int64_t number : options.spared)
     if (number < 1 || number > 1024)
-      return makeError("spare", llvm::Twine(number), "1 to 1024");
+      return makeOptionError("spare", llvm::Twine(number), "1 to 1024");
   return Error::success();
 }
 
@@ -293,11 +296,12 @@ static Error readTime(StringRef name, StringRef text, double &ns) {
   bool isLimit = name == limit.ArgStr;
   double most = isLimit ? 3600e9 : 60e9;
   if (!time || *time > most || (isLimit && *time == 0.0))
-    return makeError(name, "'" + text + "'",
-                     isLimit ? "a time above 0s and of at most 3600s, such as "
-                               "170s"
-                             : "a time of at most 60s with unit ns, us, ms or "
-                               "s, such as 400ms");
+    return makeOptionError(
+        name, "'" + text + "'",
+        isLimit ? "a time above 0s and of at most 3600s, such as "
+                  "170s"
+                : "a time of at most 60s with unit ns, us, ms or "
+                  "s, such as 400ms");
   ns = *time;
   return Error::success();
 }
@@ -343,16 +347,16 @@ Expected<Options> braid::calibrate::parseOptions(int argc, char **argv) {
   options.machine = machine;
   if (!options.shown.empty()) {
     if (options.page.empty())
-      return makeError("page", "no file", "one for what --show names");
+      return makeOptionError("page", "no file", "one for what --show names");
     return options;
   }
   if (options.ranks < 1 || options.ranks > 64)
-    return makeError("ranks", llvm::Twine(options.ranks), "1 to 64");
+    return makeOptionError("ranks", llvm::Twine(options.ranks), "1 to 64");
   if (Error error = readTimes(options))
     return error;
   if (!options.machine.empty() && !lookupHardware(options.machine))
-    return makeError("machine", "'" + options.machine + "'",
-                     "one of: " + joinHardwareNames());
+    return makeOptionError("machine", "'" + options.machine + "'",
+                           "one of: " + joinHardwareNames());
   if (Error error = readCollectives(options))
     return error;
   if (!programs.empty())

@@ -39,7 +39,7 @@ static void addUse(Operation *user, Value buffer, Access &access) {
 }
 
 /// What is done to `argument` and to all views of it.
-static Access summarize(Value argument) {
+static Access summarizeAccess(Value argument) {
   Access access;
   llvm::SetVector<Value> views;
   views.insert(argument);
@@ -65,6 +65,6 @@ std::optional<Access> KernelAccesses::get(gpu::LaunchFuncOp launch,
   Value argument = kernel.getArgument(index);
   auto [it, isNew] = known.try_emplace(argument);
   if (isNew)
-    it->second = summarize(argument);
+    it->second = summarizeAccess(argument);
   return it->second;
 }

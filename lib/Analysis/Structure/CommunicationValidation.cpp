@@ -22,7 +22,7 @@
 using namespace braid;
 using namespace mlir;
 using Event = CommunicationEvent;
-using Kind = CommunicationEvent::Kind;
+using EventKind = CommunicationEvent::Kind;
 
 static bool haveSameTypes(ArrayRef<Type> before, ArrayRef<Type> after) {
   return llvm::equal(before, after, [](Type a, Type b) {
@@ -111,7 +111,7 @@ std::string FunctionComparison::describe(const FunctionCommunication &function,
   std::string text = ("'" + event.name.getStringRef() + "'").str();
   llvm::raw_string_ostream stream(text);
   switch (event.kind) {
-  case Kind::start: {
+  case EventKind::start: {
     const StartSummary &start = function.starts[event.number];
     if (start.reduction)
       stream << " " << comm::stringifyReductionKind(*start.reduction);
@@ -121,22 +121,22 @@ std::string FunctionComparison::describe(const FunctionCommunication &function,
       stream << " on " << start.group;
     break;
   }
-  case Kind::wait:
+  case EventKind::wait:
     break;
-  case Kind::call:
+  case EventKind::call:
     if (event.callee)
       stream << " of @" << event.callee.getValue();
     else
       stream << " with tokens";
     break;
-  case Kind::carry:
+  case EventKind::carry:
     stream << " with tokens";
     break;
-  case Kind::open:
+  case EventKind::open:
     stream << " with region #" << event.number;
     break;
-  case Kind::close:
-  case Kind::block:
+  case EventKind::close:
+  case EventKind::block:
     return "the end of a block of " + text;
   }
   return text;
@@ -185,7 +185,7 @@ void FunctionComparison::keepGiven(const Event &event, const Event &found) {
 /// True if `found`, a start of the result, stands for `start` as a whole.
 bool FunctionComparison::keepsStart(const StartSummary &start,
                                     const Event &found) const {
-  if (found.kind != Kind::start)
+  if (found.kind != EventKind::start)
     return false;
   const StartSummary &other = after.starts[found.number];
   return start.group == other.group && start.lane == other.lane &&
@@ -202,7 +202,7 @@ LogicalResult FunctionComparison::compareParts(const StartSummary &whole,
   size_t first = nextAfter;
   while (missing > 0) {
     const Event *found = getAfter();
-    if (!found || found->kind != Kind::start)
+    if (!found || found->kind != EventKind::start)
       break;
     const StartSummary &part = after.starts[found->number];
     if (getDividedDim(whole, part) != dim)
@@ -225,7 +225,7 @@ LogicalResult FunctionComparison::compareParts(const StartSummary &whole,
 /// True if `found` is the reduce-scatter of the all-reduce `start`.
 bool FunctionComparison::splits(const StartSummary &start,
                                 const Event &found) const {
-  if (!rules.maySplitAllReduces || found.kind != Kind::start ||
+  if (!rules.maySplitAllReduces || found.kind != EventKind::start ||
       start.kind != comm::CollectiveKind::all_reduce)
     return false;
   const StartSummary &scatter = after.starts[found.number];
@@ -240,12 +240,12 @@ bool FunctionComparison::splits(const StartSummary &start,
 LogicalResult FunctionComparison::compareSplitWait(unsigned token) {
   const TokenFate &fate = fates[token];
   const Event *scattered = getAfter();
-  if (!scattered || scattered->kind != Kind::wait ||
+  if (!scattered || scattered->kind != EventKind::wait ||
       after.getAwaited(*scattered) != fate.tokens.front())
     return reportDifference();
   ++nextAfter;
   const Event *gather = getAfter();
-  if (!gather || gather->kind != Kind::start)
+  if (!gather || gather->kind != EventKind::start)
     return reportDifference();
   const StartSummary &start = after.starts[gather->number];
   auto op = cast<comm::AsyncStartOpInterface>(gather->op);
@@ -261,7 +261,7 @@ LogicalResult FunctionComparison::compareSplitWait(unsigned token) {
     return report(*gather, "is new where ranks may take different ways");
   ++nextAfter;
   const Event *gathered = getAfter();
-  if (!gathered || gathered->kind != Kind::wait ||
+  if (!gathered || gathered->kind != EventKind::wait ||
       after.getAwaited(*gathered) != gather->firstGiven)
     return reportDifference();
   ++nextAfter;
@@ -291,7 +291,7 @@ LogicalResult FunctionComparison::compareStart() {
       ++nextAfter;
       return success();
     }
-    if (rules.mayDivide && found->kind == Kind::start)
+    if (rules.mayDivide && found->kind == EventKind::start)
       if (std::optional<int64_t> dim =
               getDividedDim(start, after.starts[found->number]))
         return compareParts(start, *dim);
@@ -320,7 +320,8 @@ LogicalResult FunctionComparison::compareWait() {
   SmallVector<comm::WaitOp> waits;
   for (unsigned part : fates[token].tokens) {
     const Event *found = getAfter();
-    if (!found || found->kind != Kind::wait || after.getAwaited(*found) != part)
+    if (!found || found->kind != EventKind::wait ||
+        after.getAwaited(*found) != part)
       return reportDifference();
     waits.push_back(cast<comm::WaitOp>(found->op));
     ++nextAfter;
@@ -347,7 +348,7 @@ LogicalResult FunctionComparison::compareOther() {
   const Event *event = getBefore(), *found = getAfter();
   if (!found || event->kind != found->kind || event->name != found->name ||
       event->callee != found->callee || event->numGiven != found->numGiven ||
-      (event->kind == Kind::open && event->number != found->number) ||
+      (event->kind == EventKind::open && event->number != found->number) ||
       !takesSame(*event, *found))
     return reportDifference();
   keepGiven(*event, *found);
@@ -363,15 +364,15 @@ bool FunctionComparison::comesFromBefore(const Event &found) const {
   if (numAddedRegions != 0)
     return false;
   switch (found.kind) {
-  case Kind::start:
-    return event && event->kind == Kind::start &&
+  case EventKind::start:
+    return event && event->kind == EventKind::start &&
            event->location == found.location &&
            keepsStart(before.starts[event->number], found);
-  case Kind::wait:
+  case EventKind::wait:
     return after.getAwaited(found) == ~0u || !isAdded[after.getAwaited(found)];
-  case Kind::open:
-    return event && event->kind == Kind::open && event->name == found.name &&
-           event->location == found.location;
+  case EventKind::open:
+    return event && event->kind == EventKind::open &&
+           event->name == found.name && event->location == found.location;
   default:
     return true;
   }
@@ -382,7 +383,7 @@ LogicalResult FunctionComparison::addEvent() {
   const Event &found = *getAfter();
   ++nextAfter;
   switch (found.kind) {
-  case Kind::start:
+  case EventKind::start:
     for (Value token : found.op->getResults()) {
       if (!isa<comm::TokenType>(token.getType()))
         continue;
@@ -393,21 +394,21 @@ LogicalResult FunctionComparison::addEvent() {
     for (unsigned index = 0; index != found.numGiven; ++index)
       isAdded[found.firstGiven + index] = true;
     return success();
-  case Kind::wait:
+  case EventKind::wait:
     if (after.getAwaited(found) != ~0u && isAdded[after.getAwaited(found)])
       return success();
     return report(found, "is in a new region and awaits an operation from "
                          "outside");
-  case Kind::open:
+  case EventKind::open:
     ++numAddedRegions;
     return success();
-  case Kind::close:
+  case EventKind::close:
     --numAddedRegions;
     return success();
-  case Kind::block:
+  case EventKind::block:
     return success();
-  case Kind::call:
-  case Kind::carry:
+  case EventKind::call:
+  case EventKind::carry:
     return report(found, "is in a new region and communicates");
   }
   return success();
@@ -428,9 +429,9 @@ LogicalResult FunctionComparison::compare() {
       result = addEvent();
     else if (!event)
       result = reportDifference();
-    else if (event->kind == Kind::start)
+    else if (event->kind == EventKind::start)
       result = compareStart();
-    else if (event->kind == Kind::wait)
+    else if (event->kind == EventKind::wait)
       result = compareWait();
     else
       result = compareOther();

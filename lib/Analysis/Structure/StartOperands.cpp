@@ -19,7 +19,7 @@
 
 using namespace braid;
 using namespace mlir;
-using Kind = OperandOrigin::Kind;
+using Origin = OperandOrigin::Kind;
 
 /// The ops before a start that its operand is known by.
 static constexpr unsigned mostDepth = 1;
@@ -46,18 +46,18 @@ static OperandOrigin getOrigin(Value value,
     if (!block->isEntryBlock() ||
         !isa_and_present<FunctionOpInterface>(block->getParentOp()))
       return {};
-    return {Kind::argument, argument.getArgNumber()};
+    return {Origin::argument, argument.getArgNumber()};
   }
   Operation *op = value.getDefiningOp();
   if (auto wait = dyn_cast<comm::WaitOp>(op)) {
     auto it = tokens.find(wait.getToken());
     if (it == tokens.end())
       return {};
-    return {Kind::awaited, it->second};
+    return {Origin::awaited, it->second};
   }
   Attribute constant;
   if (matchPattern(op, m_Constant(&constant)))
-    return {Kind::computed,
+    return {Origin::computed,
             llvm::hash_combine(constant.getAsOpaquePointer(), 1)};
   uint64_t hash = llvm::hash_combine(op->getName().getAsOpaquePointer(),
                                      op->getLoc().getAsOpaquePointer(),
@@ -65,11 +65,11 @@ static OperandOrigin getOrigin(Value value,
   if (depth != 0)
     for (Value operand : op->getOperands()) {
       OperandOrigin origin = getOrigin(operand, tokens, depth - 1);
-      if (origin.kind == Kind::unknown)
+      if (origin.kind == Origin::unknown)
         return {};
       hash = llvm::hash_combine(hash, origin.kind, origin.number);
     }
-  return {Kind::computed, hash};
+  return {Origin::computed, hash};
 }
 
 OperandOrigin
@@ -87,14 +87,14 @@ struct OperandPair {
 };
 } // namespace
 
-static std::string describe(OperandOrigin origin) {
+static std::string describeOrigin(OperandOrigin origin) {
   switch (origin.kind) {
-  case Kind::argument:
+  case Origin::argument:
     return "argument #" + std::to_string(origin.number) + " of the function";
-  case Kind::awaited:
+  case Origin::awaited:
     return "the result of another operation";
-  case Kind::computed:
-  case Kind::unknown:
+  case Origin::computed:
+  case Origin::unknown:
     break;
   }
   return "what fed another operation";
@@ -104,7 +104,7 @@ static ChangedOperand report(const OperandPair &pair,
                              const StartSummary *other) {
   return {pair.start,
           "takes operand #" + std::to_string(pair.number) + " from " +
-              describe(pair.to),
+              describeOrigin(pair.to),
           other};
 }
 
@@ -121,7 +121,7 @@ std::optional<ChangedOperand> braid::findChangedOperand(
     for (auto [number, origins] : llvm::enumerate(
              llvm::zip(start.before->origins, start.after->origins))) {
       auto [from, to] = origins;
-      if (from.kind != Kind::unknown && to.kind != Kind::unknown)
+      if (from.kind != Origin::unknown && to.kind != Origin::unknown)
         pairs.push_back({start.after, start.before,
                          static_cast<unsigned>(number), from, to});
     }
@@ -129,13 +129,13 @@ std::optional<ChangedOperand> braid::findChangedOperand(
 
   // What comes from outside of all computation stays what it is.
   for (const OperandPair &pair : pairs) {
-    if (pair.from.kind == Kind::computed || pair.to.kind == Kind::computed)
+    if (pair.from.kind == Origin::computed || pair.to.kind == Origin::computed)
       continue;
-    if (!hasSameArguments &&
-        (pair.from.kind == Kind::argument || pair.to.kind == Kind::argument))
+    if (!hasSameArguments && (pair.from.kind == Origin::argument ||
+                              pair.to.kind == Origin::argument))
       continue;
     OperandOrigin expected = pair.from;
-    if (expected.kind == Kind::awaited) {
+    if (expected.kind == Origin::awaited) {
       std::optional<unsigned> token = getToken(expected.number);
       if (!token)
         continue;

@@ -18,7 +18,7 @@ using namespace braid;
 using namespace mlir;
 
 /// The least number of ranks of which `rank` is one.
-static int64_t getCount(int64_t rank) {
+static int64_t getNumRanks(int64_t rank) {
   return rank == std::numeric_limits<int64_t>::max() ? rank : rank + 1;
 }
 
@@ -78,7 +78,7 @@ WorldSize braid::getWorldSize(ModuleOp module, std::optional<int64_t> given,
       hasGroupOfAll |= group.isAll();
       for (ArrayRef<int64_t> list : group.getRankLists())
         for (int64_t rank : list)
-          listed = std::max(listed, getCount(rank));
+          listed = std::max(listed, getNumRanks(rank));
     } else if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op)) {
       if (!isOnAll(op, collective.getGroupAttr()))
         return;
@@ -88,7 +88,7 @@ WorldSize braid::getWorldSize(ModuleOp module, std::optional<int64_t> given,
         if (size_t size = all.getSplitMatrix() ? all.getSplitMatrix()->size()
                                                : all.getMixedSendSizes().size())
           implied = size;
-      named = std::max(named, getCount(getLargestIndex(collective)));
+      named = std::max(named, getNumRanks(getLargestIndex(collective)));
     } else if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
       // What ranks are compared with.
       APInt number;
@@ -96,7 +96,7 @@ WorldSize braid::getWorldSize(ModuleOp module, std::optional<int64_t> given,
       if (rank && isOnAll(rank, rank.getGroupAttr()) &&
           matchPattern(compare.getRhs(), m_ConstantInt(&number)) &&
           number.sge(0) && number.getActiveBits() < 64)
-        named = std::max(named, getCount(number.getSExtValue()));
+        named = std::max(named, getNumRanks(number.getSExtValue()));
     }
   });
   WorldSize size;

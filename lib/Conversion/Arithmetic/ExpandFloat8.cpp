@@ -25,9 +25,9 @@ static bool isFloat8(Type type) {
 namespace {
 
 /// Emits conversions of scalars, vectors or tensors of one shape.
-class Expansion {
+class Float8Expansion {
 public:
-  Expansion(Operation *op, Type shape)
+  Float8Expansion(Operation *op, Type shape)
       : b(op->getLoc(), op), shaped(dyn_cast<ShapedType>(shape)) {}
 
   Value extend(Value input, FloatType to);
@@ -51,7 +51,7 @@ private:
   ShapedType shaped;
 };
 
-Value Expansion::constant(int64_t bits, Type element) {
+Value Float8Expansion::constant(int64_t bits, Type element) {
   if (!element)
     element = b.getI32Type();
   TypedAttr value = b.getIntegerAttr(element, bits);
@@ -60,7 +60,7 @@ Value Expansion::constant(int64_t bits, Type element) {
   return arith::ConstantOp::create(b, value);
 }
 
-Value Expansion::convert(Value value, FloatType to) {
+Value Float8Expansion::convert(Value value, FloatType to) {
   unsigned width = cast<FloatType>(getElementTypeOrSelf(value)).getWidth();
   if (getElementTypeOrSelf(value) == to)
     return value;
@@ -69,7 +69,7 @@ Value Expansion::convert(Value value, FloatType to) {
   return arith::TruncFOp::create(b, with(to), value);
 }
 
-Value Expansion::extend(Value input, FloatType to) {
+Value Float8Expansion::extend(Value input, FloatType to) {
   Value bits = bitcast(input, b.getI8Type());
   if (isa<Float8E5M2Type>(getElementTypeOrSelf(input))) {
     // f8E5M2 is the high byte of an f16.
@@ -102,7 +102,7 @@ Value Expansion::extend(Value input, FloatType to) {
 /// Rounds the f64 `input` to f32 so that rounding the result again to fewer
 /// bits equals one rounding: an inexact result has an odd last bit (Boldo and
 /// Melquiond, "When double rounding is odd", 2005).
-Value Expansion::roundToOdd(Value input) {
+Value Float8Expansion::roundToOdd(Value input) {
   Value rounded = convert(input, b.getF32Type());
   Value back = convert(rounded, b.getF64Type());
   Value bits = bitcast(rounded, b.getI32Type());
@@ -129,7 +129,7 @@ Value Expansion::roundToOdd(Value input) {
 /// Rounds an f32 with the bits `magnitude` to the float format with
 /// `mantissaBits` and `bias`, to nearest, ties to even, and returns the bits.
 /// The result for a number that is too large exceeds the bits of the format.
-Value Expansion::roundBits(Value magnitude, int mantissaBits, int bias) {
+Value Float8Expansion::roundBits(Value magnitude, int mantissaBits, int bias) {
   int dropped = 23 - mantissaBits;
   // Adds half of the last kept place, less 1 if the last kept bit is 0.
   Value last = arith::AndIOp::create(
@@ -153,7 +153,7 @@ Value Expansion::roundBits(Value magnitude, int mantissaBits, int bias) {
   return arith::SelectOp::create(b, isSubnormal, subnormal, normal);
 }
 
-Value Expansion::truncate(Value input, FloatType to) {
+Value Float8Expansion::truncate(Value input, FloatType to) {
   bool isE5M2 = isa<Float8E5M2Type>(to);
   Value value = getElementTypeOrSelf(input).isF64()
                     ? roundToOdd(input)
@@ -193,7 +193,7 @@ struct ExpandFloat8Pass
     for (Operation *op : conversions) {
       Value input = op->getOperand(0), result = op->getResult(0);
       auto to = cast<FloatType>(getElementTypeOrSelf(result));
-      Expansion expansion(op, result.getType());
+      Float8Expansion expansion(op, result.getType());
       result.replaceAllUsesWith(isa<arith::ExtFOp>(op)
                                     ? expansion.extend(input, to)
                                     : expansion.truncate(input, to));

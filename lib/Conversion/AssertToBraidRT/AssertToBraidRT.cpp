@@ -22,7 +22,8 @@ using namespace mlir;
 using namespace braid;
 
 /// Replaces assertion number `number` of `module`.
-static void convert(ModuleOp module, cf::AssertOp assertion, size_t number) {
+static void convertAssertion(ModuleOp module, cf::AssertOp assertion,
+                             size_t number) {
   Location loc = assertion.getLoc();
   OpBuilder builder(assertion);
   Value yes = arith::ConstantIntOp::create(builder, loc, 1, 1);
@@ -47,7 +48,7 @@ struct ConvertAssertToBraidRTPass
     getOperation().walk(
         [&](cf::AssertOp assertion) { assertions.push_back(assertion); });
     for (auto [number, assertion] : llvm::enumerate(assertions))
-      convert(getOperation(), assertion, number);
+      convertAssertion(getOperation(), assertion, number);
     return success();
   }
 };

@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace braid;
 
-static DictionaryAttr describe(Builder &builder, const ReorderedSum &sum) {
+static DictionaryAttr describeSum(Builder &builder, const ReorderedSum &sum) {
   bool isCollective = sum.kind == SumKind::Collective;
   NamedAttrList fields;
   fields.set("kind",
@@ -40,7 +40,7 @@ void braid::recordNumerics(ModuleOp module) {
   Builder builder(module.getContext());
   SmallVector<Attribute> sums;
   for (const ReorderedSum &sum : findReorderedSums(module))
-    sums.push_back(describe(builder, sum));
+    sums.push_back(describeSum(builder, sum));
   module->setAttr(kNumericsAttrName, builder.getArrayAttr(sums));
 }
 

@@ -27,10 +27,8 @@ static constexpr int64_t kManyBlocks = 128, kEnoughBlocks = 64;
 /// The number of contiguous bytes of a row that a block reads: a line of the
 /// cache, or the smallest number for an efficient access.
 static constexpr int64_t kLineOfBytes = 128, kMinRunOfBytes = 64;
-static constexpr int64_t kMaxThreads = 1024;
-static constexpr int64_t kMaxWorkgroupBytes = 48 * 1024;
 /// The number of rows that a thread loads at once. More pay for whole lines.
-static constexpr int64_t kUnroll = 4, kUnrollOfLines = 8;
+static constexpr int64_t kUnrolledRows = 4, kUnrollOfLines = 8;
 
 namespace {
 
@@ -71,7 +69,7 @@ private:
   /// of a column.
   int64_t lanes = 1, vectors = 0, width = 0, height = 0;
   /// The number of rows that a thread loads at once.
-  int64_t unroll = kUnroll;
+  int64_t unroll = kUnrolledRows;
   /// The position of the thread in the block, and whether it has a column.
   Value x, y, isColumn;
   SmallVector<Value> outerIndices;

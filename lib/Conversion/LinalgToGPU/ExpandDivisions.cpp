@@ -66,7 +66,7 @@ struct Divisor {
 };
 
 /// Expands the divisions of one operation.
-class Expansion {
+class DivisionExpansion {
 public:
   /// Computes what all divisions by `scalar` share, once, where `scalar` is
   /// defined.
@@ -99,7 +99,7 @@ Value isBetween(ImplicitLocOpBuilder &b, Value magnitude, float min,
   return arith::AndIOp::create(b, isLarge, isSmall);
 }
 
-Divisor Expansion::prepare(Value scalar) {
+Divisor DivisionExpansion::prepare(Value scalar) {
   auto [entry, isNew] = prepared.try_emplace(scalar);
   if (!isNew)
     return entry->second;
@@ -188,7 +188,7 @@ Value emitInDouble(ImplicitLocOpBuilder &b, Value dividends,
       b, isOrdinary, arith::TruncFOp::create(b, type, quotients), product);
 }
 
-Value Expansion::emit(arith::DivFOp op, const Divisor &divisor) {
+Value DivisionExpansion::emit(arith::DivFOp op, const Divisor &divisor) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto type = cast<VectorType>(op.getType());
   VectorType wide = type.clone(b.getF32Type());
@@ -238,7 +238,7 @@ struct ExpandDivisionsPass
       if (getCommonDivisor(op))
         divisions.push_back(op);
     });
-    Expansion expansion;
+    DivisionExpansion expansion;
     for (arith::DivFOp op : divisions) {
       Divisor divisor = expansion.prepare(getCommonDivisor(op));
       op.replaceAllUsesWith(expansion.emit(op, divisor));

@@ -45,9 +45,9 @@ static math::ErfOp matchOnePlusErf(arith::AddFOp op) {
 namespace {
 
 /// Emits 1 + erf(x) for a number or a vector of numbers of f32.
-class Expansion {
+class ErfExpansion {
 public:
-  Expansion(ImplicitLocOpBuilder &b, Type type) : b(b), type(type) {}
+  ErfExpansion(ImplicitLocOpBuilder &b, Type type) : b(b), type(type) {}
 
   Value emit(Value x);
 
@@ -59,7 +59,7 @@ private:
   Type type;
 };
 
-Value Expansion::constant(float value) {
+Value ErfExpansion::constant(float value) {
   TypedAttr attribute = b.getF32FloatAttr(value);
   if (auto vector = dyn_cast<VectorType>(type))
     attribute = DenseElementsAttr::get(vector, attribute);
@@ -68,7 +68,7 @@ Value Expansion::constant(float value) {
 
 /// 2 to the power of `exponent`, by one instruction. libdevice takes three more
 /// instructions for results that are negligible beside 1.
-Value Expansion::power(Value exponent) {
+Value ErfExpansion::power(Value exponent) {
   auto emitOne = [&](Value element) -> Value {
     return LLVM::CallIntrinsicOp::create(
                b, b.getF32Type(),
@@ -84,7 +84,7 @@ Value Expansion::power(Value exponent) {
   return vector::FromElementsOp::create(b, vector, elements);
 }
 
-Value Expansion::emit(Value x) {
+Value ErfExpansion::emit(Value x) {
   Value t = math::AbsFOp::create(b, x);
   Value sum = constant(std::rbegin(kCoefficients)[0]);
   for (float coefficient : llvm::drop_begin(llvm::reverse(kCoefficients)))
@@ -110,7 +110,7 @@ struct ExpandErfPass : public braid::impl::ExpandErfPassBase<ExpandErfPass> {
       math::ErfOp erf = matchOnePlusErf(op);
       ImplicitLocOpBuilder builder(op.getLoc(), op);
       op.replaceAllUsesWith(
-          Expansion(builder, op.getType()).emit(erf.getOperand()));
+          ErfExpansion(builder, op.getType()).emit(erf.getOperand()));
       op.erase();
       erf.erase();
     }

@@ -21,6 +21,10 @@ namespace braid::kernels {
 
 /// The default number of threads of a block.
 constexpr int64_t kBlockSize = 256;
+/// The most threads of a block.
+constexpr int64_t kMaxThreads = 1024;
+/// The most bytes of shared memory that a block has without asking for more.
+constexpr int64_t kMaxWorkgroupBytes = 48 * 1024;
 /// Threads of a warp.
 constexpr int64_t kWarpSize = 32;
 /// The most bytes that one access moves.

@@ -148,7 +148,7 @@ static bool addLinear(AffineExpr expr, int64_t factor,
 
 /// The value of all elements of `buffer`, if it is a constant with equal
 /// elements.
-static TypedAttr getSplat(Value buffer) {
+static TypedAttr getConstant(Value buffer) {
   auto reference = buffer.getDefiningOp<memref::GetGlobalOp>();
   if (!reference)
     return {};
@@ -201,7 +201,7 @@ std::optional<LoopNest> braid::kernels::getLoopNest(linalg::LinalgOp op) {
       continue;
     }
     if (TypedAttr splat =
-            op.isDpsInit(&operand) ? TypedAttr() : getSplat(operand.get())) {
+            op.isDpsInit(&operand) ? TypedAttr() : getConstant(operand.get())) {
       nest.constants.emplace_back(splat, argument);
       continue;
     }

@@ -62,7 +62,7 @@ static bool isLowered(LLVM::LoadOp load, const DataLayout &layout) {
          isOnlyLoaded(argument);
 }
 
-static void lower(LLVM::LoadOp load) {
+static void lowerLoad(LLVM::LoadOp load) {
   ImplicitLocOpBuilder b(load.getLoc(), load);
   auto global = LLVM::LLVMPointerType::get(
       b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
@@ -99,7 +99,7 @@ struct LowerNontemporalLoadsPass
         loads.push_back(load);
     });
     for (LLVM::LoadOp load : loads)
-      lower(load);
+      lowerLoad(load);
   }
 };
 

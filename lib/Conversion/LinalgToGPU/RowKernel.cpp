@@ -24,9 +24,8 @@ using namespace braid::kernels;
 /// busy. Fewer elements make more threads.
 static constexpr int64_t kManyElements = 32, kFewElements = 16;
 static constexpr int64_t kManyThreads = 1 << 17;
-static constexpr int64_t kMaxThreads = 1024;
 /// The number of vectors of a long row that a thread loads at once.
-static constexpr int64_t kUnroll = 4;
+static constexpr int64_t kUnrolledVectors = 4;
 
 namespace {
 
@@ -377,7 +376,7 @@ SmallVector<Value> RowKernel::reduceLongRow(RowOp &op) {
   SmallVector<Value> accumulators;
   for (const Combiner &combiner : op.combiners)
     accumulators.push_back(combiner.getNeutral(b, lanes));
-  int64_t step = threads * kUnroll;
+  int64_t step = threads * kUnrolledVectors;
   int64_t whole = vectors / step * step;
   if (whole != 0) {
     auto loop = scf::ForOp::create(b, builder.constantIndex(0),
@@ -387,7 +386,7 @@ SmallVector<Value> RowKernel::reduceLongRow(RowOp &op) {
     b.setInsertionPointToStart(loop.getBody());
     Value first = builder.add(loop.getInductionVar(), thread);
     SmallVector<Value> columns;
-    for (int64_t each = 0; each < kUnroll; ++each)
+    for (int64_t each = 0; each < kUnrolledVectors; ++each)
       columns.push_back(
           builder.multiply(builder.addConstant(first, each * threads), lanes));
     scf::YieldOp::create(b,

@@ -29,9 +29,9 @@ using namespace braid::kernels;
 static constexpr int64_t kManyRows = 512, kManyColumnBlocks = 96;
 static constexpr int64_t kWantedRows = 1024, kWantedColumnBlocks = 512;
 /// The least number of contiguous bytes that a block reads.
-static constexpr int64_t kMinRunOfBytes = 64;
+static constexpr int64_t kMinReadBytes = 64;
 /// A reduction of fewer elements is not split.
-static constexpr int64_t kManyElements = 1 << 18;
+static constexpr int64_t kManyIterations = 1 << 18;
 /// The least number of elements for each result of the first step.
 static constexpr int64_t kMinElements = 4096;
 
@@ -239,7 +239,7 @@ static int64_t choosePartOf(const LoopNest &nest, const Split &split,
   int64_t blocks = results;
   if (!hasRows)
     blocks = llvm::divideCeil(
-        results * getByteSize(nest.inputs.front().elementType), kMinRunOfBytes);
+        results * getByteSize(nest.inputs.front().elementType), kMinReadBytes);
   if (blocks >= (hasRows ? kManyRows : kManyColumnBlocks))
     return 0;
   return choosePart(
@@ -264,7 +264,7 @@ static bool isUsedAlone(linalg::LinalgOp op, unsigned loop) {
 static std::optional<Split> findSplit(linalg::LinalgOp op,
                                       const LoopNest &nest) {
   if (nest.usesIndices || op->hasAttr(braid::kOverwritesAttrName) ||
-      nest.getNumIterations() < kManyElements)
+      nest.getNumIterations() < kManyIterations)
     return std::nullopt;
   std::optional<SmallVector<Combiner>> combiners = matchCombiners(nest);
   if (!combiners || llvm::any_of(*combiners, [](const Combiner &combiner) {

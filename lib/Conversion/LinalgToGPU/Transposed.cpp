@@ -22,7 +22,6 @@ static constexpr int64_t kLargeTile = 64, kSmallTile = 32;
 /// The bytes that a block reads of a row of an input. With 128 bytes transposes
 /// of bf16 are 2 % slower (docs/performance/README.md).
 static constexpr int64_t kRowBytes = 256;
-static constexpr int64_t kMaxWorkgroupBytes = 48 * 1024;
 /// The width of a bank of shared memory.
 static constexpr int64_t kBankBytes = 4;
 /// Loops with fewer iterations get no tile.

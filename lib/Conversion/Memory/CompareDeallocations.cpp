@@ -23,7 +23,7 @@ static constexpr unsigned kMostBuffers = 24;
 /// Frees each buffer whose condition is true, unless the buffer is retained or
 /// an earlier operand has freed it. A retained buffer is owned if one of the
 /// buffers with a true condition is the same.
-static void lower(bufferization::DeallocOp dealloc) {
+static void lowerDeallocation(bufferization::DeallocOp dealloc) {
   ImplicitLocOpBuilder b(dealloc.getLoc(), dealloc);
   auto getAddresses = [&](ValueRange buffers) {
     SmallVector<Value> addresses;
@@ -76,5 +76,5 @@ void braid::compareDeallocations(ModuleOp module) {
       deallocs.push_back(dealloc);
   });
   for (bufferization::DeallocOp dealloc : deallocs)
-    lower(dealloc);
+    lowerDeallocation(dealloc);
 }

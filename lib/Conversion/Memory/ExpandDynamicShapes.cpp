@@ -31,7 +31,7 @@ static bool hasUnknownSplit(memref::ExpandShapeOp op) {
 }
 
 /// Replaces `op` by a memref.reinterpret_cast with computed strides.
-static void convert(memref::ExpandShapeOp op) {
+static void convertShape(memref::ExpandShapeOp op) {
   OpBuilder b(op);
   Location loc = op.getLoc();
   MemRefType type = op.getResultType();
@@ -69,7 +69,7 @@ struct ExpandDynamicShapesPass
       if (hasUnknownSplit(op))
         ops.push_back(op);
     });
-    llvm::for_each(ops, convert);
+    llvm::for_each(ops, convertShape);
     return success();
   }
 };

@@ -133,8 +133,8 @@ static FailureOr<Value> getWidened(Lowering &b, OpTy op) {
                            getElementTypeOrSelf(op.getResult().getType()));
 }
 
-static Replacement lower(Lowering &b, mlir::shard::AllReduceOp op,
-                         const AxisGroup &group) {
+static Replacement lowerOnGroup(Lowering &b, mlir::shard::AllReduceOp op,
+                                const AxisGroup &group) {
   FailureOr<comm::ReductionKind> kind = getReduction(op, op.getReduction());
   if (failed(kind))
     return failure();
@@ -160,8 +160,8 @@ static Replacement lower(Lowering &b, mlir::shard::AllReduceOp op,
       bufferization::ToBufferOp::create(b, resultType, result)};
 }
 
-static Replacement lower(Lowering &b, mlir::shard::ReduceOp op,
-                         const AxisGroup &group) {
+static Replacement lowerOnGroup(Lowering &b, mlir::shard::ReduceOp op,
+                                const AxisGroup &group) {
   FailureOr<comm::ReductionKind> kind = getReduction(op, op.getReduction());
   FailureOr<OpFoldResult> root =
       b.getMember(group, op.getRoot(), op.getRootDynamic(), "root");
@@ -183,8 +183,8 @@ static Replacement lower(Lowering &b, mlir::shard::ReduceOp op,
   return SmallVector<Value>{b.cast(result, op.getType())};
 }
 
-static Replacement lower(Lowering &b, mlir::shard::ReduceScatterOp op,
-                         const AxisGroup &group) {
+static Replacement lowerOnGroup(Lowering &b, mlir::shard::ReduceScatterOp op,
+                                const AxisGroup &group) {
   FailureOr<comm::ReductionKind> kind = getReduction(op, op.getReduction());
   FailureOr<int64_t> dim =
       getDim(b, op.getScatterAxis(), op.getInput(), "scatter_axis");
@@ -212,8 +212,8 @@ static Value allGather(Lowering &b, const AxisGroup &group, Value input,
                                            b.getI64IntegerAttr(dim)));
 }
 
-static Replacement lower(Lowering &b, mlir::shard::AllGatherOp op,
-                         const AxisGroup &group) {
+static Replacement lowerOnGroup(Lowering &b, mlir::shard::AllGatherOp op,
+                                const AxisGroup &group) {
   FailureOr<int64_t> dim =
       getDim(b, op.getGatherAxis(), op.getInput(), "gather_axis");
   if (failed(dim))
@@ -222,8 +222,8 @@ static Replacement lower(Lowering &b, mlir::shard::AllGatherOp op,
       allGather(b, group, op.getInput(), *dim, op.getType())};
 }
 
-static Replacement lower(Lowering &b, mlir::shard::GatherOp op,
-                         const AxisGroup &group) {
+static Replacement lowerOnGroup(Lowering &b, mlir::shard::GatherOp op,
+                                const AxisGroup &group) {
   FailureOr<int64_t> dim =
       getDim(b, op.getGatherAxis(), op.getInput(), "gather_axis");
   FailureOr<OpFoldResult> root =
@@ -243,8 +243,8 @@ static Replacement lower(Lowering &b, mlir::shard::GatherOp op,
       b.cast(b.transpose(gathered, invertPermutationVector(order)), type)};
 }
 
-static Replacement lower(Lowering &b, mlir::shard::ScatterOp op,
-                         const AxisGroup &group) {
+static Replacement lowerOnGroup(Lowering &b, mlir::shard::ScatterOp op,
+                                const AxisGroup &group) {
   Value input = op.getInput();
   FailureOr<int64_t> dim =
       getDim(b, op.getScatterAxis(), input, "scatter_axis");
@@ -272,8 +272,8 @@ static Replacement lower(Lowering &b, mlir::shard::ScatterOp op,
       b.cast(b.transpose(part, invertPermutationVector(order)), type)};
 }
 
-static Replacement lower(Lowering &b, mlir::shard::BroadcastOp op,
-                         const AxisGroup &group) {
+static Replacement lowerOnGroup(Lowering &b, mlir::shard::BroadcastOp op,
+                                const AxisGroup &group) {
   Value input = op.getInput();
   FailureOr<OpFoldResult> root =
       b.getMember(group, op.getRoot(), op.getRootDynamic(), "root");
@@ -292,8 +292,8 @@ static Replacement lower(Lowering &b, mlir::shard::BroadcastOp op,
   return SmallVector<Value>{b.cast(result, op.getType())};
 }
 
-static Replacement lower(Lowering &b, mlir::shard::AllSliceOp op,
-                         const AxisGroup &group) {
+static Replacement lowerOnGroup(Lowering &b, mlir::shard::AllSliceOp op,
+                                const AxisGroup &group) {
   Value input = op.getInput();
   FailureOr<int64_t> dim = getDim(b, op.getSliceAxis(), input, "slice_axis");
   if (failed(dim))
@@ -311,8 +311,8 @@ static Replacement lower(Lowering &b, mlir::shard::AllSliceOp op,
 }
 
 /// comm.all_to_all splits and joins dimension 0.
-static Replacement lower(Lowering &b, mlir::shard::AllToAllOp op,
-                         const AxisGroup &group) {
+static Replacement lowerOnGroup(Lowering &b, mlir::shard::AllToAllOp op,
+                                const AxisGroup &group) {
   Value input = op.getInput();
   FailureOr<int64_t> split = getDim(b, op.getSplitAxis(), input, "split_axis");
   FailureOr<int64_t> concat =
@@ -368,8 +368,8 @@ static Replacement lower(Lowering &b, mlir::shard::AllToAllOp op,
 
 /// `line` is the group along the shift axis, the only one along which data
 /// move.
-static Replacement lower(Lowering &b, mlir::shard::ShiftOp op,
-                         const AxisGroup &line) {
+static Replacement lowerOnGroup(Lowering &b, mlir::shard::ShiftOp op,
+                                const AxisGroup &line) {
   Value input = op.getInput();
   int64_t size = line.size, offset = static_cast<int64_t>(op.getOffset());
   // An offset by the whole axis or more leaves no source.
@@ -420,6 +420,6 @@ Replacement braid::spmd::lowerCollective(Lowering &b) {
                 b.groups.getGroup(op, op.getGridAttr(), getAxes(op));
             if (failed(group))
               return failure();
-            return lower(b, op, *group);
+            return lowerOnGroup(b, op, *group);
           });
 }

@@ -33,23 +33,24 @@ static int64_t getStride(ArrayRef<int64_t> shape, int64_t axis) {
   return stride;
 }
 
-static Replacement lower(Lowering &b, GridShapeOp op, ArrayRef<int64_t> shape) {
+static Replacement lowerOnGrid(Lowering &b, GridShapeOp op,
+                               ArrayRef<int64_t> shape) {
   SmallVector<Value> sizes;
   for (int16_t axis : getAxesOrAll(op.getAxes(), shape.size()))
     sizes.push_back(b.getIndex(b.getIndexAttr(shape[axis])));
   return sizes;
 }
 
-static Replacement lower(Lowering &b, ProcessLinearIndexOp op,
-                         ArrayRef<int64_t>) {
+static Replacement lowerOnGrid(Lowering &b, ProcessLinearIndexOp op,
+                               ArrayRef<int64_t>) {
   FailureOr<AxisGroup> world = b.groups.getWorld(op, op.getGridAttr());
   if (failed(world))
     return failure();
   return SmallVector<Value>{b.getRank(*world)};
 }
 
-static Replacement lower(Lowering &b, ProcessMultiIndexOp op,
-                         ArrayRef<int64_t> shape) {
+static Replacement lowerOnGrid(Lowering &b, ProcessMultiIndexOp op,
+                               ArrayRef<int64_t> shape) {
   FailureOr<AxisGroup> world = b.groups.getWorld(op, op.getGridAttr());
   if (failed(world))
     return failure();
@@ -73,8 +74,8 @@ static Replacement lower(Lowering &b, ProcessMultiIndexOp op,
   return indices;
 }
 
-static Replacement lower(Lowering &b, NeighborsLinearIndicesOp op,
-                         ArrayRef<int64_t> shape) {
+static Replacement lowerOnGrid(Lowering &b, NeighborsLinearIndicesOp op,
+                               ArrayRef<int64_t> shape) {
   ArrayRef<int16_t> axes = op.getSplitAxes();
   if (axes.size() != 1)
     return op.emitOpError()
@@ -216,6 +217,6 @@ Replacement braid::spmd::lowerIndices(Lowering &b) {
             b.groups.getShape(op, op.getGridAttr());
         if (failed(shape))
           return failure();
-        return lower(b, op, *shape);
+        return lowerOnGrid(b, op, *shape);
       });
 }

@@ -34,7 +34,7 @@ static bool isAnnotation(Operation *op) {
 }
 
 /// Converts the op of `b`, which is no grid and no unused annotation.
-static Replacement lower(Lowering &b, MessageLowering &messages) {
+static Replacement lowerMessages(Lowering &b, MessageLowering &messages) {
   if (isCollective(b.op))
     return lowerCollective(b);
   if (isIndices(b.op))
@@ -84,7 +84,7 @@ struct ConvertShardToCommPass
     MessageLowering messages;
     for (Operation *op : ops) {
       Lowering b(op, groups);
-      Replacement values = lower(b, messages);
+      Replacement values = lowerMessages(b, messages);
       if (failed(values))
         return failure();
       op->replaceAllUsesWith(*values);

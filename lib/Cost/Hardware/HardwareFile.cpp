@@ -107,8 +107,8 @@ static constexpr llvm::StringLiteral generations[] = {"none", "volta", "ampere",
 static constexpr llvm::StringLiteral cpuVendors[] = {"intel", "amd"};
 
 /// By `CollectiveModelKind`.
-static constexpr llvm::StringLiteral collectiveModels[] = {"nccl", "inductor",
-                                                           "link"};
+static constexpr llvm::StringLiteral collectiveModelNames[] = {
+    "nccl", "inductor", "link"};
 
 //===----------------------------------------------------------------------===//
 // Reader
@@ -230,8 +230,9 @@ llvm::Expected<Hardware> braid::parseHardware(llvm::StringRef text,
   if (llvm::Error error =
           reader.readEnum("generation", generations, hardware.generation))
     return error;
-  if (llvm::Error error = reader.readEnum("collective_model", collectiveModels,
-                                          hardware.defaultCollectiveModel))
+  if (llvm::Error error =
+          reader.readEnum("collective_model", collectiveModelNames,
+                          hardware.defaultCollectiveModel))
     return error;
   if (llvm::Error error = readNccl(reader, *file, hardware))
     return error;

@@ -16,7 +16,7 @@ using namespace braid;
 namespace json = llvm::json;
 
 /// Nanoseconds with as many digits as a measurement has.
-static json::Value roundNs(double ns) {
+static json::Value toJson(double ns) {
   return static_cast<int64_t>(std::max(1.0, std::round(ns)));
 }
 
@@ -46,7 +46,7 @@ static void writeCurve(json::OStream &json, const CollectiveCurve &curve) {
         double ofPoint[] = {bytes, ns};
         json.array([&]() {
           json.value(static_cast<int64_t>(ofPoint[0]));
-          json.value(roundNs(ofPoint[1]));
+          json.value(toJson(ofPoint[1]));
         });
       }
     });
@@ -65,7 +65,7 @@ static void writeProduct(json::OStream &json, const ProductTime &product) {
                      transposedOperandNames[size_t(shape.transposed)]);
     if (product.multiprocessors != 0)
       json.attribute("multiprocessors", product.multiprocessors);
-    json.attribute("ns", roundNs(product.ns));
+    json.attribute("ns", toJson(product.ns));
   });
 }
 

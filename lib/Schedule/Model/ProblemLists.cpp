@@ -14,7 +14,7 @@
 
 using namespace braid;
 
-using Entries = std::vector<std::pair<unsigned, unsigned>>;
+using Pairs = std::vector<std::pair<unsigned, unsigned>>;
 
 FlatLists::FlatLists(unsigned size,
                      llvm::ArrayRef<std::pair<unsigned, unsigned>> entries)
@@ -29,7 +29,7 @@ FlatLists::FlatLists(unsigned size,
 
 AwaitLists::AwaitLists(const SchedulingProblem &problem)
     : awaited(problem.graph.size(), problem.awaits) {
-  Entries swapped;
+  Pairs swapped;
   swapped.reserve(problem.awaits.size());
   for (auto [node, start] : problem.awaits)
     swapped.emplace_back(start, node);
@@ -37,7 +37,7 @@ AwaitLists::AwaitLists(const SchedulingProblem &problem)
 }
 
 BufferLists::BufferLists(const SchedulingProblem &problem) {
-  Entries users, buffers;
+  Pairs users, buffers;
   std::vector<unsigned> seen(problem.graph.size(), ~0u);
   for (auto [index, buffer] : llvm::enumerate(problem.buffers))
     for (unsigned user : buffer.users) {

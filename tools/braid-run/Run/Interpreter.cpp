@@ -196,7 +196,7 @@ static void checkOptions(const Options &options) {
 }
 
 /// The passes before the interpreter, with a comma; none by default.
-static std::string passesFor(const Options &options) {
+static std::string interpreterPasses(const Options &options) {
   if (!options.passes || *options.passes == "none")
     return "";
   if (*options.passes == "default")
@@ -212,7 +212,7 @@ void braid::run::runInterpreter(const Options &options) {
   const Processes &processes = runner.getProcesses();
   // What braid-opt and this process exchange.
   RunFolder folder;
-  std::string passes = passesFor(options);
+  std::string passes = interpreterPasses(options);
   auto interpret = [&](const std::string &before, const std::string &settings) {
     interpretProgram(options.program,
                      before + "comm-interpret{" + settings + " " +

@@ -18,7 +18,7 @@
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
-static DevicePointer address(const void *pointer) {
+static DevicePointer deviceAddress(const void *pointer) {
   return reinterpret_cast<DevicePointer>(pointer);
 }
 
@@ -32,10 +32,10 @@ void NCCLCommunicator::copy(char *destination, const char *source,
   if (bytes == 0 || destination == source)
     return;
   const Driver &driver = rank.driver();
-  driver.check(driver.memcpyDtoDAsync(address(destination), address(source),
-                                      static_cast<size_t>(bytes),
-                                      collectives.stream),
-               "cuMemcpyDtoDAsync");
+  driver.check(
+      driver.memcpyDtoDAsync(deviceAddress(destination), deviceAddress(source),
+                             static_cast<size_t>(bytes), collectives.stream),
+      "cuMemcpyDtoDAsync");
 }
 
 /// Returns true if this member is the target of a pair.
@@ -71,7 +71,7 @@ void NCCLCommunicator::fillAfter(const Operation &operation) {
   const Driver &driver = rank.driver();
   for (const Operand &operand : operation.operands)
     if (int64_t bytes = operand.destinationBytes())
-      driver.check(driver.memsetD8Async(address(operand.destination), 0,
+      driver.check(driver.memsetD8Async(deviceAddress(operand.destination), 0,
                                         static_cast<size_t>(bytes),
                                         collectives.stream),
                    "cuMemsetD8Async");
@@ -107,8 +107,9 @@ void NCCLCommunicator::unstage(const Operation &operation,
   const Driver &driver = rank.driver();
   for (size_t i = 0; i < sources.size(); ++i)
     if (sources[i] != operation.operands[i].source)
-      driver.check(driver.memFreeAsync(address(sources[i]), collectives.stream),
-                   "cuMemFreeAsync");
+      driver.check(
+          driver.memFreeAsync(deviceAddress(sources[i]), collectives.stream),
+          "cuMemFreeAsync");
 }
 
 void NCCLCommunicator::registerMemory(Lane &lane) {

@@ -24,7 +24,7 @@ using namespace braid::rt::cuda;
 /// at most so many.
 static constexpr size_t shortestKey = 16, longestKey = 4096;
 
-static constexpr char advice[] =
+static constexpr char keyAdvice[] =
     "give all ranks the same random text in BRAID_JOB_KEY (`openssl rand -hex "
     "32`), or in a file of mode 600 that BRAID_JOB_KEY_FILE names";
 
@@ -87,7 +87,7 @@ static JobKey checkLength(std::string key, const std::string &source) {
   if (key.size() < shortestKey || key.size() > longestKey)
     throw Error(source + " has a key of " + std::to_string(key.size()) +
                 " characters, expected " + std::to_string(shortestKey) +
-                " to " + std::to_string(longestKey) + ": " + advice);
+                " to " + std::to_string(longestKey) + ": " + keyAdvice);
   return {std::move(key), source};
 }
 
@@ -184,12 +184,12 @@ JobKey braid::rt::cuda::findJobKey(const Launch &launch,
                      ? " (" + std::to_string(launch.localSize) + " of " +
                            std::to_string(launch.size) + " on this one)"
                      : "") +
-                " and have no key by which they know each other: " + advice);
+                " and have no key by which they know each other: " + keyAdvice);
   try {
     return keyOfHost(variables);
   } catch (const Error &error) {
     throw Error(std::string("the ranks of this host have no key by which they "
                             "know each other: ") +
-                error.what() + "; or " + advice);
+                error.what() + "; or " + keyAdvice);
   }
 }

@@ -16,7 +16,7 @@
 using namespace braid::rt;
 
 /// The staging of a piece whose data are not contiguous.
-static constexpr int64_t pieceBytes = int64_t(4) << 20;
+static constexpr int64_t gatheredPieceBytes = int64_t(4) << 20;
 
 /// An all_gather by messages: for results too large for the ints of a
 /// collective, and between two members, where messages can start beside the
@@ -63,7 +63,8 @@ static void planAllGather(Transfer &transfer, const Operand &operand) {
          },
          nullptr});
   }
-  int64_t length = std::min(bytes, std::max<int64_t>(1, pieceBytes / size));
+  int64_t length =
+      std::min(bytes, std::max<int64_t>(1, gatheredPieceBytes / size));
   Staging &staging = transfer.staging();
   auto makePiece = [=, &staging](int64_t index) {
     int64_t begin = index * length, end = std::min(bytes, begin + length);

@@ -13,13 +13,11 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
-#include <limits>
 #include <random>
 #include <utility>
 
 using namespace braid;
 
-static constexpr int64_t never = std::numeric_limits<int64_t>::max();
 /// So many ready nodes are looked at, so that each step takes constant time.
 static constexpr size_t maxLooked = 16;
 /// So many states of one set of nodes are kept.

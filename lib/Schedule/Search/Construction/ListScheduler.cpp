@@ -16,8 +16,6 @@
 
 using namespace braid;
 
-static constexpr int64_t never = std::numeric_limits<int64_t>::max();
-
 std::vector<int64_t> braid::getTails(const FlatProblem &flat) {
   std::vector<int64_t> tails(flat.size(), 0);
   for (unsigned node = flat.size(); node-- != 0;) {

@@ -15,9 +15,13 @@
 
 #include "Schedule/Model/LimitTracker.h"
 
+#include <limits>
 #include <queue>
 
 namespace braid {
+
+/// The time of what does not happen.
+constexpr int64_t never = std::numeric_limits<int64_t>::max();
 
 /// For each node the longest chain from its beginning to the end: its own cost,
 /// that of its operation if it is a start, and of all that has to follow.

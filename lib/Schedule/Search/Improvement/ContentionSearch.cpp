@@ -19,8 +19,6 @@
 
 using namespace braid;
 
-static uint64_t bit(unsigned index) { return uint64_t(1) << index; }
-
 namespace {
 
 class BranchAndBound {

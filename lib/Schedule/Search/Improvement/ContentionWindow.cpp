@@ -17,12 +17,10 @@
 
 using namespace braid;
 
-static constexpr unsigned none = ~0u;
-
-static uint64_t bit(unsigned index) { return uint64_t(1) << index; }
+static constexpr unsigned noNumber = ~0u;
 
 /// Measured: the events of one node, the estimate, and the copy of the machine.
-static constexpr unsigned stepsPerNode = 25;
+static constexpr unsigned stepsPerWindowNode = 25;
 
 unsigned ContentionWindow::takeMachine() {
   if (freeMachines.empty()) {
@@ -40,7 +38,7 @@ void ContentionWindow::prepareOuter(
   for (auto [start, tailNs] : starts) {
     uint64_t waiters = 0;
     for (unsigned waiter : flat.awaiters[start])
-      if (numberOf[waiter] != none)
+      if (numberOf[waiter] != noNumber)
         waiters |= bit(numberOf[waiter]);
     outerOf[start] = outerStarts.size();
     outerStarts.push_back({waiters, tailNs});
@@ -58,7 +56,7 @@ void ContentionWindow::estimate(State &state,
     for (auto [index, lane] : llvm::enumerate(lanes))
       if (lane.id == unsigned(flat.lane[start]))
         scratch[2 + index] = std::max(scratch[2 + index], endNs);
-    if (unsigned number = numberOf[start]; number != none) {
+    if (unsigned number = numberOf[start]; number != noNumber) {
       ends[llvm::find(localStarts, number) - localStarts.begin()] = endNs;
       scratch[1] = std::max(scratch[1], endNs + nodes[number].outerTailNs);
       return;
@@ -82,7 +80,7 @@ void ContentionWindow::tryNode(const State &state, unsigned parent,
       (!mayStart(state.mask, nodes[node]) ||
        getNeededBytes(state.mask, node, child.liveBytes) > flat.maxMemory))
     return;
-  steps += stepsPerNode + machines[state.machine].getNumInFlight() / 4;
+  steps += stepsPerWindowNode + machines[state.machine].getNumInFlight() / 4;
   child.mask |= bit(node);
   child.parent = parent;
   child.last = node;
@@ -133,8 +131,8 @@ void ContentionWindow::search(
   found.clear();
   uint64_t lastStep = steps + maxSteps;
   prepare(window);
-  numberOf.resize(flat.size(), none);
-  outerOf.resize(flat.size(), none);
+  numberOf.resize(flat.size(), noNumber);
+  outerOf.resize(flat.size(), noNumber);
   for (auto [index, node] : llvm::enumerate(nodes))
     numberOf[node.id] = index;
   prepareOuter(outer);
@@ -143,7 +141,8 @@ void ContentionWindow::search(
 
   using Trace = std::vector<std::pair<unsigned, unsigned>>;
   std::vector<Trace> traces;
-  std::vector<State> layer = {{0, window.liveBytes, 0, 0, none, none, 0}};
+  std::vector<State> layer = {
+      {0, window.liveBytes, 0, 0, noNumber, noNumber, 0}};
   auto precedes = [](const State &a, const State &b) {
     return std::tuple(a.boundNs, a.sum, a.parent, a.last) <
            std::tuple(b.boundNs, b.sum, b.parent, b.last);
@@ -191,5 +190,5 @@ void ContentionWindow::search(
     }
   }
   for (const Node &node : nodes)
-    numberOf[node.id] = none;
+    numberOf[node.id] = noNumber;
 }

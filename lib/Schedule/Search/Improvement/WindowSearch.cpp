@@ -21,8 +21,6 @@ using namespace braid;
 
 static constexpr unsigned none = ~0u;
 
-static uint64_t bit(unsigned index) { return uint64_t(1) << index; }
-
 ScheduleWindow braid::getWholeWindow(const FlatProblem &flat,
                                      llvm::ArrayRef<unsigned> program,
                                      std::vector<unsigned> &position,

@@ -46,6 +46,9 @@
 
 namespace braid {
 
+/// The set of one node of a window, by its place among the nodes.
+inline uint64_t bit(unsigned index) { return uint64_t(1) << index; }
+
 /// A part of an order, and what surrounds it.
 struct ScheduleWindow {
   /// At most 64, in the present order.

@@ -98,7 +98,7 @@ struct Divisible {
 };
 } // namespace
 
-static std::optional<Divisible> match(CollectiveOpInterface start) {
+static std::optional<Divisible> matchDivisible(CollectiveOpInterface start) {
   if (std::optional<ChunkableCollective> found =
           matchChunkableCollective(start))
     return Divisible{*found};
@@ -115,7 +115,8 @@ static FailureOr<int64_t> divide(ArrayRef<RewriteChoice> choices,
   for (auto [start, count] : choices) {
     Operation *op =
         mapping ? mapping->lookup(start.getOperation()) : start.getOperation();
-    std::optional<Divisible> found = match(cast<CollectiveOpInterface>(op));
+    std::optional<Divisible> found =
+        matchDivisible(cast<CollectiveOpInterface>(op));
     if (!found || found->getSize() < count)
       continue;
     IRRewriter rewriter(op);
@@ -140,7 +141,7 @@ static FailureOr<int64_t> getGivenChunks(CollectiveOpInterface start,
   };
   if (!areReachedTogether)
     return fail("1 in a block that ranks may reach differently");
-  std::optional<Divisible> found = match(start);
+  std::optional<Divisible> found = matchDivisible(start);
   if (!found)
     return fail("1, or an all-reduce or reduce-scatter along dimension 0 of a "
                 "tensor of static shape that only a matrix product before it "
@@ -172,7 +173,7 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
       return failure();
     if (!areReachedTogether)
       continue;
-    std::optional<Divisible> found = match(start);
+    std::optional<Divisible> found = matchDivisible(start);
     if (!found)
       continue;
     if (*given == 0) {

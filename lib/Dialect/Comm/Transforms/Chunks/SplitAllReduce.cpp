@@ -97,8 +97,8 @@ static bool hasSettings(Operation *start) {
 /// `start` as an all-reduce that can be split. Nothing if it is not on one
 /// tensor whose rows the members of the group share evenly, or if the group is
 /// on several nodes.
-static std::optional<SplittableAllReduce> match(AllReduceOp start,
-                                                CostModel &model) {
+static std::optional<SplittableAllReduce> matchSplittable(AllReduceOp start,
+                                                          CostModel &model) {
   if (cast<AsyncStartOpInterface>(start.getOperation()).isBufferForm() ||
       start.getTokens().size() != 1 || start.getScale() || hasSettings(start) ||
       model.describe(start).numNodes > 1)
@@ -161,7 +161,7 @@ static void splitChosen(ArrayRef<RewriteChoice> choices, CostModel &model,
     Operation *op =
         mapping ? mapping->lookup(start.getOperation()) : start.getOperation();
     if (std::optional<SplittableAllReduce> found =
-            match(cast<AllReduceOp>(op), model)) {
+            matchSplittable(cast<AllReduceOp>(op), model)) {
       IRRewriter rewriter(op);
       split(rewriter, *found);
     }
@@ -180,7 +180,7 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitAllReducePass::choose(
   bool hasCopyEngines = costs.hardware->nccl.copyEngineBandwidth > 0;
   SmallVector<CollectiveOpInterface> free;
   for (auto start : block.block->getOps<AllReduceOp>()) {
-    if (!match(start, model))
+    if (!matchSplittable(start, model))
       continue;
     auto collective = cast<CollectiveOpInterface>(start.getOperation());
     if (all && !hasCopyEngines)
