@@ -38,6 +38,11 @@ while read -r line; do
   finding "$line"
 done < <("$ROOT/tools/dev/layers.py" 2>&1 || true)
 
+step "names of sources that are compiled together"
+while read -r line; do
+  finding "$line"
+done < <("$ROOT/tools/dev/local_names.py" 2>&1 || true)
+
 step "cost of a clean build"
 while read -r line; do
   finding "$line"

@@ -9,7 +9,7 @@ LLVM=22
 # for each source, which takes twice as long as to read what the source includes. And a
 # missing include shows.
 export BRAID_BUILD_DIR=$BUILD/tidy CCACHE_DISABLE=1
-export BRAID_CMAKE_ARGS="${BRAID_CMAKE_ARGS:-} -DBRAID_PRECOMPILED_HEADERS=OFF"
+export BRAID_CMAKE_ARGS="${BRAID_CMAKE_ARGS:-} -DBRAID_PRECOMPILED_HEADERS=OFF -DBRAID_UNITY_BUILD=OFF"
 BUILD=$BRAID_BUILD_DIR
 "$ROOT/tools/dev/configure.sh"
 cd "$ROOT"
