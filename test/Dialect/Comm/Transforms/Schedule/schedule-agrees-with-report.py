@@ -24,7 +24,7 @@ REMARK = re.compile(r"remark: \[Passed\] scheduled-(?:function \| .*Function=(\S
 
 
 def compare(path, hardware, directory):
-    """The number of blocks compared; -1 if the program cannot be scheduled."""
+    """The number of blocks compared: 0 if the program cannot be scheduled."""
     report = os.path.join(directory, "report.json")
     if os.path.exists(report):
         os.remove(report)
@@ -35,7 +35,7 @@ def compare(path, hardware, directory):
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
     assert run.returncode in (0, 1), (path, run.stderr)
     if run.returncode or not os.path.exists(report):
-        return -1
+        return 0
     with open(report) as file:
         functions = json.load(file)["functions"]
     remarks = REMARK.findall(run.stderr)
@@ -62,8 +62,9 @@ def main():
     paths = sorted(glob.glob(os.path.join(TESTS, "**", "*.mlir"), recursive=True))
     total = 0
     for path in paths:
-        for hardware in ("ideal", "h200x8"):
-            total += max(0, compare(path, hardware, directory))
+        # What has no block on one machine has none on the other.
+        if compared := compare(path, "ideal", directory):
+            total += compared + compare(path, "h200x8", directory)
     print(len(paths), "files,", total, "blocks")
     assert total > 500, total
 
