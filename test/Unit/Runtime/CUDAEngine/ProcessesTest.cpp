@@ -242,18 +242,19 @@ TEST(Processes, RankThatIsStoppedDoesNotAnswer) {
 
 TEST(Processes, RankThatIsLateIsNamedAndHearsOfIt) {
   std::vector<std::string> results = runProcesses(2, 2, [](int32_t rank) {
-    TestWorld world(0, {}, int64_t(500) * 1000000);
+    TestWorld world(0, {}, int64_t(1500) * 1000000);
     return reduceRanks(world, rank, [&]() {
       if (rank == 1)
-        std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+        std::this_thread::sleep_for(std::chrono::seconds(6));
     });
   });
   for (size_t rank : {0, 1})
-    EXPECT_EQ(results[rank],
-              "prog.mlir:2:3 (ar): rank " + std::to_string(rank) +
-                  ": timed out after 500 ms: rank 1 has not started collective "
-                  "number 2 of group @world; rank 0 waits for all_reduce sum "
-                  "tensor<1xf32> at prog.mlir:2:3 (ar)");
+    EXPECT_EQ(
+        results[rank],
+        "prog.mlir:2:3 (ar): rank " + std::to_string(rank) +
+            ": timed out after 1500 ms: rank 1 has not started collective "
+            "number 2 of group @world; rank 0 waits for all_reduce sum "
+            "tensor<1xf32> at prog.mlir:2:3 (ar)");
 }
 
 TEST(Processes, RankThatIsNotStartedIsNamed) {
@@ -326,14 +327,14 @@ TEST(Processes, DetailLetsEqualOperationsRun) {
 TEST(Processes, DetailNamesARankThatDoesNotStart) {
   setenv("BRAID_DEBUG", "detail", 1);
   std::vector<std::string> results = runProcesses(2, 2, [](int32_t rank) {
-    TestWorld world(0, {}, int64_t(500) * 1000000);
+    TestWorld world(0, {}, int64_t(1500) * 1000000);
     return reduceRanks(world, rank, [&]() {
       if (rank == 1)
-        std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+        std::this_thread::sleep_for(std::chrono::seconds(6));
     });
   });
   unsetenv("BRAID_DEBUG");
-  EXPECT_THAT(results[0], HasSubstr("timed out after 500 ms: rank 1 has not "
+  EXPECT_THAT(results[0], HasSubstr("timed out after 1500 ms: rank 1 has not "
                                     "started collective number 2 of group"));
 }
 

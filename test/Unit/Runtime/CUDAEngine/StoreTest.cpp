@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <future>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -75,12 +76,12 @@ TEST(Store, RankThatDoesNotConnectIsNamed) {
   int32_t port = freePort();
   std::vector<std::string> results = runRanks(2, [&](int32_t rank) {
     Listener listener;
-    makeStore(launchOf(rank, 3, port), secondNs / 2, listener);
+    makeStore(launchOf(rank, 3, port), 2 * secondNs, listener);
     return std::string();
   });
   for (const std::string &result : results)
     EXPECT_THAT(result,
-                AllOf(HasSubstr("timed out after 500 ms: rank 2 has not "
+                AllOf(HasSubstr("timed out after 2000 ms: rank 2 has not "
                                 "connected to the store of rank 0 at "
                                 "127.0.0.1:"),
                       HasSubstr(std::to_string(port))));
@@ -88,14 +89,24 @@ TEST(Store, RankThatDoesNotConnectIsNamed) {
 
 TEST(Store, RankThatDoesNotComeToAnExchangeIsNamed) {
   int32_t port = freePort();
+  // Rank 1 stays until the others have given up.
+  std::promise<void> givenUp[2];
   std::vector<std::string> results = runRanks(3, [&](int32_t rank) {
     Listener listener;
-    auto store = makeStore(launchOf(rank, 3, port), secondNs, listener);
-    if (rank == 1)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-    else
+    auto store = makeStore(launchOf(rank, 3, port), 3 * secondNs, listener);
+    std::string text;
+    if (rank == 1) {
+      for (std::promise<void> &each : givenUp)
+        each.get_future().wait_for(std::chrono::seconds(20));
+      return text;
+    }
+    try {
       store->exchange("");
-    return std::string();
+    } catch (const Error &error) {
+      text = error.what();
+    }
+    givenUp[rank / 2].set_value();
+    return text;
   });
   EXPECT_THAT(results[0], HasSubstr("rank 1 does not come to what all ranks do "
                                     "together"));
@@ -134,25 +145,24 @@ TEST(Store, PortThatIsTakenIsNamed) {
 
 TEST(Store, ServerThatIsNoStoreIsFoundOut) {
   int32_t port = freePort();
-  int listener = listenAt("127.0.0.1", port).at(0);
+  int listener = listenAt("127.0.0.1", port).at(0), socket = -1;
   std::thread server([&]() {
-    int socket = -1;
     while ((socket = acceptFrom(listener)) < 0)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     const char answer[] =
         "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
-    EXPECT_GT(send(socket, answer, sizeof(answer), 0), 0);
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    close(socket);
+    EXPECT_GT(send(socket, answer, sizeof(answer), MSG_NOSIGNAL), 0);
   });
   Listener hears;
   try {
-    makeStore(launchOf(1, 2, port), 5 * secondNs, hears);
+    makeStore(launchOf(1, 2, port), 20 * secondNs, hears);
     ADD_FAILURE() << "the server is none of ours";
   } catch (const Error &error) {
     EXPECT_THAT(error.what(), HasSubstr("is no store of Braid's"));
   }
   server.join();
+  // The answer must not get lost: a connection that ends early is reset.
+  close(socket);
   close(listener);
 }
 
@@ -164,7 +174,7 @@ static std::string refusalOf(const std::function<void(Launch &)> &change) {
     Launch launch = launchOf(rank, 2, port);
     if (rank == 1)
       change(launch);
-    makeStore(launch, secondNs / 2, listener);
+    makeStore(launch, 2 * secondNs, listener);
     return std::string();
   });
   EXPECT_THAT(results[0], HasSubstr("rank 1 has not connected"));

@@ -44,24 +44,24 @@ public:
     log += line + "\n";
     changed.notify_all();
   }
-  /// What it has heard once it has heard so much, or after ten seconds.
+  /// What it has heard once it has heard so much, or after 20 seconds.
   std::string waitFor(size_t length) {
     std::unique_lock<std::mutex> lock(mutex);
-    changed.wait_for(lock, std::chrono::seconds(10),
+    changed.wait_for(lock, std::chrono::seconds(20),
                      [&]() { return heard.size() >= length; });
     return heard;
   }
-  /// What it has heard once that has this text, or after ten seconds.
+  /// What it has heard once that has this text, or after 20 seconds.
   std::string waitForText(const std::string &text) {
     std::unique_lock<std::mutex> lock(mutex);
-    changed.wait_for(lock, std::chrono::seconds(10),
+    changed.wait_for(lock, std::chrono::seconds(20),
                      [&]() { return heard.find(text) != std::string::npos; });
     return heard;
   }
-  /// The log once it has this text, or after ten seconds.
+  /// The log once it has this text, or after 20 seconds.
   std::string waitForLog(const std::string &text) {
     std::unique_lock<std::mutex> lock(mutex);
-    changed.wait_for(lock, std::chrono::seconds(10),
+    changed.wait_for(lock, std::chrono::seconds(20),
                      [&]() { return log.find(text) != std::string::npos; });
     return log;
   }
