@@ -69,21 +69,30 @@ inBackground() {
     echo $status >"$1.status"
   } &
 }
-# Runs GoogleTest programs; a report of a sanitizer is a failure as well.
+# Runs GoogleTest programs; a report of a sanitizer is a failure as well. SHARDS=n divides
+# the tests of each program among n processes.
 unitTests() {
-  local program log status count
+  local program shard shards=${SHARDS:-1} log status count passed failures
   step "${*##*/}"
-  for program; do inBackground "$program" "$program" --gtest_brief=1; done
+  for program; do
+    for ((shard = 0; shard < shards; ++shard)); do
+      inBackground "$program.$shard" env GTEST_TOTAL_SHARDS="$shards" GTEST_SHARD_INDEX="$shard" \
+        "$program" --gtest_brief=1
+    done
+  done
   wait
   for program; do
-    log=$program.log status=$(cat "$program.status")
-    grep -v '^\[=*\]\|^\[  PASSED  \]\|^Running main' "$log" || true
-    count=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests*\.$/\1/p' "$log")
-    if [ "$status" -eq 0 ] && [ "${count:-0}" -gt 0 ]; then
-      add "${program##*/}" "$count" 0
-    else
-      add "${program##*/}" "${count:-0}" "$(failedOf "$log")"
-    fi
+    passed=0 failures=0
+    for ((shard = 0; shard < shards; ++shard)); do
+      log=$program.$shard.log status=$(cat "$program.$shard.status")
+      grep -v '^\[=*\]\|^\[  PASSED  \]\|^Running main\|^Note: This is test shard' "$log" || true
+      count=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests*\.$/\1/p' "$log")
+      passed=$((passed + ${count:-0}))
+      [ "$status" -eq 0 ] || failures=$((failures + $(failedOf "$log")))
+    done
+    # A program without a test has failed.
+    [ $((passed + failures)) -gt 0 ] || failures=1
+    add "${program##*/}" "$passed" "$failures"
   done
 }
 # The tests of faults of the engine inproc, several times: most of their time they wait, so
@@ -175,7 +184,7 @@ if build address "$address" braid-opt BraidSupportTests BraidScheduleTests Braid
   # Without a result there is nothing to read.
   add "lit tests" "${litPassed:-0}" "${litFailed:-1}"
 
-  unitTests "$address/test/Unit/Schedule/BraidScheduleTests" "$address/test/Unit/Support/BraidSupportTests"
+  SHARDS=$JOBS unitTests "$address/test/Unit/Schedule/BraidScheduleTests" "$address/test/Unit/Support/BraidSupportTests"
 
   programs=${PROGRAMS:-250}
   step "$programs mutated programs"
