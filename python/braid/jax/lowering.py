@@ -17,12 +17,13 @@ from jaxlib.mlir.dialects import stablehlo
 
 from braid.mlir import BraidError
 
-from . import (bodies, callbacks, collectives, complex_numbers, control, empty_arrays, pools,
-               private_names, products, reduce_scatters, scalars, scatters, sorts)
+from . import callbacks, collectives, private_names
 from .errors import PassError, UnsupportedError, source_location
 from .groups import World
 from .manual import inline_manual_computations, unwrap
 from .partition import partition
+from .rewrites import (bodies, complex_numbers, control, empty_arrays, pools, products,
+                       reduce_scatters, scalars, scatters, sorts)
 from .walk import walk
 
 # The dialects that braid-opt knows and the legalisation makes.

@@ -17,7 +17,8 @@ from jax.sharding import PartitionSpec as P
 
 import braid.jax
 import braid.mlir
-from braid.jax import groups, partition, partitioner, products
+from braid.jax import groups, partition, partitioner
+from braid.jax.rewrites import products
 
 LINE = jt.make_mesh((4,), ("r",))
 SQUARE = jt.make_mesh((2, 4), ("a", "b"))

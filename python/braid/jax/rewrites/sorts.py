@@ -19,7 +19,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from . import bodies
 from .control import ITERATIONS
-from .walk import walk
+from ..walk import walk
 
 
 def rewrite(op):

@@ -16,7 +16,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from . import bodies
-from .errors import UnsupportedError
+from ..errors import UnsupportedError
 
 _MOST_POSITIONS = 4096
 

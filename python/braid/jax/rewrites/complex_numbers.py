@@ -17,7 +17,7 @@ import numpy as np
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
-from .walk import walk
+from ..walk import walk
 
 
 def _complex_type(op):

@@ -16,7 +16,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from .control import ITERATIONS
-from .errors import UnsupportedError
+from ..errors import UnsupportedError
 
 # What a body may compute of the value that is there and the update.
 _BODIES = ("stablehlo.add", "stablehlo.multiply", "stablehlo.minimum", "stablehlo.maximum",

@@ -10,7 +10,7 @@
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
-from .errors import UnsupportedError
+from ..errors import UnsupportedError
 from .scalars import splat
 
 _IDENTITIES = ("stablehlo.reshape", "stablehlo.broadcast_in_dim", "stablehlo.copy")
