@@ -72,9 +72,8 @@ public:
   RankExecution(CommunicationQuery &query, PathChoices &choices,
                 Findings &findings, const CollectiveValues &values,
                 int64_t rank, int64_t numRanks)
-      : query(query), choices(choices), findings(findings), values(values),
-        scalars(choices), tokens(findings), buffers(findings), rank(rank),
-        numRanks(numRanks) {}
+      : query(query), choices(choices), values(values), scalars(choices),
+        tokens(findings), buffers(findings), rank(rank), numRanks(numRanks) {}
 
   RankTrace run(mlir::FunctionOpInterface entry);
   /// The number of ops that were followed.
@@ -148,7 +147,6 @@ private:
 
   CommunicationQuery &query;
   PathChoices &choices;
-  Findings &findings;
   const CollectiveValues &values;
   ScalarEvaluator scalars;
   TokenUse tokens;
