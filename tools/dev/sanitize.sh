@@ -72,7 +72,7 @@ inBackground() {
 # Runs GoogleTest programs; a report of a sanitizer is a failure as well. SHARDS=n divides
 # the tests of each program among n processes.
 unitTests() {
-  local program shard shards=${SHARDS:-1} log status count passed failures
+  local program shard shards=${SHARDS:-1} log status count good bad
   step "${*##*/}"
   for program; do
     for ((shard = 0; shard < shards; ++shard)); do
@@ -82,17 +82,17 @@ unitTests() {
   done
   wait
   for program; do
-    passed=0 failures=0
+    good=0 bad=0
     for ((shard = 0; shard < shards; ++shard)); do
       log=$program.$shard.log status=$(cat "$program.$shard.status")
       grep -v '^\[=*\]\|^\[  PASSED  \]\|^Running main\|^Note: This is test shard' "$log" || true
       count=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests*\.$/\1/p' "$log")
-      passed=$((passed + ${count:-0}))
-      [ "$status" -eq 0 ] || failures=$((failures + $(failedOf "$log")))
+      good=$((good + ${count:-0}))
+      [ "$status" -eq 0 ] || bad=$((bad + $(failedOf "$log")))
     done
     # A program without a test has failed.
-    [ $((passed + failures)) -gt 0 ] || failures=1
-    add "${program##*/}" "$passed" "$failures"
+    [ $((good + bad)) -gt 0 ] || bad=1
+    add "${program##*/}" "$good" "$bad"
   done
 }
 # The tests of faults of the engine inproc, several times: most of their time they wait, so
@@ -115,7 +115,7 @@ faults() {
 # The tests of faults of the engine mpi. MPI keeps memory until the end, which whole
 # stacks and libraries that stay loaded tell from leaks of Braid's own.
 mpiFaults() {
-  local log=$1/mpi-faults.log passed library
+  local log=$1/mpi-faults.log good library
   build address "$1" braid-run braid_rt_mpi || return
   step "faults of the engine mpi"
   [ -x "$BUILD/bin/braid-compile" ] || {
@@ -132,9 +132,9 @@ mpiFaults() {
     LD_PRELOAD=$1/keep-libraries.so PATH=$1/bin:$BUILD/bin:$PATH PYTHONPATH=$ROOT/test/Inputs \
     BRAID_MPI_FAULT_ROUNDS=${FAULT_ROUNDS:-3} \
     python3 "$ROOT/test/Integration/MPI/faults.py" "$1/mpi-faults" >"$log" 2>&1 || tail -n 60 "$log"
-  passed=$(grep -cE '^[a-z_]+: ([0-9]+) of \1 rounds passed' "$log" || true)
+  good=$(grep -cE '^[a-z_]+: ([0-9]+) of \1 rounds passed' "$log" || true)
   # Seven faults.
-  add "faults (mpi)" "$passed" $((7 - passed))
+  add "faults (mpi)" "$good" $((7 - good))
 }
 # Each fuzzer begins with its corpus of test/Fuzz, and keeps what is new in the build
 # folder. An input that fails stays there, too: it belongs into the corpus once mended.
