@@ -204,6 +204,31 @@ bool mayConsume(linalg::LinalgOp op) {
            !linalg::isaContractionOpInterface(op)));
 }
 
+/// Merges the inputs of `op` that read the same elements of the same tensor.
+/// Each input that a producer is fused into gets a copy of its body, so a chain
+/// of ops that read a tensor twice would double its body at each link.
+void mergeEqualInputs(RewriterBase &rewriter, linalg::GenericOp op) {
+  rewriter.modifyOpInPlace(op, [&] {
+    llvm::DenseMap<std::pair<Value, AffineMap>, unsigned> first;
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    Block *body = op.getBody();
+    for (unsigned index = 0; index < op.getInputs().size();) {
+      auto [entry, isNew] =
+          first.try_emplace({op.getInputs()[index], maps[index]}, index);
+      if (isNew) {
+        ++index;
+        continue;
+      }
+      BlockArgument duplicate = body->getArgument(index);
+      duplicate.replaceAllUsesWith(body->getArgument(entry->second));
+      body->eraseArgument(index);
+      op.getInputsMutable().erase(index);
+      maps.erase(maps.begin() + index);
+    }
+    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+  });
+}
+
 /// If `fused` overwrites the result of `producer`, makes it overwrite the
 /// destination of `producer` instead, because the producer becomes dead.
 void replaceUnreadInits(linalg::GenericOp fused, linalg::GenericOp producer) {
@@ -237,6 +262,11 @@ linalg::GenericOp fuseProducer(RewriterBase &rewriter, WaitSets &sets,
     if (!genericProducer || !genericConsumer)
       return {};
     consumer = genericConsumer;
+    Value produced = consumer.getDpsInputOperand(index)->get();
+    mergeEqualInputs(rewriter, genericConsumer);
+    // Inputs before the one that reads the producer may be gone.
+    index = llvm::find(genericConsumer.getInputs(), produced) -
+            genericConsumer.getInputs().begin();
     operand = consumer.getDpsInputOperand(index);
     if (!linalg::areElementwiseOpsFusable(operand))
       continue;

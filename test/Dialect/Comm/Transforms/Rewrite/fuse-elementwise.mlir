@@ -91,3 +91,41 @@ func.func @drops_unknown_cost(%a: tensor<64xf32>) -> tensor<64xf32> {
   %y = math.absf %x : tensor<64xf32>
   return %y : tensor<64xf32>
 }
+
+// Each op reads the result before it twice: one copy of it is enough. Copies for
+// each read would be 2^24 multiplications here. The first op reads a tensor twice, too.
+
+// CHECK-LABEL: func @copies_no_producer_that_is_read_twice
+// CHECK:         linalg.generic
+// CHECK-NEXT:    ^bb0
+// CHECK-COUNT-24:  arith.mulf
+// CHECK-NEXT:      linalg.yield
+// CHECK-NEXT:    } -> tensor<8xf32>
+// CHECK-NEXT:    return
+func.func @copies_no_producer_that_is_read_twice(%0: tensor<8xf32>) -> tensor<8xf32> {
+  %1 = arith.mulf %0, %0 : tensor<8xf32>
+  %2 = arith.mulf %1, %1 : tensor<8xf32>
+  %3 = arith.mulf %2, %2 : tensor<8xf32>
+  %4 = arith.mulf %3, %3 : tensor<8xf32>
+  %5 = arith.mulf %4, %4 : tensor<8xf32>
+  %6 = arith.mulf %5, %5 : tensor<8xf32>
+  %7 = arith.mulf %6, %6 : tensor<8xf32>
+  %8 = arith.mulf %7, %7 : tensor<8xf32>
+  %9 = arith.mulf %8, %8 : tensor<8xf32>
+  %10 = arith.mulf %9, %9 : tensor<8xf32>
+  %11 = arith.mulf %10, %10 : tensor<8xf32>
+  %12 = arith.mulf %11, %11 : tensor<8xf32>
+  %13 = arith.mulf %12, %12 : tensor<8xf32>
+  %14 = arith.mulf %13, %13 : tensor<8xf32>
+  %15 = arith.mulf %14, %14 : tensor<8xf32>
+  %16 = arith.mulf %15, %15 : tensor<8xf32>
+  %17 = arith.mulf %16, %16 : tensor<8xf32>
+  %18 = arith.mulf %17, %17 : tensor<8xf32>
+  %19 = arith.mulf %18, %18 : tensor<8xf32>
+  %20 = arith.mulf %19, %19 : tensor<8xf32>
+  %21 = arith.mulf %20, %20 : tensor<8xf32>
+  %22 = arith.mulf %21, %21 : tensor<8xf32>
+  %23 = arith.mulf %22, %22 : tensor<8xf32>
+  %24 = arith.mulf %23, %23 : tensor<8xf32>
+  return %24 : tensor<8xf32>
+}
