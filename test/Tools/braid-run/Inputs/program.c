@@ -140,7 +140,7 @@ static void waitForAll(void) {
 static void runCrash(void **args) {
   (void)args;
   if (braid_rt_rank(&world, &site) == 1) {
-    struct timespec time = {0, 600 * 1000 * 1000};
+    struct timespec time = {1, 500 * 1000 * 1000};
     nanosleep(&time, 0);
     *(volatile int *)args = *(volatile int *)8;
   }
