@@ -27,3 +27,22 @@ JOBS=${BRAID_JOBS:-$(defaultJobs)}
 case $JOBS in
 '' | *[!0-9]* | 0) fail "JOBS=$JOBS: expected a number of processes, 1 or more" ;;
 esac
+
+# makeEnvironment NAME TITLE PACKAGE...: makes the virtual environment NAME in the
+# build folder, with these packages from the Python package index. Nothing to do when
+# it is there with these packages. Status 1, and nothing left, when it cannot be had.
+makeEnvironment() {
+  local folder=$BUILD/$1 log=$BUILD/$1.log title=$2 wanted=${*:3}
+  [ "$(cat "$folder/.installed" 2>/dev/null)" != "$wanted" ] || return 0
+  [ -z "${BRAID_NO_SETUP:-}" ] || return 1
+  say "installing $title in $folder (log: $log)"
+  rm -rf "$folder"
+  # Tests compile what they import (test/lit.cfg.py).
+  # Debian's Python has its NumPy beside it; a package may bring a newer one.
+  if ! { /usr/bin/python3 -m venv "$folder" &&
+    "$folder/bin/pip" install --quiet --no-compile --timeout 30 --retries 1 "${@:3}"; } >"$log" 2>&1; then
+    rm -rf "$folder"
+    return 1
+  fi
+  printf '%s' "$wanted" >"$folder/.installed"
+}
