@@ -1,12 +1,15 @@
 # Regression tests: .mlir files with RUN lines, and Python scripts of their own.
 import os
 import subprocess
+import sys
 
-import lit.formats
 import lit.util
 
+sys.path.insert(0, os.path.join(config.braid_source_dir, "test", "Inputs"))
+import processor_time
+
 config.name = "Braid"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = processor_time.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test", ".py"]
 config.excludes = ["Inputs", "Benchmark", "lit.cfg.py", "lit.local.cfg", "CMakeLists.txt"]
 config.test_source_root = os.path.join(config.braid_source_dir, "test")
