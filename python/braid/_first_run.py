@@ -20,11 +20,13 @@ Two records fit if the ranks issue the collectives of the groups that both belon
 
 import hashlib
 import json
+import logging
 import threading
 import time
 import weakref
 from dataclasses import dataclass
 
+from . import _groups, _standing
 from ._agreement import Store, number_groups, publish
 from ._peer_errors import PeerErrors
 from .errors import OrderMismatchError
@@ -37,6 +39,9 @@ _ADVICE = (
     "Give all ranks the same options and the same graphs, clear Inductor's caches where a graph comes from there, or keep the "
     "order of the program (keep_order=True)."
 )
+
+
+_log = logging.getLogger("braid")
 
 
 def _digest(value):
@@ -127,7 +132,7 @@ class Post:
     @classmethod
     def make(cls, record):
         program = [record.program, len(record.groups)]
-        counts = [_count_collectives(name) for name in record.groups]
+        counts = [_groups.count_collectives(name) for name in record.groups]
         return cls(
             record.groups, _digest(program), _digest(record.order), record.is_changed, counts, record.options
         )
@@ -141,31 +146,6 @@ class Post:
         return tuple(self.groups), self.program, self.order
 
 
-def _resolve(name):
-    from torch.distributed import distributed_c10d as c10d
-
-    return c10d._resolve_process_group(name)
-
-
-def _count_collectives(name):
-    try:
-        return _resolve(name)._get_sequence_number_for_group()
-    except Exception:  # Not all backends count.
-        return None
-
-
-def _get_timeout(name):
-    """Seconds after which a collective of the group would give up."""
-    from torch.distributed.constants import default_pg_timeout
-
-    try:
-        group = _resolve(name)
-        timeouts = [group._get_backend(device).options._timeout for device in group._device_types]
-        return max(timeout.total_seconds() for timeout in timeouts)
-    except Exception:  # Not all backends say so.
-        return default_pg_timeout.total_seconds()
-
-
 class _Board:
     """What this rank and the others have posted since the default process group was made."""
 
@@ -177,6 +157,7 @@ class _Board:
         self.rank = rank
         self.store = Store()
         self.errors = PeerErrors(self.store, rank)
+        self.watch = _standing.Watch(self.errors, rank)
         #: By rank, its posts, as far as this rank has read them.
         self.posts = {rank: []}
         #: Records that fit, and posts of others that were the reason of an error.
@@ -247,12 +228,7 @@ class _Board:
     def get_members(self, name):
         """The ranks of a process group that this rank belongs to; none if it does not."""
         if name not in self._members:
-            from torch.distributed import distributed_c10d as c10d
-
-            try:
-                self._members[name] = frozenset(c10d.get_process_group_ranks(_resolve(name)))
-            except Exception:  # A group of other ranks.
-                self._members[name] = frozenset()
+            self._members[name] = _groups.get_members(name)
         return self._members[name]
 
 
@@ -268,7 +244,7 @@ class _Comparison:
 
     def get_timeout(self):
         """Seconds after which the last of the groups would give up."""
-        return max(map(_get_timeout, self.record.groups))
+        return max(map(_groups.get_timeout, self.record.groups))
 
     def wait(self):
         """Returns when all peers have posted a record that fits. Raises `OrderMismatchError`."""
@@ -299,12 +275,9 @@ class _Comparison:
                 mine, theirs, place = self._get_orders_with(rank)
                 if place < len(theirs) and mine[place][1] not in [order for _, order in theirs]:
                     raise OrderMismatchError(self._say_difference(rank, theirs[place][0]))
-        for rank, number, text in self.board.errors.read():
-            if rank in self.peers and number is not None and self._is_concerned(rank, number):
-                raise OrderMismatchError(
-                    f"rank {rank} has raised an error in this graph, and does not come to its collectives with rank "
-                    f"{self.board.rank}: {text}"
-                )
+        for error in self.board.errors.read():
+            if error.rank in self.peers and error.number is not None and self._is_concerned(error.rank, error.number):
+                raise OrderMismatchError(_standing.describe(error.rank, self.board.rank, error.text))
 
     def _is_concerned(self, rank, number):
         """Whether an error of `rank` about its post of this number is one about this program, and none that fits came behind."""
@@ -461,7 +434,7 @@ class Check:
     def __init__(self, text):
         self._record = Record.from_text(text)
         #: Gives the default process group with which the record was compared. Another one is another program with other ranks.
-        self._checked = _no_group
+        self._checked, self._enter = _no_group, _enter_nothing
         try:
             self._publish()
         except Exception:  # The first run compares, and says so.
@@ -476,38 +449,58 @@ class Check:
         import torch.distributed as dist
 
         world = dist.group.WORLD if dist.is_available() else None
-        if world is not None and self._checked() is not world:
+        if world is None:
+            return
+        if self._checked() is not world:
+            self._enter = _enter_nothing
             if _has_other_ranks():
                 self._publish()
-                compare(self._record)
+                self._enter = compare(self._record)
             self._checked = weakref.ref(world)
+        self._enter()
 
 
 def _no_group():
     return None
 
 
+def _enter_nothing():
+    """What a graph does before its collectives that nobody shares."""
+
+
 def compare(record):
-    """Posts `record`, and waits for the peers if its order is not that of the program. Raises `OrderMismatchError`."""
+    """Posts `record`, and waits for the peers if its order is not that of the program. Raises `OrderMismatchError`.
+
+    Returns what each run has to call before its first collective.
+    """
     board = _Board.get()
     comparison = _Comparison(board, record)
     identity = comparison.own.get_identity()
     if not comparison.peers:
-        return
-    board.errors.watch(comparison.get_timeout())
-    if identity in board.fitting:
-        return
+        return _enter_nothing
+    board.watch.begin(comparison.get_timeout())
     number = board.posts[board.rank].index(comparison.own)
-    try:
+    if identity not in board.fitting:
+        try:
+            if record.is_changed:
+                comparison.wait()
+            comparison.look()
+        except OrderMismatchError as error:
+            _log.error("Rank %d raises an error before its collectives: %s", board.rank, error)
+            board.errors.post(comparison.peers, str(error), number)
+            board.watch.leave()
+            raise
+        board.errors.withdraw(number)
         if record.is_changed:
-            comparison.wait()
-        comparison.look()
-    except OrderMismatchError as error:
-        board.errors.post(comparison.peers, str(error), number)
-        raise
-    board.errors.withdraw(comparison.peers, number)
-    if record.is_changed:
-        board.fitting.add(identity)
+            board.fitting.add(identity)
+    # No board here: the graph outlives the process group.
+    watch, groups = weakref.ref(board.watch), {name: board.get_members(name) for name in record.groups}
+
+    def enter():
+        if (found := watch()) is not None:
+            found.enter(groups, number)
+
+    return enter
 
 
 _checks = {}

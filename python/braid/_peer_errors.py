@@ -1,23 +1,36 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Errors of orders that do not match: a rank posts its own, and peers that wait for it log them.
+"""Errors of orders that do not match, for the peers of the rank that raises: they stand in the store of torch.distributed.
 
-A rank that raises posts its error in the store. A peer that comes later to the same graph finds the error before its first
-collective, and raises it as well (`_first_run`). A peer that stands in the collective already has no place where an exception could
-come from: only the end of its process group would wake it, and the rank that raised may still go on in another way. So a thread of
-each rank reads the errors of peers while its graphs run first, and logs them. The thread raises nothing and ends nothing.
+A rank that raises posts its error. A peer that comes later to the same graph finds the error before its first collective, and raises
+it as well (`_first_run`). A peer that stands in the collective already is woken (`_standing`), unless the rank that raised goes on
+in another way: that rank withdraws the error when it runs the graph in an order that fits, and says when it has issued other
+collectives or ends.
 """
 
-import atexit
 import logging
 import threading
 import time
-import weakref
+from typing import NamedTuple
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5
+from . import _groups
+
+#: What a rank says of its error: first that it is there, then what has come of it.
+RAISED, WITHDRAWN, WENT_ON, ENDED = "raised", "withdrawn", "went on", "ended"
 
 _log = logging.getLogger("braid")
+
+
+class PeerError(NamedTuple):
+    """An error of another rank that holds."""
+
+    rank: int
+    #: That of the rank's post of the graph, or None.
+    number: "int | None"
+    text: str
+    #: `RAISED`, `WENT_ON` or `ENDED`.
+    state: str
 
 
 class PeerErrors:
@@ -29,86 +42,83 @@ class PeerErrors:
         self._seen = 0
         #: By rank and number of its post, the errors for this rank that hold.
         self._open = {}
-        self._own = set()
-        self._end = 0
-        self._thread = None
-        self._lock = threading.Lock()
+        #: By number of the post, (peers, collectives so far) of the errors of this rank that hold.
+        self._own = {}
+        #: Ranks that have ended, and wait for an answer.
+        self._unanswered = set()
+        self._lock = threading.RLock()
 
     def post(self, peers, text, number=None):
         """Says that this rank has raised an error of this text before collectives with `peers`, ranks. `number`: that of its
         post of the graph."""
-        self._own.add(number)
-        self._store.append("error", {"rank": self._rank, "peers": sorted(peers), "text": text, "post": number})
+        with self._lock:
+            self._own[number] = sorted(peers), _groups.count_all()
+            self._append(number, RAISED, text=text)
 
-    def withdraw(self, peers, number):
+    def withdraw(self, number):
         """Says that the graph of this post goes on, if an error was posted before."""
-        if number in self._own:
-            self._own.discard(number)
-            self._store.append("error", {"rank": self._rank, "peers": sorted(peers), "text": None, "post": number})
-
-    def watch(self, seconds):
-        """Logs errors of peers for so long from now on."""
         with self._lock:
-            self._end = max(self._end, time.monotonic() + seconds)
-            if self._thread is None:
-                self._thread = threading.Thread(
-                    target=_watch, args=(weakref.ref(self),), name="braid errors of peers", daemon=True
-                )
-                _threads.add(self._thread)
-                self._thread.start()
+            if number in self._own:
+                self._append(number, WITHDRAWN)
+                del self._own[number]
 
-    def is_over(self):
-        """Whether nobody watches any longer; the next `watch` starts another thread."""
+    def tell_if_going_on(self):
+        """Says so where this rank has issued collectives since it has raised an error."""
         with self._lock:
-            if time.monotonic() < self._end:
-                return False
-            self._thread = None
-            return True
+            for number, (peers, counts) in list(self._own.items()):
+                now = {} if counts is None else _groups.count_all()
+                if any(count > counts.get(name, 0) for name, count in now.items()):
+                    self._own[number] = peers, None
+                    self._append(number, WENT_ON)
+
+    def end(self, seconds):
+        """Says that this process ends with errors that hold, and waits so long at most until the peers have read this."""
+        with self._lock:
+            peers = {rank for peers, _ in self._own.values() for rank in peers} - {self._rank}
+            for number in self._own:
+                self._append(number, ENDED)
+        end = time.monotonic() + seconds
+        while peers and time.monotonic() < end:
+            self.read()
+            self.answer()
+            peers = {rank for rank in peers if not self._store.has([f"answer/{self._rank}/{rank}"])}
+            time.sleep(0.05)
+
+    def is_awaited(self):
+        """Whether a rank that ends waits for `answer`."""
+        return bool(self._unanswered)
+
+    def answer(self, *ranks):
+        """Tells ranks that have ended, and `ranks` in any case, that this one has done what is to do about their errors."""
+        with self._lock:
+            for rank in self._unanswered.union(ranks):
+                self._store.set(f"answer/{rank}/{self._rank}", True)
+            self._unanswered.clear()
+
+    def _append(self, number, state, **more):
+        entry = {"rank": self._rank, "peers": self._own[number][0], "post": number, "state": state, **more}
+        self._store.append("error", entry)
 
     def read(self):
-        """(rank, number of its post, text) of the errors of peers that hold. Logs those that are new."""
+        """The `PeerError`s that hold. Logs those that are new."""
         with self._lock:
             while self._store.has([f"error/{self._seen}"]):
-                (error,) = self._store.get([f"error/{self._seen}"])
+                (entry,) = self._store.get([f"error/{self._seen}"])
                 self._seen += 1
-                rank, number, text = error["rank"], error["post"], error["text"]
-                if self._rank not in error["peers"]:
-                    continue
-                if text is None:
-                    self._open.pop((rank, number), None)
-                    continue
-                self._open[rank, number] = text
-                _log.error(
-                    "Rank %d has raised an error before its collectives with rank %d. Where rank %d stands in one of these, it waits "
-                    "until the timeout of the process group, unless rank %d comes to them nevertheless. The error: %s",
-                    rank, self._rank, self._rank, rank, text,
-                )  # fmt: skip
-            return [(rank, number, text) for (rank, number), text in self._open.items()]
+                if self._rank in entry["peers"]:
+                    self._take(entry["rank"], entry["post"], entry["state"], entry.get("text"))
+            return list(self._open.values())
 
-
-_threads = weakref.WeakSet()
-_stop = threading.Event()
-
-
-def _watch(get_errors):
-    pause = _FIRST_PAUSE
-    while not _stop.wait(pause):
-        errors = get_errors()
-        if errors is None or errors.is_over():
-            return
-        try:
-            errors.read()
-        except Exception as error:  # Whoever has the store has ended.
-            _log.debug("errors of peers are not read any longer: %s", error)
-            return
-        # The default process group and its store may end in the pause.
-        del errors
-        pause = min(2 * pause, _LONGEST_PAUSE)
-
-
-@atexit.register
-def _end_threads():
-    """A thread that comes back from the store to an interpreter that has ended ends the process in a bad way."""
-    _stop.set()
-    for thread in list(_threads):
-        thread.join(timeout=_LONGEST_PAUSE)
+    def _take(self, rank, number, state, text):
+        known = self._open.pop((rank, number), None)
+        if state == ENDED:
+            self._unanswered.add(rank)
+        if state == RAISED:
+            self._open[rank, number] = PeerError(rank, number, text, state)
+            _log.error(
+                "Rank %d has raised an error before its collectives with rank %d. Where rank %d stands in one of these, it waits, "
+                "unless rank %d comes to them nevertheless. The error: %s",
+                rank, self._rank, self._rank, rank, text,
+            )  # fmt: skip
+        elif state != WITHDRAWN and known is not None:
+            self._open[rank, number] = known._replace(state=state)

@@ -1,0 +1,67 @@
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What torch.distributed says of process groups, by their names."""
+
+
+def resolve(name):
+    from torch.distributed import distributed_c10d as c10d
+
+    return c10d._resolve_process_group(name)
+
+
+def get_members(name):
+    """The ranks of a process group that this rank belongs to; none if it does not."""
+    from torch.distributed import distributed_c10d as c10d
+
+    try:
+        return frozenset(c10d.get_process_group_ranks(resolve(name)))
+    except Exception:  # A group of other ranks.
+        return frozenset()
+
+
+def count_collectives(name):
+    """How many collectives the group has seen on this rank; None where its backend does not count."""
+    return _count(lambda: resolve(name))
+
+
+def count_all():
+    """The same of all groups of this rank, by name."""
+    from torch.distributed import distributed_c10d as c10d
+
+    return {name: _count(lambda group=group: group) or 0 for group, name in list(c10d._world.pg_names.items())}
+
+
+def _count(get_group):
+    try:
+        return get_group()._get_sequence_number_for_group()
+    except Exception:  # Not all backends count.
+        return None
+
+
+def get_timeout(name):
+    """Seconds after which a collective of the group would give up."""
+    from torch.distributed.constants import default_pg_timeout
+
+    try:
+        group = resolve(name)
+        timeouts = [group._get_backend(device).options._timeout for device in group._device_types]
+        return max(timeout.total_seconds() for timeout in timeouts)
+    except Exception:  # Not all backends say so.
+        return default_pg_timeout.total_seconds()
+
+
+def abort(names):
+    """Ends what runs in these groups, as far as their backends can: NCCL does, Gloo goes on."""
+    groups = [resolve(name) for name in names]
+    backends = [group._get_backend(device) for group in groups for device in group._device_types]
+    # Communicators that are aborted one by one may wait for each other (pytorch/pytorch#119797).
+    leader = next((backend for backend in backends if hasattr(backend, "_group_start")), None)
+    if leader is not None:
+        leader._group_start()
+    try:
+        for group in groups:
+            group.abort()
+    finally:
+        if leader is not None:
+            leader._group_end()

@@ -1,0 +1,324 @@
+"""A rank that stands in a collective to which a peer does not come, because of an error of orders: who is woken, when, and how."""
+
+# REQUIRES: package, torch
+# RUN: %package_python -W ignore %s
+
+import atexit
+import contextlib
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import unittest
+from unittest import mock
+
+import torch_ranks
+
+RANKS = 2
+#: Seconds after which a rank is woken, where this takes time.
+SECONDS = 1
+#: How long a test waits for what comes at once.
+PATIENCE = 100
+
+
+class Times(unittest.TestCase):
+    """Two ranks in one process, whose clock the test sets."""
+
+    def setUp(self):
+        import torch.distributed as dist
+        from braid import _groups, _standing
+        from braid._agreement import Store
+        from braid._peer_errors import PeerErrors
+
+        store = Store.__new__(Store)
+        store._store = dist.HashStore()
+        self.counts = [{"0": 5}, {"0": 5}]
+        self.errors = [PeerErrors(store, rank) for rank in range(RANKS)]
+        self.watches = [_standing.Watch(errors, rank) for rank, errors in enumerate(self.errors)]
+        self.watches[0].enter({"0": frozenset((0, 1))}, 0)
+        self.rank = 0
+        self.where = "in the collective"
+        self.enterContext(mock.patch.object(_groups, "count_all", lambda: dict(self.counts[self.rank])))
+        get_where = lambda watch: (self.where, dict(self.counts[self.rank]))  # noqa: E731
+        self.enterContext(mock.patch.object(_standing.Watch, "_get_where", get_where))
+        self.enterContext(self.assertLogs("braid", "ERROR"))
+
+    def on(self, rank, function, *arguments):
+        """Calls it as this rank does."""
+        self.rank = rank
+        return function(*arguments)
+
+    def raise_error(self):
+        self.on(1, self.errors[1].post, [0], "other orders", 7)
+
+    def look(self, *times):
+        """Whether rank 0 is woken at each of these times."""
+        return [self.on(0, self.watches[0].look, now) is not None for now in times]
+
+    def test_a_rank_that_stands_is_woken(self):
+        self.raise_error()
+        self.assertEqual(self.look(0, 10, 29, 30), [False, False, False, True])
+        error = self.on(0, self.watches[0].look, 31)
+        self.assertEqual((error.rank, error.number, error.text), (1, 7, "other orders"))
+
+    def test_a_rank_that_goes_on_is_not(self):
+        self.raise_error()
+        self.assertEqual(self.look(0, 29), [False, False])
+        self.where = "behind it"
+        self.assertEqual(self.look(40, 60, 71), [False, False, True])
+
+    def test_collectives_are_progress(self):
+        self.raise_error()
+        self.look(0, 29)
+        self.counts[0]["0"] += 1
+        self.assertEqual(self.look(40, 69, 70), [False, False, True])
+
+    def test_a_peer_that_goes_on_wakes_nobody(self):
+        self.raise_error()
+        self.on(1, self.errors[1].tell_if_going_on)
+        self.assertEqual(self.look(0, 30), [False, True])
+        self.counts[1]["1"] = 1
+        self.on(1, self.errors[1].tell_if_going_on)
+        self.assertEqual(self.look(40, 1000), [False, False])
+
+    def test_a_peer_without_its_groups_does_not_go_on(self):
+        self.raise_error()
+        self.counts[1].clear()
+        self.on(1, self.errors[1].tell_if_going_on)
+        self.assertEqual(self.look(0, 30), [False, True])
+
+    def test_an_error_that_is_withdrawn_wakes_nobody(self):
+        self.raise_error()
+        self.look(0, 29)
+        self.on(1, self.errors[1].withdraw, 7)
+        self.assertEqual(self.look(30, 1000), [False, False])
+
+    def test_ranks_without_a_common_graph(self):
+        self.raise_error()
+        self.watches[0].leave()
+        self.assertEqual(self.look(0, 1000), [False, False])
+        self.watches[0].enter({"1": frozenset((0, 2))}, 1)
+        self.assertEqual(self.look(2000), [False])
+
+    def test_the_end_of_a_peer(self):
+        """The peer waits until this rank has been looked at."""
+        self.raise_error()
+        self.look(0)
+        thread = threading.Thread(target=self.errors[1].end, args=(PATIENCE,))
+        thread.start()
+        self.addCleanup(thread.join)
+        end = time.monotonic() + PATIENCE
+        while self.errors[0].read()[0].state != "ended":
+            self.assertLess(time.monotonic(), end)
+        self.assertEqual(self.look(0.5), [False])
+        self.assertTrue(thread.is_alive())
+        self.assertEqual(self.look(1), [True])
+        self.errors[0].answer()
+        thread.join(PATIENCE)
+        self.assertFalse(thread.is_alive())
+
+    def test_the_variable(self):
+        from braid import _standing
+
+        for text, seconds in (("", 30), ("2.5", 2.5), ("0", None), ("-1", 30), ("inf", 30), ("soon", 30)):
+            with mock.patch.dict(os.environ, {"BRAID_PEER_ERROR_SECONDS": text}):
+                self.assertEqual(_standing.get_seconds(), seconds, text)
+        self.raise_error()
+        self.watches[0]._seconds = None
+        self.assertEqual(self.look(0, 1000), [False, False])
+
+
+def check(order):
+    """Runs the check of a graph of two collectives in this order."""
+    import torch.distributed as dist
+    from braid._agreement import Collective
+    from braid._first_run import Check, Record
+
+    world = dist.group.WORLD.group_name
+    collectives = [Collective(number, world, f"all_reduce sum float{32 << number}", None) for number in range(2)]
+    Check(Record.make(collectives, order, None, "default options").to_text())()
+
+
+def enter():
+    """For rank 0: runs the check of the program's order, which fits."""
+    from braid._first_run import _Board
+
+    check([0, 1])
+    _Board.get().store.set("entered", True)
+
+
+def raise_error():
+    """For rank 1: raises the error of a changed order when rank 0 has entered its graph."""
+    from braid._first_run import _Board
+
+    end = time.monotonic() + PATIENCE
+    while not _Board.get().store.has(["entered"]):
+        assert time.monotonic() < end, "rank 0 does not come"
+        time.sleep(0.01)
+    check([1, 0])
+
+
+def stand():
+    """For rank 0: a collective to which rank 1 does not come. What ends it passes Python on its way."""
+    import torch
+    import torch.distributed as dist
+
+    try:
+        dist.all_reduce(torch.ones(1))
+    finally:
+        print("left the collective", flush=True)
+
+
+def peer_that_lives(rank, meeting):
+    if rank == 0:
+        enter()
+        stand()
+    with contextlib.suppress(Exception):
+        raise_error()
+    end = time.monotonic() + PATIENCE
+    while not os.path.exists(f"{meeting}.0") and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def peer_that_ends(rank, meeting):
+    if rank == 0:
+        enter()
+        stand()
+    raise_error()
+
+
+def backend_that_aborts(rank, meeting):
+    """Rank 0 stands until its process groups are aborted."""
+    from braid import _groups
+
+    if rank == 1:
+        return peer_that_lives(rank, meeting)
+    enter()
+    lock = threading.Lock()
+    lock.acquire()
+
+    def abort(names):
+        print("aborts", *names, flush=True)
+        lock.release()
+
+    with mock.patch.object(_groups, "abort", abort):
+        lock.acquire()
+        print("went on with wrong results", flush=True)
+
+
+def peer_that_comes(rank, meeting):
+    """In another way than by the graph."""
+    import torch
+    import torch.distributed as dist
+
+    if rank == 0:
+        enter()
+    else:
+        with contextlib.suppress(Exception):
+            raise_error()
+    value = torch.ones(1)
+    dist.all_reduce(value)
+    print("sum", value.item(), flush=True)
+
+
+CASES = (peer_that_lives, peer_that_ends, backend_that_aborts, peer_that_comes)
+
+
+def run_process(case, rank, path):
+    """Ends as a program would: with the traceback of an error, and what is registered for the end."""
+    from braid import _standing
+
+    file = os.open(f"{path}.output.{rank}", os.O_CREAT | os.O_WRONLY)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    os.environ["BRAID_PEER_ERROR_SECONDS"] = "30" if case is peer_that_comes else str(SECONDS)
+    _standing._SECONDS_TO_WAKE = SECONDS
+    status = 0
+    try:
+        torch_ranks.init_gloo(f"{path}.store", rank, RANKS)
+        case(rank, path)
+    except BaseException:
+        traceback.print_exc()
+        status = 3
+    sys.stdout.flush()
+    atexit._run_exitfuncs()
+    os._exit(status)
+
+
+def run_rank(rank, folder):
+    torch_ranks.say_where()
+    results = {}
+    for case in CASES:
+        path = os.path.join(folder, case.__name__)
+        process = os.fork()
+        if process == 0:
+            run_process(case, rank, path)
+        status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        with open(f"{path}.{rank}", "w"):
+            pass
+        with open(f"{path}.output.{rank}") as file:
+            results[case.__name__] = status, file.read()
+    with open(os.path.join(folder, f"results.{rank}"), "w") as file:
+        json.dump(results, file)
+
+
+class Ranks(unittest.TestCase):
+    """Over Gloo, which ends no collective by itself."""
+
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = [[__file__, str(rank), folder] for rank in range(RANKS)]
+            torch_ranks.run_ranks(folder, arguments, [{}] * RANKS, imports=("torch.distributed",))
+            cls.results = []
+            for rank in range(RANKS):
+                with open(os.path.join(folder, f"results.{rank}")) as file:
+                    cls.results.append(json.load(file))
+
+    def check_error(self, text):
+        self.assertIn(
+            "rank 1 has raised an error in this graph, and does not come to its collectives with rank 0: ranks 1 and 0 run the "
+            "collectives of a graph in different orders: of 2, number 1 is all_reduce sum float64",
+            text,
+        )
+
+    def test_a_process_that_nothing_wakes_ends(self):
+        status, text = self.results[0]["peer_that_lives"]
+        self.assertEqual(status, 1, text)
+        self.assertIn("Rank 0 ends, because its process groups have no way to end the collective in which it stands", text)
+        self.check_error(text)
+        # Where the thread stands.
+        self.assertIn("in stand", text)
+
+    def test_the_end_of_a_peer(self):
+        status, text = self.results[0]["peer_that_ends"]
+        self.assertEqual(status, 3, text)
+        self.assertIn("braid.errors.OrderMismatchError: rank 1 has raised an error in this graph", text)
+        self.check_error(text)
+        status, text = self.results[1]["peer_that_ends"]
+        self.assertEqual(status, 3, text)
+        self.assertIn("braid.errors.OrderMismatchError: ranks 1 and 0 run the collectives of a graph", text)
+
+    def test_an_aborted_collective(self):
+        status, text = self.results[0]["backend_that_aborts"]
+        self.assertEqual(status, 3, text)
+        self.assertIn("aborts 0", text)
+        self.assertNotIn("went on", text)
+        self.assertIn("braid.errors.OrderMismatchError: rank 1 has raised an error in this graph", text)
+        self.check_error(text)
+
+    def test_a_peer_that_comes(self):
+        for results in self.results:
+            status, text = results["peer_that_comes"]
+            self.assertEqual(status, 0, text)
+            self.assertIn("sum 2.0", text)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        run_rank(int(sys.argv[1]), sys.argv[2])
+    else:
+        unittest.main()
