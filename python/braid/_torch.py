@@ -21,8 +21,8 @@ from .schedule.graph import _MOST
 from .schedule.problem import Problem, _limit, _size_limit
 from .schedule.search import check_algorithm, check_effort
 
-#: Versions of PyTorch that this was tested with: at least, and below.
-SUPPORTED = ((2, 11), (2, 14))
+#: Versions of PyTorch that this was tested with: the first and the last. Older ones are refused.
+TESTED = ((2, 11), (2, 13))
 
 #: The machine whose models are used where neither the caller nor the GPU says which one.
 DEFAULT_MACHINE = "h100x8"
@@ -42,13 +42,21 @@ class KeepOrder(BraidError):
     """Why a pass leaves the order as it is."""
 
 
-def check_version(torch):
-    """Raises `KeepOrder` for an untested version of PyTorch."""
+def check_version(torch, log):
+    """Raises `KeepOrder` for a version of PyTorch that is too old; warns once of one that was never tested: what it lacks
+    has a name in the error that the graph is then kept for."""
     match = re.match(r"(\d+)\.(\d+)", torch.__version__)
-    version = tuple(map(int, match.groups())) if match else (0, 0)
-    if not SUPPORTED[0] <= version < SUPPORTED[1]:
-        least, below = (".".join(map(str, part)) for part in SUPPORTED)
-        raise KeepOrder(f"found PyTorch {torch.__version__}, expected at least {least} and below {below}")
+    version = tuple(map(int, match.groups())) if match else None
+    least, last = (".".join(map(str, part)) for part in TESTED)
+    if version and version < TESTED[0]:
+        raise KeepOrder(f"found PyTorch {torch.__version__}, expected {least} or newer")
+    if not version or version > TESTED[1]:
+        _warn_once(log, f"Braid was never tested with PyTorch {torch.__version__}, only with {least} to {last}")
+
+
+@functools.lru_cache(maxsize=None)
+def _warn_once(log, text):
+    log.warning("%s", text)
 
 
 class OverlapPass:

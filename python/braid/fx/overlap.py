@@ -55,7 +55,7 @@ class Overlap(_torch.OverlapPass, CustomGraphPass):
                 raise _torch.KeepOrder("found communication that no pass may move, and no collective beside it")
             self.keep_without_collectives()
             return
-        _torch.check_version(torch)
+        _torch.check_version(torch, self.log)
         read = FxGraph(graph)
         collectives = check.get_collectives(read.nodes) if self.has_to_agree() else []
         free = read.build([_FREE] * len(read.nodes))

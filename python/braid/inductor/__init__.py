@@ -11,7 +11,7 @@
     config.reorder_for_compute_comm_overlap = True
     config.reorder_for_compute_comm_overlap_passes = [braid.inductor.overlap]
 
-Supported versions of PyTorch: 2.11 to 2.13. A compile never fails because of this pass: whatever
+Tested with PyTorch 2.11 to 2.13; a newer one gets a warning. A compile never fails because of this pass: whatever
 it does not know it leaves in Inductor's order, and logs why (the logger "braid.inductor").
 `explain` says for each graph whether Inductor called the pass, and what came of it.
 """

@@ -135,7 +135,7 @@ class Overlap(_torch.OverlapPass):
     def _schedule(self, snodes):
         import torch
 
-        _torch.check_version(torch)
+        _torch.check_version(torch, self.log)
         graph = SchedulerGraph(snodes)
         if not graph.has_collectives:
             self.keep_without_collectives()

@@ -45,7 +45,39 @@ class Unknown(unittest.TestCase):
 
     def test_versions(self):
         with mock.patch.object(torch, "__version__", "2.10.1"):
-            self.check("found PyTorch 2.10.1, expected at least 2.11 and below 2.14", Overlap())
+            self.check("found PyTorch 2.10.1, expected 2.11 or newer", Overlap())
+
+    def test_versions_to_come(self):
+        """A version that was never tested gets the order of a tested one, and one warning."""
+        def run(snodes):
+            with self.assertLogs("braid.inductor", logging.WARNING) as logs:
+                overlaps = [Overlap(), Overlap()]
+                orders = [overlap(snodes) for overlap in overlaps]
+            for overlap, order in zip(overlaps, orders):
+                self.assertIsNone(overlap.reason)
+                self.assertEqual(order, Overlap()(snodes))
+            return logs.output
+
+        for version in ("2.14.0", "2.14.0a0+git1234567", "3.0", "unknown"):
+            with mock.patch.object(torch, "__version__", version):
+                self.assertEqual(schedule_step(run)[0], [
+                    "WARNING:braid.inductor:Braid was never tested with PyTorch "
+                    f"{version}, only with 2.11 to 2.13"])
+
+    def test_names_that_a_version_lacks(self):
+        from torch._inductor import utils
+
+        class Lacking(Overlap):
+            __module__ = Overlap.__module__  # The name of the logger.
+
+            def __call__(self, snodes):
+                with mock.patch.object(utils, "contains_wait"):
+                    del utils.contains_wait
+                    return super().__call__(snodes)
+
+        with mock.patch.object(torch, "__version__", "2.15.0"):
+            schedule_step(Overlap())  # Has the warning behind it.
+            self.check("cannot import name 'contains_wait' from 'torch._inductor.utils'", Lacking())
 
     def test_estimates_that_fail(self):
         def estimate(snode):
