@@ -9,7 +9,8 @@
 
 XLA's SPMD partitioner is a pass of its compiler, which can end the process: this module is
 the program of another process. It compiles a module for as many devices of the host as there
-are ranks, and gives the module as it stands behind the pass. The executable is not used.
+are ranks, and gives the module as it stands behind the pass. The process ends before the
+passes that come after, which take most of the time.
 """
 
 import glob
@@ -17,6 +18,8 @@ import json
 import os
 import sys
 import tempfile
+import threading
+import traceback
 
 import numpy as np
 
@@ -24,7 +27,6 @@ from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
 
 from . import partitioner_faults, private_names
-from .errors import UnsupportedError
 from .hlo_groups import read_channels
 from .walk import walk
 
@@ -32,6 +34,7 @@ _PASS = "spmd-partitioning"
 # The executable is not run: as little work as possible.
 _OPTIONS = {"xla_dump_hlo_pass_re": _PASS, "xla_dump_hlo_as_proto": True,
             "xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+_PAUSE = 0.01  # seconds between two looks at the dumps
 # What JAX says about arguments beyond their values: Braid gives each result memory of its own.
 _ALIASES = ("tf.aliasing_output", "jax.buffer_donor", "mhlo.input_output_alias")
 
@@ -52,17 +55,28 @@ def parse(text):
 def run():
     """Reads a module and the number of ranks from the standard input, as JSON, and writes the
     partitioned module with the shardings of its arguments and results."""
-    given = json.load(sys.stdin)
-    module, ranks = parse(given["module"]), given["ranks"]
+    status = 0
+    try:
+        given = json.load(sys.stdin)
+        json.dump(_answer(parse(given["module"]), given["ranks"]), sys.stdout)
+    except Exception:  # pylint: disable=broad-except
+        traceback.print_exc()
+        status = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # XLA may still compile, which nothing else ends.
+    os._exit(status)
+
+
+def _answer(module, ranks):
     with module.context:
         legal = _prepare(module, ranks)
-        before, after = _partition(module, ranks, *legal)
-    try:
-        partitioner_faults.refuse_wrong(_to_module(before))
-        answer = _read(after, ranks)
-    except UnsupportedError as error:
-        answer = {"refused": error.to_json()}
-    json.dump(answer, sys.stdout)
+        faults, *found = _partition(module, ranks, *legal)
+        if faults and partitioner_faults.keep_whole(module, faults):
+            faults, *found = _partition(module, ranks, *legal)
+    if faults:
+        return {"refused": faults[0].error.to_json()}
+    return _read(*found, ranks)
 
 
 def _prepare(module, ranks):
@@ -72,6 +86,7 @@ def _prepare(module, ranks):
     passmanager.PassManager.parse(
         "builtin.module(func.func(chlo-legalize-to-stablehlo))").run(module.operation)
     _number_channels(module)
+    partitioner_faults.number_ops(module)
     main, signature = _main(module)
     free = []
     for name, types in (("arg_attrs", signature.inputs), ("res_attrs", signature.results)):
@@ -113,7 +128,15 @@ def _is_open(attributes):
     return any(not sdy.DimensionShardingAttr(d).is_closed for d in sharding.dimension_shardings)
 
 
-def _partition(module, ranks, free_arguments, free_results):
+def _partition(module, ranks, *free):
+    """Partitions a module. Gives the Faults, the module of one rank as HLO and as StableHLO,
+    and the groups of its channels."""
+    before, hlo = _compile(module, ranks, *free)
+    after, channels = _to_module(hlo), read_channels(hlo, ranks)
+    return partitioner_faults.find(_to_module(before), after, channels), hlo, after, channels
+
+
+def _compile(module, ranks, free_arguments, free_results):
     """The HloModules before and behind XLA's partitioner."""
     client = private_names.make_client(num_devices=ranks)
     options = private_names.CompileOptions()
@@ -125,23 +148,46 @@ def _partition(module, ranks, free_arguments, free_results):
                                        for op in module.body.operations) or _has_shardy(module)
     build.allow_spmd_sharding_propagation_to_parameters = free_arguments
     build.allow_spmd_sharding_propagation_to_output = free_results
-    with tempfile.TemporaryDirectory() as folder:
+    devices = private_names.DeviceList(tuple(client.devices()))
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         options.env_option_overrides = [*_OPTIONS.items(), ("xla_dump_to", folder)]
-        failure = None
+        compiler = _Compiler(lambda: client.compile_and_load(module, devices, options))
+        compiler.start()
+        after = None
+        while after is None:
+            is_last = not compiler.is_alive()
+            after = _read_dump(folder, f"*.after_{_PASS}.*.hlo.pb")
+            if is_last and after is None:
+                raise compiler.failure or RuntimeError(f"XLA has not run {_PASS}")
+            compiler.join(_PAUSE)
+        return _read_dump(folder, f"*.before_{_PASS}.hlo.pb"), after
+
+
+class _Compiler(threading.Thread):
+    """A thread that compiles. What comes behind the partitioner may fail, such as the call of
+    a library: what was raised is for the one who misses the module."""
+
+    def __init__(self, compile):
+        super().__init__(daemon=True)
+        self._compile, self.failure = compile, None
+
+    def run(self):
         try:
-            devices = private_names.DeviceList(tuple(client.devices()))
-            client.compile_and_load(module, devices, options)
-        except private_names.CompileError as error:
-            # What comes behind the partitioner may fail, such as the call of a library.
-            failure = error
-        modules = []
-        for name in (f"*.before_{_PASS}.hlo.pb", f"*.after_{_PASS}.*.hlo.pb"):
-            found = glob.glob(os.path.join(glob.escape(folder), name))
-            if len(found) != 1:
-                raise failure or RuntimeError(f"XLA has run {_PASS} {len(found)} times")
-            with open(found[0], "rb") as file:
-                modules.append(private_names.read_hlo(_field(file.read(), 1)))
-        return modules
+            self._compile()
+        except Exception as error:  # pylint: disable=broad-except
+            self.failure = error
+
+
+def _read_dump(folder, pattern):
+    """The HloModule of the one dump with a name; None unless it is written to its end."""
+    found = glob.glob(os.path.join(glob.escape(folder), pattern))
+    if len(found) > 1:
+        raise RuntimeError(f"XLA has run {_PASS} {len(found)} times")
+    if not found:
+        return None
+    with open(found[0], "rb") as file:
+        message = _field(file.read(), 1)
+    return None if message is None else private_names.read_hlo(message)
 
 
 def _has_shardy(module):
@@ -153,7 +199,7 @@ def _has_shardy(module):
 
 def _field(message, wanted):
     """The bytes of a field of a serialized protocol buffer: the dump is an HloProto, of which
-    the module is field 1."""
+    the module is field 1. None where the message ends before the field does."""
     at = 0
 
     def number():
@@ -167,26 +213,27 @@ def _field(message, wanted):
             if byte < 128:
                 return value
 
-    while at < len(message):
-        key = number()
-        if key & 7 != 2:
-            raise RuntimeError(f"the dump of XLA has a field of wire type {key & 7}")
-        size = number()
-        if key >> 3 == wanted:
-            return message[at:at + size]
-        at += size
-    raise RuntimeError(f"the dump of XLA has no field {wanted}")
+    try:
+        while True:
+            key = number()
+            if key & 7 != 2:
+                raise RuntimeError(f"the dump of XLA has a field of wire type {key & 7}")
+            size = number()
+            if key >> 3 == wanted:
+                return message[at:at + size] if at + size <= len(message) else None
+            at += size
+    except IndexError:
+        return None
 
 
 def _to_module(hlo):
     return parse(private_names.to_stablehlo(hlo))
 
 
-def _read(hlo, ranks):
+def _read(hlo, module, channels, ranks):
     """What the other process wants to know of a partitioned module."""
-    module = _to_module(hlo)
-    channels = read_channels(hlo, ranks)
     with module.context:
+        partitioner_faults.drop_numbers(module)
         _normalize(module, channels)
         text = module.operation.get_asm(enable_debug_info=True)
         signature = _main(module)[1]

@@ -5,45 +5,175 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===-----------------------------------------------------------------------===#
-"""Programs that XLA's partitioner is known to make wrong programs of.
+"""Ops that XLA's partitioner is known to make wrong programs of, in JAX, too.
 
-A convolution with a split spatial dimension whose filters are split, too: the partitioner of
-jaxlib 0.10.2 sums over all ranks where it has to sum over some, with results that are
-multiples of the right ones. JAX has them itself on as many devices.
+A convolution whose contracted dimensions some of the ranks split, and others do not: the
+partitioner may sum over all ranks where it has to sum over some, with results that are
+multiples of the right ones.
 
 The gradient of a max pool whose windows overlap along a split dimension: parts of it stand in
-wrong places, in JAX, too.
+wrong places.
+
+Each such op is kept whole along these dimensions, and the module is partitioned once more.
 """
 
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
 from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import stablehlo
+from jaxlib.mlir.dialects import sdy, stablehlo
 
 from . import private_names
 from .errors import UnsupportedError
 from .walk import walk
 
+_NAMES = ("stablehlo.convolution", "stablehlo.select_and_scatter")
+_ATTRIBUTES, _NUMBER = "mhlo.frontend_attributes", "braid.number"
 
-def refuse_wrong(module):
-    """Raises UnsupportedError for an op of a module before it is partitioned, of which the
-    partitioner would make a wrong program."""
-    for op in walk(module, "stablehlo.convolution"):
-        numbers = stablehlo.ConvDimensionNumbers(op.attributes["dimension_numbers"])
-        image, filters = (_parts(value) for value in op.operands)
-        result = _parts(op.results[0])
-        spatial = [image[d] for d in numbers.input_spatial_dimensions if image]
-        spatial += [result[d] for d in numbers.output_spatial_dimensions if result]
-        if max(spatial, default=1) > 1 and max(filters, default=1) > 1:
-            raise UnsupportedError(op, "XLA's partitioner makes a wrong program of a convolution "
-                                       "of split filters that is split along a spatial dimension")
-    for op in walk(module, "stablehlo.select_and_scatter"):
-        window = list(ir.DenseI64ArrayAttr(op.attributes["window_dimensions"]))
-        strides = (list(ir.DenseI64ArrayAttr(op.attributes["window_strides"]))
-                   if "window_strides" in op.attributes else [1] * len(window))
-        for value in [*list(op.operands)[:2], op.results[0]]:
-            for size, stride, parts in zip(window, strides, _parts(value)):
-                if size > stride and parts > 1:
-                    raise UnsupportedError(op, "XLA's partitioner makes a wrong program of the gradient "
-                                               "of a pool of overlapping windows that is split along them")
+
+@dataclass(frozen=True)
+class Fault:
+    """An op of a module before it is partitioned, of which the partitioner would make a wrong
+    program.
+
+    number: the op's, None for one that XLA has made
+    dimensions: those that have to stay whole of the first two operands and of the result
+    error: the UnsupportedError that says what is wrong
+    """
+
+    number: Any
+    dimensions: tuple
+    error: Any
+
+
+def number_ops(module):
+    """Gives the ops that the partitioner may get wrong numbers, by which they are found again."""
+    for number, op in enumerate(op for op in walk(module) if op.name in _NAMES):
+        known = _read_attributes(op)
+        known[_NUMBER] = ir.StringAttr.get(str(number))
+        op.attributes[_ATTRIBUTES] = ir.DictAttr.get(known)
+
+
+def drop_numbers(module):
+    """Drops the numbers of ops."""
+    for op in walk(module):
+        if _NUMBER in _read_attributes(op):
+            del op.attributes[_ATTRIBUTES]
+
+
+def find(before, after, channels):
+    """The Faults of a module before it is partitioned. after: what the partitioner has made of
+    it; channels: the groups of its collectives, by their channels."""
+    summed = _find_sums(after, channels)
+    faults = []
+    for op in walk(before):
+        if op.name == "stablehlo.convolution":
+            whole, most = _contracted(op)
+            number = _read_number(op)
+            if summed.get(number, 1) > most:
+                faults.append(Fault(number, whole, UnsupportedError(
+                    op, "XLA's partitioner makes a wrong program of this convolution: it sums over "
+                        "ranks that have the same part")))
+        elif op.name == "stablehlo.select_and_scatter":
+            overlapping, is_split = _overlapping(op)
+            if is_split:
+                faults.append(Fault(_read_number(op), (overlapping,) * 3, UnsupportedError(
+                    op, "XLA's partitioner makes a wrong program of the gradient of a pool of "
+                        "overlapping windows that is split along them")))
+    return faults
+
+
+def _find_sums(module, channels):
+    """The largest number of ranks over which the parts of a convolution are summed, by the
+    number of the convolution."""
+    found = {}
+    for op in walk(module, "stablehlo.all_reduce"):
+        # An op of the partitioner has the number of what it is made for; a sum of the program has none.
+        number = _read_number(op)
+        if number is not None and any(_find_source(value) == "stablehlo.convolution" for value in op.operands):
+            channel = stablehlo.ChannelHandle(op.attributes["channel_handle"]).handle
+            size = max(map(len, channels[channel]), default=1)
+            found[number] = max(size, found.get(number, 1))
+    return found
+
+
+def _find_source(value):
+    """The name of the op that a value comes from through ops of one operand; None for an argument."""
+    owner = value.owner
+    while not isinstance(owner, ir.Block):
+        if len(owner.operands) != 1:
+            return owner.operation.name
+        owner = owner.operands[0].owner
+    return None
+
+
+def keep_whole(module, faults):
+    """Has the ops of faults keep their dimensions whole, and says whether it can: where the
+    module has a mesh, and the ops are its own."""
+    meshes = [ir.StringAttr(op.operation.attributes["sym_name"]).value
+              for op in module.body.operations if op.operation.name == "sdy.mesh"
+              and len(sdy.MeshAttr(op.operation.attributes["mesh"]).axes)]
+    wanted = {fault.number: fault.dimensions for fault in faults}
+    if not meshes or None in wanted:
+        return False
+    for op in walk(module):
+        whole = wanted.get(_read_number(op))
+        if whole is None:
+            continue
+        for operand, dimensions in enumerate(whole[:-1]):
+            with ir.InsertionPoint(op):
+                op.operands[operand] = _constrain(op.operands[operand], meshes[0], dimensions, op)
+        uses = [(use.owner.operation, use.operand_number) for use in op.results[0].uses]
+        with ir.InsertionPoint(op):
+            constrained = _constrain(op.results[0], meshes[0], whole[-1], op)
+        constrained.owner.move_after(op)
+        for user, operand in uses:
+            user.operands[operand] = constrained
+    return True
+
+
+def _constrain(value, mesh, whole, op):
+    """A value whose dimensions are not split where they are to stay whole."""
+    rank = ir.RankedTensorType(value.type).rank
+    dimensions = [sdy.DimensionShardingAttr.get([], is_closed=d in whole) for d in range(rank)]
+    sharding = sdy.TensorShardingAttr.get(mesh, dimensions)
+    with op.location:
+        return ir.Operation.create("sdy.sharding_constraint", results=[value.type],
+                                   operands=[value], attributes={"sharding": sharding}).results[0]
+
+
+def _read_attributes(op):
+    if _ATTRIBUTES not in op.attributes:
+        return {}
+    attributes = ir.DictAttr(op.attributes[_ATTRIBUTES])
+    return {attributes[i].name: attributes[i].attr for i in range(len(attributes))}
+
+
+def _read_number(op):
+    number = _read_attributes(op).get(_NUMBER)
+    return None if number is None else ir.StringAttr(number).value
+
+
+def _contracted(op):
+    """The dimensions of the operands of a convolution that it sums over, with those of space of
+    the result, and the most ranks that share such a sum."""
+    numbers = stablehlo.ConvDimensionNumbers(op.attributes["dimension_numbers"])
+    image = (*numbers.input_spatial_dimensions, numbers.input_feature_dimension)
+    filters = (*numbers.kernel_spatial_dimensions, numbers.kernel_input_feature_dimension)
+    most = max(prod(parts[d] for d in dimensions) if (parts := _parts(value)) else 1
+               for value, dimensions in zip(op.operands, (image, filters)))
+    return (image, filters, tuple(numbers.output_spatial_dimensions)), most
+
+
+def _overlapping(op):
+    """The dimensions along which windows overlap, and whether one of them is split."""
+    window = list(ir.DenseI64ArrayAttr(op.attributes["window_dimensions"]))
+    strides = (list(ir.DenseI64ArrayAttr(op.attributes["window_strides"]))
+               if "window_strides" in op.attributes else [1] * len(window))
+    overlapping = tuple(d for d, (size, stride) in enumerate(zip(window, strides)) if size > stride)
+    return overlapping, any(parts[d] > 1 for value in [*list(op.operands)[:2], op.results[0]]
+                            if (parts := _parts(value)) for d in overlapping)
 
 
 def _parts(value):

@@ -105,22 +105,33 @@ class ShardedJitTest(jt.JaxTestCase):
                                      (case.fn.__code__.co_filename,
                                       case.fn.__code__.co_firstlineno))
 
-    def test_convolution_that_xla_partitions_wrongly(self):
-        case = next(case for case in ops.make_cases(ops.SQUARE) if case.is_convolution)
-        specs = [P(None, "i"), P(None, None, None, "j")]
-        with self.assertRaisesRegex(
-                braid.jax.UnsupportedError,
-                r"jax_sharded_ops.py:\d+:\d+: stablehlo.convolution .*: XLA's partitioner makes a "
-                "wrong program of a convolution"):
-            braid.jax.export(ops.jit(case.fn, specs, None, ops.SQUARE), *case.args)
+    def test_what_xla_partitions_wrongly(self):
+        """Convolutions of split filters, and pools of overlapping windows, split along dimensions of space."""
+        splits = {"convolution": [[P(None, "i"), P(None, None, None, "j")],
+                                  [P("i", None, "j"), P(None, None, None, ("i", "j"))]],
+                  "largest": [[P(None, "i", "j")], [P("j", None, "i")]]}
+        cases = ops.make_cases(ops.SQUARE)
+        items = [(case, specs[number % 2], None) for word, specs in splits.items()
+                 for number, case in enumerate(case for case in cases if word in case.name)]
+        self.assertGreater(len(items), 8)
+        self.check(ops.SQUARE, items)
 
-    def test_pool_that_xla_partitions_wrongly(self):
-        gradient = jax.grad(lambda x: (ops.pool(jax.lax.max, -np.inf)(x) ** 2).sum())
-        with self.assertRaisesRegex(
-                braid.jax.UnsupportedError,
-                r"jax_sharded_ops.py:\d+:\d+: stablehlo.select_and_scatter .*: XLA's partitioner makes "
-                "a wrong program of the gradient of a pool"):
-            braid.jax.export(ops.jit(gradient, [P(None, None, "i")], None, ops.SQUARE), ops.IMAGES)
+    def test_without_a_mesh_to_keep_whole(self):
+        """A module with XLA's own shardings names no mesh: what would be wrong is refused."""
+        text = """
+        module attributes {mhlo.num_partitions = 4 : i32} {
+          func.func @main(%x: tensor<4x8x8x4xf32> {mhlo.sharding = "{devices=[1,2,1,1,2]<=[4] last_tile_dim_replicate}"},
+                          %w: tensor<3x3x4x8xf32> {mhlo.sharding = "{devices=[1,1,1,2,2]<=[2,2]T(1,0) last_tile_dim_replicate}"})
+              -> tensor<4x8x8x8xf32> {
+            %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+              window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+              : (tensor<4x8x8x4xf32>, tensor<3x3x4x8xf32>) -> tensor<4x8x8x8xf32>
+            return %0 : tensor<4x8x8x8xf32>
+          }
+        }"""
+        with self.assertRaisesRegex(braid.jax.UnsupportedError, "stablehlo.convolution.*: XLA's partitioner makes a "
+                                    "wrong program of this convolution"):
+            braid.jax.from_stablehlo(text)
 
 
 def run_every_layout(names):
