@@ -59,6 +59,12 @@ jax_python = os.path.join(config.braid_binary_dir, "jax", "bin", "python")
 config.substitutions.append(("%jax_python", jax_python))
 if os.path.exists(os.path.join(config.braid_binary_dir, "jax", ".installed")):
     config.available_features.add("jax")
+# The oldest JAX that braid.jax takes, in front of the packages of the other one.
+jax_oldest = os.path.join(config.braid_binary_dir, "jax", "oldest")
+config.substitutions.append(
+    ("%oldest_jax_python", f"env PYTHONPATH={jax_oldest}{os.pathsep}{config.environment['PYTHONPATH']} {jax_python}"))
+if os.path.exists(os.path.join(jax_oldest, ".installed")):
+    config.available_features.add("oldest-jax")
 # The Python with OR-Tools that tools/dev/ortools.sh makes for those who ask for it.
 ortools_python = os.path.join(config.braid_binary_dir, "ortools", "bin", "python")
 library = os.path.join(config.braid_binary_dir, "lib", "libbraid-schedule-c.so")

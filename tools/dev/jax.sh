@@ -1,9 +1,23 @@
 #!/usr/bin/env bash
 # Makes the virtual environment of the tests of braid.jax, in the build folder:
 # the version of JAX that they are written for, from the Python package index.
-# Status 1, and nothing left, when it cannot be had.
+# Status 1, and nothing left, when it cannot be had. A folder in it has the oldest
+# version that braid.jax takes, for PYTHONPATH, as far as it can be had.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 VERSION=0.10.2
+OLDEST=0.8.3
 # Behind JAX: what the documentation draws with, and packages whose functions the tests call.
-makeEnvironment jax "JAX $VERSION" "jax==$VERSION" matplotlib flax equinox flatbuffers
+makeEnvironment jax "JAX $VERSION" "jax==$VERSION" matplotlib flax equinox flatbuffers || exit 1
+
+oldest=$BUILD/jax/oldest
+if [ "$(cat "$oldest/.installed" 2>/dev/null)" != "$OLDEST" ] && [ -z "${BRAID_NO_SETUP:-}" ]; then
+  rm -rf "$oldest"
+  if "$BUILD/jax/bin/pip" install --quiet --no-compile --no-deps --timeout 30 --retries 1 \
+    --target "$oldest" "jax==$OLDEST" "jaxlib==$OLDEST" >>"$BUILD/jax.log" 2>&1; then
+    printf '%s' "$OLDEST" >"$oldest/.installed"
+  else
+    rm -rf "$oldest"
+    say "no JAX $OLDEST: its test is skipped"
+  fi
+fi
