@@ -1,9 +1,10 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Trains models of JAX packages through Braid in every style and way, and compares with JAX.
+"""Trains models of JAX packages through Braid in every style and way, and compares with JAX (all take an hour of a core).
 
 python test/Dev/jax_models.py --models=linen_moe,equinox_vit --ways=DP,TP --output=outcomes.json
+python test/Dev/jax_models.py --output=docs/performance/results/jax-corpus.json     what the table of the documentation shows
 """
 
 import argparse
@@ -12,7 +13,9 @@ import os
 import sys
 import time
 
-os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
+# JAX compiles what it runs once: code that is quick to make.
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8 --xla_backend_optimization_level=0 "
+                      "--xla_llvm_disable_expensive_passes=true")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Inputs"))
 
@@ -24,7 +27,9 @@ def parse_arguments():
     parser.add_argument("--models", help="names, with commas; all by default")
     parser.add_argument("--styles", default=",".join(steps.STYLES))
     parser.add_argument("--ways", default=",".join(steps.WAYS))
-    parser.add_argument("--output", help="file for all outcomes, as JSON; those that it has already are kept")
+    parser.add_argument("--output", help="file for all outcomes, as JSON; those that it has already are kept, and what "
+                        "is equal is not run again")
+    parser.add_argument("--optimize", choices="0123", default="0", help="LLVM's level in braid-compile; 0 by default")
     arguments = parser.parse_args()
     models = load()
     arguments.models = arguments.models.split(",") if arguments.models else list(models)
@@ -38,24 +43,56 @@ def parse_arguments():
     return arguments, models
 
 
+ABOUT = ("Outcomes of test/Dev/jax_models.py: one step of AdamW of a model with a small configuration on four ranks, under "
+         "jax.jit with shardings and under jax.shard_map, spread in four ways (DP, FSDP, TP on 2x2, FSDP+TP on 2x2), loss, "
+         "parameters and moments beside JAX's")
+COLUMNS = [["model", "`{model}`"], ["package", "{package}"], ["`jit`", "{jit}"], ["`shard_map`", "{shard_map}"]]
+
+
+def read(path):
+    """The rows of the file of outcomes, by their models."""
+    if not path or not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as stream:
+        return {row["model"]: row for row in json.load(stream)["rows"]}
+
+
+def write(path, rows):
+    import jax
+    for row in rows.values():
+        for style in steps.STYLES:
+            row[style] = summarize(row["outcomes"].get(style, {}))
+    text = json.dumps({"about": ABOUT, "software": {"jax": jax.__version__},
+                       "tables": {"jax-corpus": {"columns": COLUMNS}},
+                       "rows": [rows[name] for name in sorted(rows)]}, indent=1)
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(text + "\n")
+
+
+def summarize(outcomes):
+    """A cell of the table: how many ways are equal, and which are not."""
+    equal = sum(outcome == "equal" for outcome in outcomes.values())
+    others = [f"{way}: {outcome.split(': ')[0]}" for way, outcome in outcomes.items() if outcome != "equal"]
+    return "; ".join([f"{equal} of {len(outcomes)} equal" if outcomes else "not run", *others])
+
+
 def main():
     arguments, models = parse_arguments()
-    outcomes = {}
-    if arguments.output and os.path.exists(arguments.output):
-        with open(arguments.output, encoding="utf-8") as stream:
-            outcomes = json.load(stream)
+    rows = read(arguments.output)
     failures = 0
     for name in arguments.models:
+        row = rows.setdefault(name, {"model": name, "package": models[name].package, "outcomes": {}})
         for style in arguments.styles:
+            outcomes = row["outcomes"].setdefault(style, {})
             for way in arguments.ways:
+                if outcomes.get(way) == "equal":
+                    continue
                 begin = time.monotonic()
-                outcome = compare.run(models[name], style, way)
-                failures += outcome != "equal"
-                outcomes.setdefault(name, {"package": models[name].package}).setdefault(style, {})[way] = outcome
-                print(f"{name} {style} {way}: {outcome} ({time.monotonic() - begin:.0f} s)", flush=True)
+                outcomes[way] = compare.run(models[name], style, way, arguments.optimize)
+                failures += outcomes[way] != "equal"
+                print(f"{name} {style} {way}: {outcomes[way]} ({time.monotonic() - begin:.0f} s)", flush=True)
                 if arguments.output:
-                    with open(arguments.output, "w", encoding="utf-8") as stream:
-                        json.dump(outcomes, stream, indent=1, sort_keys=True)
+                    write(arguments.output, rows)
     return 1 if failures else 0
 
 
