@@ -10,7 +10,11 @@
 `check` notes a failure and goes on; the test ends with `sys.exit(has_failed())`.
 """
 
+import signal
 import time
+
+#: What an event has to happen within, on a machine that is as busy as it may be.
+SECONDS = 100
 
 _failures = 0
 
@@ -28,13 +32,25 @@ def has_failed():
     return _failures > 0
 
 
-def wait_until(condition):
-    """Whether `condition` holds within 20 seconds."""
-    for _ in range(1000):
-        if condition():
-            return True
+def wait_until(condition, seconds=SECONDS):
+    """Whether `condition` holds within `seconds`."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
         time.sleep(0.02)
-    return False
+    return True
+
+
+def ask_until(process, condition):
+    """Whether a dump of braid-run, which SIGUSR1 asks for again and again, makes `condition` hold:
+    a rank has told that it starts an operation a moment before it waits for the operation."""
+
+    def ask():
+        process.send_signal(signal.SIGUSR1)
+        return wait_until(condition, seconds=0.5)
+
+    return wait_until(ask)
 
 
 def is_gone(number):

@@ -1,13 +1,13 @@
 """Sends signals to braid-run: while ranks wait, and while the compiler runs."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
-import time
 
-from signal_testing import check, has_failed, is_gone, wait_until
+from signal_testing import ask_until, check, has_failed, is_gone, wait_until
 
 folder = sys.argv[1]
 
@@ -21,12 +21,18 @@ for number in (signal.SIGTERM, signal.SIGINT):
             env=dict(os.environ, BRAID_DEBUG="DETAIL"),
         )
 
-    def lines(what):
+    def read():
         with open(log, encoding="utf-8") as file:
-            return [line for line in file.read().split("\n") if what in line]
+            return file.read()
+
+    def lines(what):
+        return [line for line in read().split("\n") if what in line]
+
+    def waiting():
+        return set(re.findall("last operations of rank (.):\n.*: awaited$", read(), re.M))
 
     check(wait_until(lambda: len(lines("starts all_reduce")) == 2), "no start")
-    time.sleep(1)
+    check(ask_until(process, lambda: waiting() == {"0", "2"}), "no wait", read())
     process.send_signal(number)
     check(process.wait(timeout=30) == 1, "status", process.returncode)
     expected = [
@@ -65,19 +71,19 @@ with open(started, encoding="utf-8") as file:
 # A launcher that is killed leaves no rank behind; one whose thread has ended, which
 # had started the rank, does.
 script = """
-import os, signal, subprocess, sys, threading, time
+import os, signal, subprocess, sys, threading
 ranks = []
 words = ["braid-run", sys.argv[1], "--entry=forever", "--ranks=3", "--engine=inproc"]
-thread = threading.Thread(target=lambda: ranks.append(subprocess.Popen(words)))
+thread = threading.Thread(target=lambda: ranks.append(subprocess.Popen(words, stderr=subprocess.PIPE)))
 thread.start()
 thread.join()
-time.sleep(0.5)
+any(b"starts all_reduce" in line for line in ranks[0].stderr)
 print(ranks[0].pid, ranks[0].poll(), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 result = subprocess.run(
     [sys.executable, "-c", script, f"{folder}/p.so"],
-    env=dict(os.environ, OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="1"),
+    env=dict(os.environ, OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="1", BRAID_DEBUG="DETAIL"),
     stdout=subprocess.PIPE,
     text=True,
     check=False,
