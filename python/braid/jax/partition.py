@@ -23,17 +23,23 @@ from jaxlib.mlir import ir
 from .errors import PartitionError, UnsupportedError
 from .sharding import Sharding
 
-_PROGRAM = ("import sys; sys.path[:] = sys.argv[1:]; "
-            "from braid.jax.partitioner import run; run()")
+# This package without its __init__.py, which imports JAX: jaxlib is enough here.
+_PROGRAM = """import sys, types
+package = types.ModuleType("braid.jax")
+package.__path__ = [sys.argv[1]]
+sys.path[:] = sys.argv[2:]
+sys.modules["braid.jax"] = package
+from braid.jax.partitioner import run
+run()
+"""
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
 def _get_path():
     """Where the other process has its modules from: `sys.path`. Its "" stands for the working
     directory, which may be another one than at the start of this process, and have modules of
     the same names: the folder of this package takes its place."""
-    folder = os.path.abspath(__file__)
-    for _ in range(3):
-        folder = os.path.dirname(folder)
+    folder = os.path.dirname(os.path.dirname(_FOLDER))
     path = [entry for entry in sys.path if entry]
     return path if folder in path else [folder, *path]
 
@@ -48,7 +54,7 @@ def partition(module, world):
     given = {"module": text, "ranks": world.size}
     # Flags of XLA that are meant for this process could change the partitioned module.
     environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
-    done = subprocess.run([sys.executable, "-c", _PROGRAM, *_get_path()], text=True, check=False,
+    done = subprocess.run([sys.executable, "-c", _PROGRAM, _FOLDER, *_get_path()], text=True, check=False,
                           input=json.dumps(given), capture_output=True, env=environment)
     if done.returncode:
         raise PartitionError(_reason(done.stderr, done.returncode), done.stderr)

@@ -14,8 +14,6 @@ Later versions are tried with a warning: what they lack is found by name (privat
 import re
 import warnings
 
-import jax
-
 from braid.mlir import BraidError
 
 OLDEST = (0, 8)
@@ -32,6 +30,9 @@ class UntestedVersionWarning(UserWarning):
 
 def check_version():
     """Raises VersionError for a JAX that is too old; warns of one that was never tested."""
+    # The process of the partitioner does without JAX, whose import takes over a second.
+    import jax
+
     numbers = tuple(int(number) for number in re.findall(r"\d+", jax.__version__)[:2])
     if numbers < OLDEST:
         raise VersionError(f"found JAX {jax.__version__}, expected "
