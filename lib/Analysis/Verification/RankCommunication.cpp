@@ -9,6 +9,7 @@
 #include "RankExecution.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace braid;
@@ -41,16 +42,18 @@ static bool hasKnownElement(const PathValue &input) {
   PathChoices noChoices({}, {});
   ScalarEvaluator scalars(noChoices);
   if (input.scalar)
-    return input.isOpen || scalars.evaluateKnown(input).has_value();
+    return input.isOpen || scalars.evaluateNumber(input);
+  if (input.uniform)
+    return hasKnownElement(*input.uniform);
   return input.elements &&
          llvm::any_of(*input.elements, [&](const PathValue &element) {
-           return element.isOpen || scalars.evaluateKnown(element).has_value();
+           return element.isOpen || scalars.evaluateNumber(element);
          });
 }
 
 /// Adds to `trace` that the rank starts `collective`.
 void RankExecution::startCollective(comm::CollectiveOpInterface collective,
-                                    Frame &frame) {
+                                    Values inputs, Frame &frame) {
   Operation *op = collective;
   StartedOperation operation;
   operation.op = collective;
@@ -83,12 +86,14 @@ void RankExecution::startCollective(comm::CollectiveOpInterface collective,
   else
     for (Value value : sources.empty() ? start.getDestinations() : sources)
       operation.sizes.push_back(getSizes(value, frame));
-  if (llvm::any_of(sources, [](Value source) {
-        return isa<RankedTensorType>(source.getType()) &&
-               hasKnownElements(source.getType());
+  if (llvm::any_of(llvm::zip_equal(sources, inputs), [](auto pair) {
+        auto [source, input] = pair;
+        return input.uniform ||
+               (isa<ShapedType>(source.getType()) &&
+                hasKnownElements(source.getType()) &&
+                (isa<RankedTensorType>(source.getType()) || input.elements));
       }))
-    for (Value source : sources)
-      operation.inputs.push_back(get(source, frame));
+    operation.inputs.append(inputs.begin(), inputs.end());
   // Members that get nothing from others get zeros.
   operation.tellsValues =
       !operation.inputs.empty() &&
@@ -108,6 +113,9 @@ void RankExecution::executeStart(comm::AsyncStartOpInterface start,
   Operation *op = start;
   SmallVector<Value> sources = start.getSources();
   SmallVector<Value> destinations = start.getDestinations();
+  Values inputs;
+  for (Value source : sources)
+    inputs.push_back(getContents(source, frame));
   for (Value source : sources)
     if (!llvm::is_contained(destinations, source))
       access(op, source, BufferAccessKind::Read, frame);
@@ -117,7 +125,7 @@ void RankExecution::executeStart(comm::AsyncStartOpInterface start,
   std::optional<unsigned> operation;
   if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op)) {
     operation = trace.operations.size();
-    startCollective(collective, frame);
+    startCollective(collective, std::move(inputs), frame);
   }
   ResultRange results = start.getTokens();
   SmallVector<unsigned> numbers;
@@ -166,8 +174,10 @@ void RankExecution::executeWait(comm::WaitOp wait, Frame &frame) {
       for (const BuffersInFlight::Buffer &buffer :
            llvm::concat<BuffersInFlight::Buffer>(reads, writes))
         buffers.endBuffer(launchOf[*awaited.token], buffer);
-      for (const BuffersInFlight::Buffer &buffer : writes)
+      for (const BuffersInFlight::Buffer &buffer : writes) {
         ++versions[buffer->root];
+        forgetContents(*buffer);
+      }
     } else {
       buffers.endUnknown(reads, writes, token.value.getLoc());
     }
@@ -181,18 +191,42 @@ void RankExecution::executeWait(comm::WaitOp wait, Frame &frame) {
   bindUnknown(wait, frame);
 }
 
-/// Binds the value of `wait` to what the sources of the operation tell of it.
+/// Binds the value of `wait`, or what it has written, to what the sources of
+/// the operation tell of it.
 void RankExecution::bindCollectiveValue(comm::WaitOp wait, unsigned operation,
                                         unsigned index, Frame &frame) {
-  Value value = wait.getValue();
-  if (!value || !hasKnownElements(value.getType()))
-    return;
   const StartedOperation &started = trace.operations[operation];
-  if (const std::vector<PathValue> *elements =
-          values.get(rank, operation, index, started.op)) {
-    frame[value] = makeTensor(value.getType(), *elements);
+  const std::vector<PathValue> *elements =
+      values.get(rank, operation, index, started.op);
+  // Until all ranks have been followed up to here, more may become known.
+  bool isOpen = !elements && started.tellsValues && !values.isClosed();
+  if (Value value = wait.getValue()) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!hasKnownElements(value.getType()) && !mayBeUniform(value.getType()))
+      return;
+    if (!elements)
+      frame[value].isOpen = isOpen;
+    else if (!type ||
+             type.getNumElements() == static_cast<int64_t>(elements->size()))
+      frame[value] = makeTensor(value.getType(), *elements);
+    else if (elements->size() == 1)
+      frame[value] = makeUniform(type, elements->front());
     return;
   }
-  // Until all ranks have been followed up to here, more may become known.
-  frame[value].isOpen = started.tellsValues && !values.isClosed();
+  auto start = cast<comm::AsyncStartOpInterface>(started.op.getOperation());
+  SmallVector<Value> destinations = start.getDestinations();
+  if (index >= destinations.size() || (!elements && !isOpen) ||
+      !llvm::is_contained(wait.getWrites(), destinations[index]) ||
+      !hasKnownElements(destinations[index].getType()))
+    return;
+  const std::shared_ptr<const PathBuffer> buffer =
+      get(destinations[index], frame).buffer;
+  if (!buffer)
+    return;
+  if (elements)
+    return setContents(*buffer, *elements);
+  PathValue unknown;
+  unknown.id = llvm::hash_combine(wait.getOperation(), countRun(wait), 27);
+  unknown.isOpen = true;
+  setContents(*buffer, getElements(unknown, destinations[index]));
 }

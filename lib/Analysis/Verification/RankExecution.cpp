@@ -45,6 +45,16 @@ bool CommunicationQuery::communicates(Operation *op) {
   return known[op] = found;
 }
 
+bool CommunicationQuery::isSimple(FunctionOpInterface function) {
+  auto [it, isNew] = simple.try_emplace(function, false);
+  if (isNew)
+    it->second =
+        function.getFunctionBody().hasOneBlock() &&
+        !function->walk([](CallOpInterface) { return WalkResult::interrupt(); })
+             .wasInterrupted();
+  return it->second;
+}
+
 const CommunicationQuery::Shapes &CommunicationQuery::getShapes(Operation *op) {
   auto [it, isNew] = shapes.try_emplace(op);
   if (!isNew)
@@ -82,6 +92,11 @@ const CommunicationQuery::Shapes &CommunicationQuery::getShapes(Operation *op) {
 //===----------------------------------------------------------------------===//
 // RankExecution: control flow
 //===----------------------------------------------------------------------===//
+
+bool braid::mayDecide(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return hasKnownElements(type) || (tensor && !tensor.hasStaticShape());
+}
 
 const PathValue &RankExecution::get(Value value, Frame &frame) {
   auto it = frame.find(value);
@@ -214,24 +229,33 @@ bool RankExecution::executeOp(Operation *op, Frame &frame) {
       compute && !compute.isOpaque()) {
     Values results;
     Frame bodyFrame;
-    if (!buffers.isEmpty() &&
+    bool isFollowed =
+        !buffers.isEmpty() || llvm::any_of(op->getResultTypes(), mayDecide);
+    if (isFollowed &&
         !executeRegion(compute.getBody(), getAll(compute.getInputs(), frame),
                        results, bodyFrame))
       return false;
+    forgetNested(op, frame);
     bindUnknown(op, frame);
+    if (results.size() == op->getNumResults())
+      bind(op->getResults(), results, frame);
     return true;
   }
   // Interfaces tell the effects of ops such as those of linalg.
   if (op->getNumRegions() == 0 ||
       (isa<MemoryEffectOpInterface>(op) && !query.communicates(op))) {
     accessMemory(op, frame);
+    writeContents(op, frame);
+    releaseContents(op, frame);
     if (!bindGroupQuery(op, frame) && !bindSize(op, frame) &&
-        !bindElements(op, frame) && !bindBody(op, frame) &&
+        !bindLoad(op, frame) && !bindElements(op, frame) &&
+        !bindUniform(op, frame) && !bindBody(op, frame) &&
         !bindBuffer(op, frame))
       bindResults(op, frame);
     return true;
   }
   if (mayBeSkipped(op, frame)) {
+    forgetNested(op, frame);
     bindUnknown(op, frame);
     return true;
   }
@@ -246,8 +270,13 @@ bool RankExecution::executeCall(CallOpInterface call, Frame &frame) {
         llvm::any_of(call->getResultTypes(), [](Type type) {
           return isa<comm::TokenType, BaseMemRefType>(type);
         });
+    // Conditions may depend on its numbers.
+    bool tellsNumbers = (llvm::any_of(call->getResultTypes(), mayDecide) ||
+                         usesNumbers(call, frame)) &&
+                        query.isSimple(callee);
     if (!query.communicates(callee) && buffers.isEmpty() &&
-        !hasTokensOrBuffers) {
+        !hasTokensOrBuffers && !tellsNumbers) {
+      forgetNested(call, frame);
       bindUnknown(call, frame);
       return true;
     }
@@ -284,6 +313,8 @@ bool RankExecution::executeCall(CallOpInterface call, Frame &frame) {
                                : BufferAccessKind::Pass,
              frame);
   }
+  if (effects != "none" && effects != "args")
+    contents.clear();
   bindUnknown(call, frame);
   return true;
 }

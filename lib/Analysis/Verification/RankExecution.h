@@ -24,6 +24,8 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include <map>
+
 namespace braid {
 
 /// Tells which ops communicate, themselves or in their regions and callees, and
@@ -35,6 +37,8 @@ public:
 
   bool communicates(mlir::Operation *op);
   mlir::FunctionOpInterface getCallee(mlir::CallOpInterface call);
+  /// True if `function` has one block, and calls nothing.
+  bool isSimple(mlir::FunctionOpInterface function);
   comm::GroupOp getGroup(mlir::Operation *op, mlir::FlatSymbolRefAttr group) {
     return comm::lookupGroup(op, group, symbolTables);
   }
@@ -62,6 +66,7 @@ private:
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<Shapes>> shapes;
   KernelAccesses kernels;
   llvm::DenseMap<mlir::Operation *, bool> known;
+  llvm::DenseMap<mlir::Operation *, bool> simple;
 };
 
 /// Follows one rank along one path through an entry function: what it starts
@@ -107,7 +112,8 @@ private:
 
   // Communication.
   void executeStart(comm::AsyncStartOpInterface start, Frame &frame);
-  void startCollective(comm::CollectiveOpInterface collective, Frame &frame);
+  void startCollective(comm::CollectiveOpInterface collective, Values inputs,
+                       Frame &frame);
   void executeWait(comm::WaitOp wait, Frame &frame);
   void bindCollectiveValue(comm::WaitOp wait, unsigned operation,
                            unsigned index, Frame &frame);
@@ -116,6 +122,7 @@ private:
   bool bindGroupQuery(mlir::Operation *op, Frame &frame);
   bool bindSize(mlir::Operation *op, Frame &frame);
   bool bindElements(mlir::Operation *op, Frame &frame);
+  bool bindUniform(mlir::Operation *op, Frame &frame);
   bool bindBody(mlir::Operation *op, Frame &frame);
   void bindResults(mlir::Operation *op, Frame &frame);
   void bindScalars(mlir::Operation *op, Frame &frame);
@@ -123,6 +130,7 @@ private:
   PathValue getSize(mlir::Value value, int64_t dim, Frame &frame);
   PathValue makeScalar(mlir::Operation *op, unsigned resultNumber,
                        llvm::ArrayRef<PathValue> operands);
+  void settleFloat(PathValue &value);
   llvm::SmallVector<std::optional<int64_t>> getSizes(mlir::Value value,
                                                      Frame &frame);
   void bindUnknown(mlir::Operation *op, Frame &frame);
@@ -136,6 +144,25 @@ private:
   void accessMemory(mlir::Operation *op, Frame &frame);
   void access(mlir::Operation *op, mlir::Value buffer, BufferAccessKind kind,
               Frame &frame);
+
+  // Contents of buffers.
+  /// `alloc` has made the whole `buffer`.
+  void trackContents(mlir::Operation *alloc, const PathBuffer &buffer);
+  /// Something else may have been written to `buffer`.
+  void forgetContents(const PathBuffer &buffer);
+  void setContents(const PathBuffer &buffer,
+                   llvm::ArrayRef<PathValue> elements);
+  /// The value of a memref, with its elements if one of them is known.
+  PathValue getContents(mlir::Value value, Frame &frame);
+  bool bindLoad(mlir::Operation *op, Frame &frame);
+  /// Keeps what `op` writes, if it says so.
+  void writeContents(mlir::Operation *op, Frame &frame);
+  /// Forgets buffers that `op` may hand to others unseen.
+  void releaseContents(mlir::Operation *op, Frame &frame);
+  /// True if `op` may read or write numbers in buffers that are followed.
+  bool usesNumbers(mlir::Operation *op, Frame &frame);
+  /// Forgets what `op`, which is not followed or not in full, may have written.
+  void forgetNested(mlir::Operation *op, Frame &frame);
 
   const PathValue &get(mlir::Value value, Frame &frame);
   void bind(mlir::ValueRange values, const Values &bound, Frame &frame);
@@ -159,12 +186,25 @@ private:
   llvm::DenseMap<mlir::Attribute, unsigned> globals;
   /// The number of writes to each buffer.
   std::vector<uint64_t> versions;
+  /// Elements of this many bytes at most are followed.
+  static constexpr int64_t mostElementBytes = 8;
+  /// What is known of elements, by the root of the buffer and the first byte.
+  llvm::DenseMap<unsigned, std::map<int64_t, PathValue>> contents;
   unsigned numLaunches = 0;
   /// The launch of each token that a start gave.
   std::vector<unsigned> launchOf;
   unsigned callDepth = 0;
   uint64_t numSteps = 0;
 };
+
+/// True for the types of values from which conditions and sizes may come.
+bool mayDecide(mlir::Type type);
+
+/// The element of `buffer` that a load or store names; an unknown part of the
+/// buffer if an index is not known.
+std::shared_ptr<const PathBuffer>
+getAccessedElement(const PathBuffer &buffer,
+                   llvm::ArrayRef<std::optional<int64_t>> indices);
 
 } // namespace braid
 

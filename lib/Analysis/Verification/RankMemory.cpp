@@ -121,6 +121,16 @@ RankExecution::makeView(Operation *op, const PathBuffer &source, Frame &frame) {
   return view;
 }
 
+/// What the first result of `op` is a view of; null if it is none.
+static Value getViewSource(Operation *op) {
+  // The op lacks the interface.
+  if (auto transpose = dyn_cast<memref::TransposeOp>(op))
+    return transpose.getIn();
+  auto view = dyn_cast<ViewLikeOpInterface>(op);
+  return view && view.getViewDest() == op->getResult(0) ? view.getViewSource()
+                                                        : Value();
+}
+
 bool RankExecution::bindBuffer(Operation *op, Frame &frame) {
   if (op->getNumResults() == 0)
     return false;
@@ -133,11 +143,10 @@ bool RankExecution::bindBuffer(Operation *op, Frame &frame) {
     value = get(holds ? select.getTrueValue() : select.getFalseValue(), frame);
   } else if (!isa<BaseMemRefType>(result.getType())) {
     return false;
-  } else if (auto view = dyn_cast<ViewLikeOpInterface>(op);
-             view && view.getViewDest() == result &&
-             get(view.getViewSource(), frame).buffer) {
+  } else if (Value source = getViewSource(op);
+             source && get(source, frame).buffer) {
     std::shared_ptr<PathBuffer> piece =
-        makeView(op, *get(view.getViewSource(), frame).buffer, frame);
+        makeView(op, *get(source, frame).buffer, frame);
     value.id = piece->id;
     value.buffer = std::move(piece);
   } else if (auto global = dyn_cast<memref::GetGlobalOp>(op)) {
@@ -157,6 +166,7 @@ bool RankExecution::bindBuffer(Operation *op, Frame &frame) {
         sizes.push_back(scalars.evaluateKnown(get(size, frame)));
     value.id = llvm::hash_combine(op, countRun(op));
     value.buffer = makeRoot(result, value.id, sizes);
+    trackContents(op, *value.buffer);
   }
   frame[result] = value;
   if (op->getNumResults() > 1)
@@ -175,14 +185,15 @@ void RankExecution::access(Operation *op, Value value, BufferAccessKind kind,
     return;
   if (kind == BufferAccessKind::Write)
     ++versions[buffer->root];
+  if (kind != BufferAccessKind::Read)
+    forgetContents(*buffer);
   if (!buffers.isEmpty())
     buffers.access(op, buffer, kind);
 }
 
-/// The element that a load or store names.
-static std::shared_ptr<const PathBuffer>
-getAccessedElement(const PathBuffer &buffer,
-                   ArrayRef<std::optional<int64_t>> indices) {
+std::shared_ptr<const PathBuffer>
+braid::getAccessedElement(const PathBuffer &buffer,
+                          ArrayRef<std::optional<int64_t>> indices) {
   auto element = std::make_shared<PathBuffer>(buffer);
   if (!buffer.box || llvm::is_contained(indices, std::nullopt)) {
     element->isUnknownPart = true;
@@ -208,13 +219,18 @@ void RankExecution::accessMemory(Operation *op, Frame &frame) {
       return;
     if (store)
       ++versions[buffer->root];
-    if (buffers.isEmpty())
+    bool isKept = store && contents.contains(buffer->root);
+    if (buffers.isEmpty() && !isKept)
       return;
     SmallVector<std::optional<int64_t>> indices;
     for (Value index : load ? load.getIndices() : store.getIndices())
       indices.push_back(getKnown(index, frame));
-    buffers.access(op, getAccessedElement(*buffer, indices),
-                   load ? Access::Read : Access::Write);
+    std::shared_ptr<const PathBuffer> element =
+        getAccessedElement(*buffer, indices);
+    if (isKept)
+      setContents(*element, get(store.getValueToStore(), frame));
+    if (!buffers.isEmpty())
+      buffers.access(op, element, load ? Access::Read : Access::Write);
     return;
   }
   auto accessOperands = [&]() {
@@ -234,6 +250,9 @@ void RankExecution::accessMemory(Operation *op, Frame &frame) {
         access(op, operand, Access::Read, frame);
       if (accesses.isWritten)
         access(op, operand, Access::Write, frame);
+      else if (const auto &buffer = get(operand, frame).buffer)
+        // Of a kernel without a body nothing is known.
+        forgetContents(*buffer);
     }
     return;
   }

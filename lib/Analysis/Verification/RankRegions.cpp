@@ -53,18 +53,15 @@ bool RankExecution::mayBeSkipped(Operation *op, Frame &frame) {
       }))
     return false;
   // Conditions may depend on its numbers, which are known if all is.
-  if (llvm::any_of(op->getResultTypes(), [](Type type) {
-        auto tensor = dyn_cast<RankedTensorType>(type);
-        return hasKnownElements(type) || (tensor && !tensor.hasStaticShape());
-      })) {
+  if (llvm::any_of(op->getResultTypes(), mayDecide) || usesNumbers(op, frame)) {
     auto loop = dyn_cast<LoopLikeOpInterface>(op);
-    if (std::optional<SmallVector<LoopDim, 1>> dims =
-            loop ? getLoopDims(loop, /*mayChoose=*/false, frame) : std::nullopt;
-        dims && llvm::all_of(*dims, [](const LoopDim &dim) {
+    std::optional<SmallVector<LoopDim, 1>> dims =
+        loop ? getLoopDims(loop, /*mayChoose=*/false, frame) : std::nullopt;
+    if (dims && llvm::all_of(*dims, [](const LoopDim &dim) {
           return dim.lower && dim.upper && dim.step;
         }))
       return false;
-    if (!loop && isa<RegionBranchOpInterface>(op) &&
+    if (!dims && isa<RegionBranchOpInterface>(op) &&
         !llvm::is_contained(
             getScalars(op->getOperands(), /*mayChoose=*/false, frame),
             Attribute()))
@@ -107,6 +104,7 @@ bool RankExecution::executeOnce(Operation *op, Frame &frame) {
           if (!nested.hasTrait<OpTrait::IsTerminator>() &&
               !executeOp(&nested, frame))
             return false;
+    forgetNested(op, frame);
     bindUnknown(op, frame);
     return true;
   }
@@ -136,6 +134,7 @@ bool RankExecution::executeOnce(Operation *op, Frame &frame) {
       if (result.token)
         tokens.forget(*result.token);
   }
+  forgetNested(op, frame);
   bindUnknown(op, frame);
   return true;
 }
@@ -231,9 +230,16 @@ bool RankExecution::executeBranch(RegionBranchOpInterface op, Frame &frame) {
       // What decides is not handed on.
       SmallVector<Attribute> known =
           getScalars(point->getOperands(), /*mayChoose=*/false, frame);
+      // No choice decides how often a loop runs that computes alone.
+      bool computesAlone = buffers.isEmpty() && !query.communicates(op);
       for (auto [operand, attribute] :
            llvm::zip_equal(point->getOperands(), known))
         if (!attribute && operand.getType().isInteger(1)) {
+          if (computesAlone) {
+            forgetNested(op, frame);
+            bindUnknown(op, frame);
+            return true;
+          }
           attribute = getScalars(operand, /*mayChoose=*/true, frame).front();
           ++numChosen;
           break;
@@ -328,8 +334,10 @@ bool RankExecution::executeLoop(LoopLikeOpInterface loop, Frame &frame) {
     skipTo = skipFrom +
              (iterations - mostIterations) / skippedMultiple * skippedMultiple;
   for (uint64_t i = 0; i < iterations; ++i) {
-    if (i == skipFrom)
+    if (i == skipFrom && skipTo != skipFrom) {
       i = skipTo;
+      forgetNested(loop, frame);
+    }
     Values arguments(variables.size());
     uint64_t rest = i;
     for (size_t number = variables.size(); number-- != 0;) {
@@ -355,6 +363,8 @@ bool RankExecution::executeLoop(LoopLikeOpInterface loop, Frame &frame) {
     if (isCarried && loop.getYieldedValues().size() == carried.size())
       carried = std::move(results);
   }
+  if (!isKnown)
+    forgetNested(loop, frame);
   if (isCarried && loop->getNumResults() == carried.size() &&
       loop.getYieldedValues().size() == carried.size())
     bind(loop->getResults(), carried, frame);

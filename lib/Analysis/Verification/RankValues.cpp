@@ -229,6 +229,65 @@ bool RankExecution::bindElements(Operation *op, Frame &frame) {
   return true;
 }
 
+/// Binds the result of an op on larger tensors all of whose elements are equal.
+bool RankExecution::bindUniform(Operation *op, Frame &frame) {
+  if (op->getNumResults() != 1)
+    return false;
+  Value result = op->getResult(0);
+  Type type = result.getType();
+  auto getUniform = [&](Value value) -> const PathValue * {
+    return isa<RankedTensorType>(value.getType())
+               ? get(value, frame).uniform.get()
+               : &get(value, frame);
+  };
+  auto bindTo = [&](const PathValue *element) {
+    if (!element || !element->scalar)
+      return false;
+    PathValue value = *element;
+    frame[result] = makeUniform(type, value);
+    return true;
+  };
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    const PathValue *element = getUniform(extract.getTensor());
+    if (!element)
+      return false;
+    PathValue value = *element;
+    frame[result] = std::move(value);
+    return true;
+  }
+  if (!mayBeUniform(type) && !hasKnownElements(type))
+    return false;
+  if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+          tensor::ReshapeOp, tensor::ExtractSliceOp>(op))
+    return bindTo(getUniform(op->getOperand(0)));
+  if (!mayBeUniform(type))
+    return false;
+  if (auto splat = dyn_cast<tensor::SplatOp>(op))
+    return bindTo(&get(splat.getInput(), frame));
+  if (auto fill = dyn_cast<linalg::FillOp>(op))
+    return bindTo(&get(fill.getInputs().front(), frame));
+  if (DenseElementsAttr constant; op->hasTrait<OpTrait::ConstantLike>() &&
+                                  matchPattern(op, m_Constant(&constant)) &&
+                                  constant.isSplat()) {
+    PathValue element =
+        getConstantScalar(cast<TypedAttr>(constant.getSplatValue<Attribute>()),
+                          /*dependsOnRank=*/false);
+    return bindTo(&element);
+  }
+  if (!op->hasTrait<OpTrait::Elementwise>() || !isMemoryEffectFree(op) ||
+      op->getNumRegions() != 0 || op->getNumOperands() == 0)
+    return false;
+  Values operands;
+  for (Value operand : op->getOperands()) {
+    const PathValue *element = getUniform(operand);
+    if (!element)
+      return false;
+    operands.push_back(*element);
+  }
+  PathValue element = makeScalar(op, 0, operands);
+  return bindTo(&element);
+}
+
 /// Binds the results of a linalg op on tensors whose elements are followed: its
 /// body runs for each point of the iterations.
 bool RankExecution::bindBody(Operation *op, Frame &frame) {
@@ -321,7 +380,20 @@ PathValue RankExecution::makeScalar(Operation *op, unsigned resultNumber,
     scalar->dependsOnRank |= operand.scalar && operand.scalar->dependsOnRank;
   }
   value.scalar = std::move(scalar);
+  settleFloat(value);
   return value;
+}
+
+/// Of a float that is not known now, nobody asks what it is computed from:
+/// chains of these are as long as the path.
+void RankExecution::settleFloat(PathValue &value) {
+  if (!isa<FloatType>(value.scalar->type) || !value.scalar->op ||
+      scalars.evaluateNumber(value))
+    return;
+  auto scalar = std::make_shared<PathValue::Scalar>(*value.scalar);
+  scalar->op = nullptr;
+  scalar->operands.clear();
+  value.scalar = std::move(scalar);
 }
 
 //===----------------------------------------------------------------------===//
@@ -418,21 +490,17 @@ void RankExecution::bindResults(Operation *op, Frame &frame) {
 void RankExecution::bindScalars(Operation *op, Frame &frame) {
   if (op->getNumResults() == 0)
     return;
-  if (DenseIntElementsAttr constant;
+  if (DenseElementsAttr constant;
       op->hasTrait<OpTrait::ConstantLike>() &&
       hasKnownElements(op->getResult(0).getType()) &&
-      matchPattern(op, m_Constant(&constant))) {
+      matchPattern(op, m_Constant(&constant)) && !constant.empty()) {
     std::vector<PathValue> elements;
-    for (const APInt &element : constant.getValues<APInt>())
-      if (std::optional<int64_t> number = element.trySExtValue())
-        elements.push_back(getConstantScalar(constant.getElementType(), *number,
-                                             /*dependsOnRank=*/false));
-    if (!elements.empty() &&
-        static_cast<int64_t>(elements.size()) == constant.size()) {
-      frame[op->getResult(0)] =
-          makeTensor(constant.getType(), std::move(elements));
-      return;
-    }
+    for (Attribute element : constant.getValues<Attribute>())
+      elements.push_back(getConstantScalar(cast<TypedAttr>(element),
+                                           /*dependsOnRank=*/false));
+    frame[op->getResult(0)] =
+        makeTensor(constant.getType(), std::move(elements));
+    return;
   }
   for (Value operand : op->getOperands())
     if (std::optional<unsigned> token = get(operand, frame).token;
@@ -479,6 +547,7 @@ void RankExecution::bindScalars(Operation *op, Frame &frame) {
         scalar->operands.assign(operands.begin(), operands.end());
       }
       value.scalar = std::move(scalar);
+      settleFloat(value);
     }
     frame[result] = value;
   }

@@ -11,7 +11,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace braid;
-using namespace llvm;
+using namespace mlir;
 
 void SeenInSpan::clear() {
   for (unsigned buffer : touched)

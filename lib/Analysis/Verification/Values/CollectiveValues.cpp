@@ -9,6 +9,7 @@
 #include "CollectiveValues.h"
 #include "braid/Support/ArrayParts.h"
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
@@ -18,24 +19,20 @@ using namespace mlir;
 
 using Elements = std::vector<PathValue>;
 
-/// `a` and `b` of `type` combined; none for what is not computed.
-static std::optional<int64_t> combine(comm::ReductionKind kind, Type type,
-                                      int64_t a, int64_t b) {
-  auto wrap = [&](uint64_t number) {
-    APInt value = getNumberAttr(type, static_cast<int64_t>(number)).getValue();
-    return type.isInteger(1) ? static_cast<int64_t>(value.getZExtValue())
-                             : value.getSExtValue();
-  };
+/// `a` and `b` combined; none for what is not computed.
+static std::optional<APInt> combine(comm::ReductionKind kind, const APInt &a,
+                                    const APInt &b) {
+  bool isLess = a.getBitWidth() == 1 ? a.ult(b) : a.slt(b);
   switch (kind) {
   case comm::ReductionKind::sum:
   case comm::ReductionKind::avg:
-    return wrap(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    return a + b;
   case comm::ReductionKind::product:
-    return wrap(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    return a * b;
   case comm::ReductionKind::min:
-    return std::min(a, b);
+    return isLess ? a : b;
   case comm::ReductionKind::max:
-    return std::max(a, b);
+    return isLess ? b : a;
   case comm::ReductionKind::band:
     return a & b;
   case comm::ReductionKind::bor:
@@ -47,15 +44,73 @@ static std::optional<int64_t> combine(comm::ReductionKind kind, Type type,
   }
 }
 
+/// The same of floats; none also for a result that is rounded, which depends on
+/// the order of the members.
+static std::optional<APFloat> combine(comm::ReductionKind kind,
+                                      const APFloat &a, const APFloat &b) {
+  if (a.isNaN() || b.isNaN())
+    return std::nullopt;
+  APFloat result = a;
+  APFloat::opStatus status = APFloat::opOK;
+  switch (kind) {
+  case comm::ReductionKind::sum:
+    status = result.add(b, APFloat::rmNearestTiesToEven);
+    break;
+  case comm::ReductionKind::product:
+    status = result.multiply(b, APFloat::rmNearestTiesToEven);
+    break;
+  case comm::ReductionKind::min:
+    return minimum(a, b);
+  case comm::ReductionKind::max:
+    return maximum(a, b);
+  default:
+    return std::nullopt;
+  }
+  return status == APFloat::opOK ? std::optional(result) : std::nullopt;
+}
+
+/// Two numbers of one type combined; null for what is not computed.
+static TypedAttr combine(comm::ReductionKind kind, TypedAttr a, TypedAttr b) {
+  if (auto one = dyn_cast<IntegerAttr>(a)) {
+    std::optional<APInt> result =
+        combine(kind, one.getValue(), cast<IntegerAttr>(b).getValue());
+    return result ? IntegerAttr::get(a.getType(), *result) : IntegerAttr();
+  }
+  std::optional<APFloat> result = combine(kind, cast<FloatAttr>(a).getValue(),
+                                          cast<FloatAttr>(b).getValue());
+  return result ? FloatAttr::get(a.getType(), *result) : FloatAttr();
+}
+
+/// The integer `number` divided by `count`; null for more than 64 bits.
+static TypedAttr divide(TypedAttr number, int64_t count) {
+  const APInt &value = cast<IntegerAttr>(number).getValue();
+  if (value.getBitWidth() > 64)
+    return {};
+  int64_t dividend =
+      value.getBitWidth() == 1 ? value.getZExtValue() : value.getSExtValue();
+  return getNumberAttr(number.getType(), dividend / count);
+}
+
+/// True if all of `results` have the same elements.
+static bool areEqual(ArrayRef<Elements> results) {
+  return llvm::all_of(results, [&](const Elements &elements) {
+    return llvm::equal(
+        elements, results.front(),
+        [](const PathValue &a, const PathValue &b) { return a.id == b.id; });
+  });
+}
+
 namespace {
 
 /// The values of one operation: what its members have, and what each gets.
 class Meeting {
 public:
-  /// `sources` has the elements of each member; `id` is that of the operation.
+  /// `sources` has the elements of each member, or the one that all elements
+  /// are, if it `isUniform`; `id` is that of the operation.
   Meeting(comm::CollectiveOpInterface op, Value source,
-          std::vector<Elements> sources, uint64_t id)
-      : op(op), source(source), sources(std::move(sources)), id(id),
+          std::vector<Elements> sources, bool isUniform, uint64_t id)
+      : op(op), source(source), sources(std::move(sources)),
+        isUniform(isUniform), id(id),
         type(getElementTypeOrSelf(source.getType())) {}
 
   /// What each member gets; none if nothing of it is known, or if the program
@@ -63,19 +118,22 @@ public:
   std::optional<std::vector<Elements>> compute();
 
 private:
-  std::optional<int64_t> getKnown(unsigned member, size_t index);
-  PathValue makeConstant(int64_t number) {
+  TypedAttr getKnown(unsigned member, size_t index);
+  PathValue makeConstant(TypedAttr number) {
     isKnown = true;
-    return getConstantScalar(type, number, /*dependsOnRank=*/false);
+    return getConstantScalar(number, /*dependsOnRank=*/false);
   }
   /// Element `index` of `member`, as other members see it.
   PathValue take(unsigned member, size_t index);
   Elements takeAll(unsigned member);
   PathValue reduce(size_t index);
-  Elements getZeros(size_t count) { return Elements(count, makeConstant(0)); }
+  Elements getZeros(size_t count) {
+    return Elements(count, makeConstant(OpBuilder(op).getZeroAttr(type)));
+  }
   comm::CollectiveOpInterface op;
   Value source;
   std::vector<Elements> sources;
+  bool isUniform;
   uint64_t id;
   Type type;
   bool isKnown = false;
@@ -85,13 +143,13 @@ private:
 
 } // namespace
 
-std::optional<int64_t> Meeting::getKnown(unsigned member, size_t index) {
-  return scalars.evaluateKnown(sources[member][index]);
+TypedAttr Meeting::getKnown(unsigned member, size_t index) {
+  return scalars.evaluateNumber(sources[member][index]);
 }
 
 PathValue Meeting::take(unsigned member, size_t index) {
-  if (std::optional<int64_t> number = getKnown(member, index))
-    return makeConstant(*number);
+  if (TypedAttr number = getKnown(member, index))
+    return makeConstant(number);
   return getUnknownScalar(source, type,
                           llvm::hash_combine(id, member, index, 23));
 }
@@ -105,15 +163,15 @@ Elements Meeting::takeAll(unsigned member) {
 
 PathValue Meeting::reduce(size_t index) {
   comm::ReductionKind kind = *op.getReductionKind();
-  std::optional<int64_t> reduced = getKnown(0, index);
+  TypedAttr reduced = getKnown(0, index);
   for (unsigned member = 1; member < sources.size() && reduced; ++member) {
-    std::optional<int64_t> other = getKnown(member, index);
-    reduced = other ? combine(kind, type, *reduced, *other) : std::nullopt;
+    TypedAttr other = getKnown(member, index);
+    reduced = other ? combine(kind, reduced, other) : TypedAttr();
   }
   if (reduced && kind == comm::ReductionKind::avg)
-    *reduced /= static_cast<int64_t>(sources.size());
+    reduced = divide(reduced, sources.size());
   if (reduced && kind != comm::ReductionKind::premul_sum)
-    return makeConstant(*reduced);
+    return makeConstant(reduced);
   return getUnknownScalar(source, type, llvm::hash_combine(id, index, 25));
 }
 
@@ -122,8 +180,9 @@ std::optional<std::vector<Elements>> Meeting::compute() {
   ArrayRef<int64_t> sizes = cast<ShapedType>(source.getType()).getShape();
   int64_t numMembers = sources.size(), dim = op.getSplitDim();
   int64_t root = op.getRootIndex().value_or(0);
-  bool splits = traits.shape == BRAID_RT_SHAPE_SPLIT ||
-                traits.shape == BRAID_RT_SHAPE_PARTS;
+  // Parts of what is the same everywhere are that, too.
+  bool splits = !isUniform && (traits.shape == BRAID_RT_SHAPE_SPLIT ||
+                               traits.shape == BRAID_RT_SHAPE_PARTS);
   if (!llvm::all_equal(llvm::map_range(
           sources, [](const Elements &elements) { return elements.size(); })) ||
       root < 0 || root >= numMembers ||
@@ -142,14 +201,19 @@ std::optional<std::vector<Elements>> Meeting::compute() {
     std::vector<Elements> parts;
     for (int64_t member = 0; member != numMembers; ++member)
       parts.push_back(takeAll(member));
-    moved = joinArrays<PathValue>(parts, sizes, dim);
+    if (!isUniform)
+      moved = joinArrays<PathValue>(parts, sizes, dim);
+    else if (areEqual(parts))
+      moved = parts.front();
+    else
+      return std::nullopt;
     break;
   }
   case BRAID_RT_FLOW_FROM_ROOT:
     moved = takeAll(root);
     break;
   case BRAID_RT_FLOW_EXCHANGE:
-    if (cast<comm::AllToAllOp>(op.getOperation()).hasSplits())
+    if (cast<comm::AllToAllOp>(op.getOperation()).hasSplits() || isUniform)
       return std::nullopt;
     for (int64_t from = 0; from != numMembers; ++from) {
       Elements whole = takeAll(from);
@@ -181,9 +245,8 @@ std::optional<std::vector<Elements>> Meeting::compute() {
       results[member] = getZeros(moved.size());
     else
       for (size_t i = 0; i != count; ++i) {
-        std::optional<int64_t> own = getKnown(member, i);
-        results[member].push_back(own ? makeConstant(*own)
-                                      : sources[member][i]);
+        TypedAttr own = getKnown(member, i);
+        results[member].push_back(own ? makeConstant(own) : sources[member][i]);
       }
   }
   return isKnown ? std::optional(std::move(results)) : std::nullopt;
@@ -207,15 +270,6 @@ void CollectiveValues::close() {
   closed = true;
 }
 
-/// True if all of `results` have the same elements.
-static bool areEqual(ArrayRef<Elements> results) {
-  return llvm::all_of(results, [&](const Elements &elements) {
-    return llvm::equal(
-        elements, results.front(),
-        [](const PathValue &a, const PathValue &b) { return a.id == b.id; });
-  });
-}
-
 void CollectiveValues::addValues(ArrayRef<const RankTrace *> traces,
                                  ArrayRef<Member> meeting, unsigned position,
                                  Table &table) {
@@ -226,24 +280,30 @@ void CollectiveValues::addValues(ArrayRef<const RankTrace *> traces,
   auto start = cast<comm::AsyncStartOpInterface>(first.op.getOperation());
   for (size_t index = 0, e = first.inputs.size(); index != e; ++index) {
     Value source = start.getSources()[index];
-    if (!hasKnownElements(source.getType()))
+    bool isUniform = first.inputs[index].uniform != nullptr;
+    if (!hasKnownElements(source.getType()) && !isUniform)
       continue;
     std::vector<Elements> sources;
     for (Member member : meeting) {
       const StartedOperation &operation = get(member);
       auto other =
           cast<comm::AsyncStartOpInterface>(operation.op.getOperation());
-      if (operation.inputs.size() != e ||
-          !hasKnownElements(other.getSources()[index].getType()))
+      if (operation.inputs.size() != e)
         break;
-      sources.push_back(
-          getElements(operation.inputs[index], other.getSources()[index]));
+      const PathValue &input = operation.inputs[index];
+      Value value = other.getSources()[index];
+      if (isUniform && input.uniform)
+        sources.push_back({*input.uniform});
+      else if (!isUniform && hasKnownElements(value.getType()))
+        sources.push_back(getElements(input, value));
+      else
+        break;
     }
     if (sources.size() != meeting.size())
       continue;
     uint64_t id = llvm::hash_combine(first.op.getOperation(), position, index);
     std::optional<std::vector<Elements>> results =
-        Meeting(first.op, source, std::move(sources), id).compute();
+        Meeting(first.op, source, std::move(sources), isUniform, id).compute();
     if (!results)
       continue;
     // Every rank has to be followed that gets something of its own.

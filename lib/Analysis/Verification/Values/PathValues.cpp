@@ -22,11 +22,18 @@ bool braid::isScalarType(Type type) {
   return type.isIndex() || type.isSignlessInteger();
 }
 
+/// True for integers, and for the floats that conditions and sizes may come
+/// from.
+static bool isNumberType(Type type) {
+  return isScalarType(type) || type.isF16() || type.isBF16() || type.isF32() ||
+         type.isF64();
+}
+
 Type braid::getScalarType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (tensor && tensor.getRank() == 0)
     type = tensor.getElementType();
-  return isScalarType(type) ? type : Type();
+  return isNumberType(type) ? type : Type();
 }
 
 /// `scalar` as a constant of `type`, which may be a tensor of it.
@@ -36,11 +43,12 @@ static Attribute getConstant(Type type, Attribute scalar) {
 }
 
 /// The scalar that `constant` has; null for other constants.
-static IntegerAttr getScalar(Attribute constant) {
+static TypedAttr getScalar(Attribute constant) {
   if (auto elements = dyn_cast<DenseElementsAttr>(constant);
       elements && elements.isSplat())
     constant = elements.getSplatValue<Attribute>();
-  return dyn_cast<IntegerAttr>(constant);
+  return isa<IntegerAttr, FloatAttr>(constant) ? cast<TypedAttr>(constant)
+                                               : TypedAttr();
 }
 
 IntegerAttr braid::getNumberAttr(Type type, int64_t number) {
@@ -51,8 +59,11 @@ IntegerAttr braid::getNumberAttr(Type type, int64_t number) {
                                       /*implicitTrunc=*/true));
 }
 
-/// None for a number that needs more than 64 bits.
-static std::optional<int64_t> getNumber(IntegerAttr attribute) {
+/// None for a float, and for a number that needs more than 64 bits.
+static std::optional<int64_t> getNumber(Attribute number) {
+  auto attribute = dyn_cast_or_null<IntegerAttr>(number);
+  if (!attribute)
+    return std::nullopt;
   // Conditions are 0 and 1.
   if (attribute.getType().isInteger(1))
     return attribute.getValue().getBoolValue();
@@ -61,8 +72,13 @@ static std::optional<int64_t> getNumber(IntegerAttr attribute) {
 
 PathValue braid::getConstantScalar(Type type, int64_t number,
                                    bool dependsOnRank) {
+  return getConstantScalar(getNumberAttr(type, number), dependsOnRank);
+}
+
+PathValue braid::getConstantScalar(TypedAttr number, bool dependsOnRank) {
   auto scalar = std::make_shared<PathValue::Scalar>();
-  scalar->constant = getNumberAttr(type, number);
+  scalar->constant = number;
+  scalar->type = number.getType();
   scalar->dependsOnRank = dependsOnRank;
   PathValue value;
   value.id = llvm::hash_combine(scalar->constant.getAsOpaquePointer(), 1);
@@ -76,11 +92,30 @@ PathValue braid::getConstantScalar(Type type, int64_t number,
 
 bool braid::hasKnownElements(Type type) {
   constexpr int64_t mostElements = 64;
+  if (!isa<RankedTensorType, MemRefType>(type))
+    return isNumberType(type);
+  auto shaped = cast<ShapedType>(type);
+  return isNumberType(shaped.getElementType()) && shaped.hasStaticShape() &&
+         shaped.getNumElements() <= mostElements;
+}
+
+bool braid::mayBeUniform(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor)
-    return isScalarType(type);
-  return isScalarType(tensor.getElementType()) && tensor.hasStaticShape() &&
-         tensor.getNumElements() <= mostElements;
+  return tensor && tensor.hasStaticShape() && !hasKnownElements(type) &&
+         isNumberType(tensor.getElementType());
+}
+
+PathValue braid::makeUniform(Type type, const PathValue &element) {
+  if (hasKnownElements(type))
+    return makeTensor(
+        type, std::vector<PathValue>(cast<ShapedType>(type).getNumElements(),
+                                     element));
+  PathValue tensor;
+  tensor.id = llvm::hash_combine(type.getAsOpaquePointer(), element.id, 29);
+  tensor.isOpen = element.isOpen;
+  if (mayBeUniform(type))
+    tensor.uniform = std::make_shared<const PathValue>(element);
+  return tensor;
 }
 
 PathValue braid::getUnknownScalar(Value value, Type type, uint64_t id) {
@@ -116,7 +151,7 @@ std::vector<PathValue> braid::getElements(const PathValue &tensor,
 }
 
 PathValue braid::makeTensor(Type type, std::vector<PathValue> elements) {
-  if (cast<ShapedType>(type).getRank() == 0)
+  if (cast<ShapedType>(type).getRank() == 0 && !elements.empty())
     return elements.front();
   PathValue tensor;
   tensor.id = llvm::hash_combine(type.getAsOpaquePointer(), 15);
@@ -192,9 +227,7 @@ Attribute ScalarEvaluator::computeNew(const PathValue &value,
   if (scalar.op && isa<arith::SelectOp>(scalar.op)) {
     Attribute condition = compute(scalar.operands[0], choosing);
     if (condition)
-      return compute(
-          scalar.operands[*getNumber(cast<IntegerAttr>(condition)) ? 1 : 2],
-          choosing);
+      return compute(scalar.operands[*getNumber(condition) ? 1 : 2], choosing);
     return {};
   }
   if (scalar.op) {
@@ -202,8 +235,11 @@ Attribute ScalarEvaluator::computeNew(const PathValue &value,
     // Folding changes no op whose operands are all constant.
     for (auto [operand, type] :
          llvm::zip(scalar.operands, scalar.op->getOperandTypes())) {
-      Attribute attribute =
-          operand.scalar ? compute(operand, choosing) : Attribute();
+      Attribute attribute;
+      if (operand.scalar)
+        attribute = compute(operand, isa<FloatType>(operand.scalar->type)
+                                         ? Choosing::Nothing
+                                         : choosing);
       if (!attribute)
         break;
       operands.push_back(getConstant(type, attribute));
@@ -222,8 +258,9 @@ Attribute ScalarEvaluator::computeNew(const PathValue &value,
           return getScalar(attribute);
     }
   }
-  // Ranks may choose differently where the value comes from what they are.
-  if (choosing == Choosing::Nothing ||
+  // Ranks may choose differently where the value comes from what they are. Of
+  // floats only what is computed from them is chosen.
+  if (choosing == Choosing::Nothing || isa<FloatType>(scalar.type) ||
       (choosing == Choosing::Shared && scalar.dependsOnRank))
     return {};
   return getNumberAttr(scalar.type,
@@ -245,14 +282,23 @@ Attribute ScalarEvaluator::compute(const PathValue &value, Choosing choosing) {
 std::optional<int64_t> ScalarEvaluator::evaluate(const PathValue &value) {
   if (!value.scalar)
     return std::nullopt;
-  return getNumber(cast<IntegerAttr>(compute(value, Choosing::All)));
+  return getNumber(compute(value, Choosing::All));
 }
 
 std::optional<int64_t> ScalarEvaluator::evaluateKnown(const PathValue &value) {
   if (!value.scalar)
     return std::nullopt;
-  Attribute attribute = compute(value, Choosing::Nothing);
-  return attribute ? getNumber(cast<IntegerAttr>(attribute)) : std::nullopt;
+  return getNumber(compute(value, Choosing::Nothing));
+}
+
+TypedAttr ScalarEvaluator::evaluateNumber(const PathValue &value) {
+  if (!value.scalar)
+    return {};
+  bool usedRankBefore = usedRank, usedOpenBefore = usedOpen;
+  Attribute number = compute(value, Choosing::Nothing);
+  usedRank = usedRankBefore;
+  usedOpen = usedOpenBefore;
+  return cast_or_null<TypedAttr>(number);
 }
 
 std::optional<int64_t> ScalarEvaluator::evaluateForAll(const PathValue &value) {
@@ -261,5 +307,5 @@ std::optional<int64_t> ScalarEvaluator::evaluateForAll(const PathValue &value) {
   Attribute attribute =
       compute(value, value.scalar->dependsOnRank ? Choosing::Shared
                                                  : Choosing::Nothing);
-  return attribute ? getNumber(cast<IntegerAttr>(attribute)) : std::nullopt;
+  return getNumber(attribute);
 }

@@ -25,16 +25,19 @@ namespace braid {
 struct PathValue {
   struct Scalar;
   uint64_t id = 0;
-  /// An integer or index, or the element of a tensor without dimensions; null
-  /// for other values.
+  /// A number, or the element of a tensor without dimensions; null for other
+  /// values.
   std::shared_ptr<const Scalar> scalar;
   /// The memory of a memref; null for other values.
   std::shared_ptr<const PathBuffer> buffer;
   /// The number of a token; none for other values.
   std::optional<unsigned> token;
-  /// The elements, row-major, of a tensor of integers with dimensions; null
+  /// The elements, row-major, of a tensor of numbers with dimensions; null
   /// where nothing is known of them, and for other values.
   std::shared_ptr<const std::vector<PathValue>> elements;
+  /// What all elements of a larger tensor of numbers are; null where nothing is
+  /// known of them, and for other values.
+  std::shared_ptr<const PathValue> uniform;
   /// The sizes of a tensor with dynamic sizes; null where nothing is known.
   std::shared_ptr<const std::vector<PathValue>> sizes;
   /// The value of a collective, or computed from one, of which other ranks tell
@@ -42,7 +45,7 @@ struct PathValue {
   bool isOpen = false;
 };
 
-/// An integer or index that is computed when something asks for it.
+/// A number that is computed when something asks for it.
 struct PathValue::Scalar {
   /// Known without looking further.
   mlir::Attribute constant;
@@ -110,6 +113,9 @@ public:
   std::optional<int64_t> evaluate(const PathValue &value);
   /// The same without choosing; none if that takes a choice.
   std::optional<int64_t> evaluateKnown(const PathValue &value);
+  /// The same for floats, too; null if that takes a choice. Does not count as
+  /// asking for the value.
+  mlir::TypedAttr evaluateNumber(const PathValue &value);
 
   /// The same, but chooses if `value` depends on the rank, and only what all
   /// ranks agree on.
@@ -140,6 +146,9 @@ mlir::IntegerAttr getNumberAttr(mlir::Type type, int64_t number);
 PathValue getConstantScalar(mlir::Type type, int64_t number,
                             bool dependsOnRank);
 
+/// The scalar `number`, an integer or a float.
+PathValue getConstantScalar(mlir::TypedAttr number, bool dependsOnRank);
+
 /// An unknown scalar of `type` with `id`: an element or a size of `value`.
 PathValue getUnknownScalar(mlir::Value value, mlir::Type type, uint64_t id);
 
@@ -154,11 +163,19 @@ std::vector<PathValue> getElements(const PathValue &tensor, mlir::Value value);
 /// dimensions.
 PathValue makeTensor(mlir::Type type, std::vector<PathValue> elements);
 
-/// True for the types of scalars, and of tensors of them whose elements are
-/// followed: those of static shape with few elements.
+/// True for the types of scalars, and of tensors and memrefs of them whose
+/// elements are followed: those of static shape with few elements.
 bool hasKnownElements(mlir::Type type);
 
-/// True for the types of scalars.
+/// True for the types of larger tensors of numbers, of which is followed what
+/// all of their elements are.
+bool mayBeUniform(mlir::Type type);
+
+/// A tensor of `type` all of whose elements are `element`; one of which nothing
+/// is known for types that are not followed.
+PathValue makeUniform(mlir::Type type, const PathValue &element);
+
+/// True for the types of scalars that decide where ranks go: integers.
 bool isScalarType(mlir::Type type);
 
 /// `type`, or the type of the element of a tensor without dimensions; null for
