@@ -159,7 +159,8 @@ def compare(found, expected, exact=True):
 
 
 def _bits(value):
-    return value.contiguous().view(torch.uint8) if value.dim() else value.reshape(1).view(torch.uint8)
+    # Dimensions of size 1 may have any stride, unless the copy is a new one.
+    return value.clone(memory_format=torch.contiguous_format).reshape(-1).view(torch.uint8)
 
 
 def check(recording, ways):
