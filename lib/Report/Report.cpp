@@ -12,6 +12,7 @@
 #include "Analysis/Tokens/AwaitedTokens.h"
 #include "Cost/IR/ProfileSignature.h"
 #include "ReportReasons.h"
+#include "braid/Analysis/Structure/ReorderedSums.h"
 #include "braid/Support/Units.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -32,6 +33,33 @@ void braid::numberStarts(Operation *root) {
       op->setAttr(comm::CommDialect::kReportNumberAttrName,
                   builder.getI64IntegerAttr(number++));
   });
+}
+
+std::vector<ReportedSum> braid::listReorderedSums(ModuleOp module) {
+  std::vector<ReportedSum> sums;
+  for (const ReorderedSum &sum : findReorderedSums(module)) {
+    ReportedSum reported{sum.operation, "", sum.divided};
+    if (auto place = sum.loc->findInstanceOf<FileLineColLoc>())
+      llvm::raw_string_ostream(reported.site)
+          << place.getFilename().getValue() << ":" << place.getLine() << ":"
+          << place.getColumn();
+    if (!sum.planned.empty())
+      reported.reason += (reported.reason.empty() ? "" : "; ") + sum.planned;
+    sums.push_back(std::move(reported));
+  }
+  return sums;
+}
+
+std::string braid::describeNumerics(const Report &report) {
+  if (report.reorderedSums.empty())
+    return "same bits as the program as written";
+  std::string text = "same terms as the program as written, sums in another "
+                     "order: ";
+  for (auto [index, sum] : llvm::enumerate(report.reorderedSums))
+    text += (index == 0 ? "" : ", ") + sum.operation +
+            (sum.site.empty() ? "" : " at " + sum.site) + " (" + sum.reason +
+            ")";
+  return text;
 }
 
 /// The name of `op`: its label, or the kernel of a `comm.compute`, or the name

@@ -176,6 +176,7 @@ void PageData::print() {
     json.attribute("worldSize", report.worldSize);
     json.attribute("passes", report.before ? llvm::json::Value(report.passes)
                                            : llvm::json::Value(nullptr));
+    json.attribute("numerics", escapeControls(describeNumerics(report)));
     json.attribute("memoryLimit", report.getMemoryLimit());
     json.attributeArray("functions", [&] {
       for (const FunctionPair &pair : pairFunctions(report))

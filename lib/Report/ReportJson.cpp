@@ -111,6 +111,19 @@ void braid::printJson(const Report &report, llvm::raw_ostream &os) {
     json.attribute("max_memory_bytes", report.maxMemory);
     if (report.before)
       json.attribute("passes", report.passes);
+    json.attributeObject("numerics", [&] {
+      json.attribute("class", report.reorderedSums.empty()
+                                  ? "same bits"
+                                  : "other order of sums");
+      json.attributeArray("reordered_sums", [&] {
+        for (const ReportedSum &sum : report.reorderedSums)
+          json.object([&] {
+            json.attribute("operation", sum.operation);
+            json.attribute("site", escapeControls(sum.site));
+            json.attribute("reason", sum.reason);
+          });
+      });
+    });
     if (report.comparison) {
       json.attributeBegin("comparison");
       printComparisonJson(*report.comparison, json);

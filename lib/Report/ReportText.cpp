@@ -216,6 +216,8 @@ void braid::printText(const Report &report, raw_ostream &os) {
   os << "\n";
   if (report.before)
     os << "passes: " << escapeControls(report.passes) << "\n";
+  if (report.before || !report.reorderedSums.empty())
+    os << "numerics: " << escapeControls(describeNumerics(report)) << "\n";
   os << "\n";
   if (report.comparison)
     printComparisonText(*report.comparison, os);

@@ -64,7 +64,8 @@ def check_clean(browser, page):
 
 def check_summary(browser):
     assert browser.evaluate("document.title") == "comm-report: @step"
-    assert texts(browser, "#settings") == ["hardware ideal \u00b7 collective model link \u00b7 8 ranks \u00b7 passes comm-sink-waits"]
+    assert texts(browser, "#settings") == ["hardware ideal \u00b7 collective model link \u00b7 8 ranks \u00b7 passes comm-sink-waits "
+        "\u00b7 same bits as the program as written"]
     summary = {row[0]: row[1:] for row in rows(browser, "#summary")}
     assert summary[""] == ["before", "after", "change"]
     assert summary["Makespan"] == ["6.000 us", "4.000 us", "\u22122.000 us"], summary

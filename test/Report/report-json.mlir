@@ -15,6 +15,10 @@ comm.group @world all
 // CHECK-NEXT:   "memory_limit_bytes": 85899345920,
 // CHECK-NEXT:   "max_memory_bytes": null,
 // CHECK-NEXT:   "passes": "comm-sink-waits",
+// CHECK-NEXT:   "numerics": {
+// CHECK-NEXT:     "class": "same bits",
+// CHECK-NEXT:     "reordered_sums": []
+// CHECK-NEXT:   },
 // CHECK-NEXT:   "functions": [
 // CHECK-NEXT:     {
 // CHECK-NEXT:       "name": "step",

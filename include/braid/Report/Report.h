@@ -140,6 +140,17 @@ struct Comparison {
   std::vector<const ComparedOp *> sortByDeviation() const;
 };
 
+/// A sum that passes may have given another order than in the program as
+/// written.
+struct ReportedSum {
+  /// `all_reduce sum`, `linalg.matmul`.
+  std::string operation;
+  /// `file.mlir:3:5`; empty if unknown.
+  std::string site;
+  /// `in 4 chunks; 8 CTAs`.
+  std::string reason;
+};
+
 /// The contents of a report.
 struct Report {
   std::string hardware;
@@ -156,6 +167,9 @@ struct Report {
   std::optional<ReportedProgram> before;
   /// The program after the passes.
   ReportedProgram after;
+  /// The sums of `after` in another order. Without one, results have the same
+  /// bits as those of the program as written.
+  std::vector<ReportedSum> reorderedSums;
   /// `after` beside a run of it, if there is a trace of one.
   std::optional<Comparison> comparison;
 
@@ -206,6 +220,12 @@ void numberStarts(mlir::Operation *root);
 /// order that needs more than `memoryLimit` bytes never counts as better.
 ReportedProgram reportProgram(mlir::ModuleOp module, CostModel &model,
                               std::optional<int64_t> memoryLimit);
+
+/// The sums of `module` that passes may have given another order.
+std::vector<ReportedSum> listReorderedSums(mlir::ModuleOp module);
+
+/// "same bits as the program as written", or the sums in another order.
+std::string describeNumerics(const Report &report);
 
 /// The starts of `function`, including those in bodies, in order. `before` is
 /// the program before passes, null without passes. If passes have copied a

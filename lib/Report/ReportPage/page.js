@@ -671,7 +671,7 @@
     const settings = [`hardware ${report.hardware}`, `collective model ${report.collectiveModel}`,
       `${report.worldSize} ranks`];
     if (report.passes !== null)
-      settings.push(`passes ${report.passes}`);
+      settings.push(`passes ${report.passes}`, report.numerics);
     byId("settings").textContent = settings.join(" \u00b7 ");
     if (report.functions.length === 0) {
       byId("summary-heading").textContent = "The program has no function with a body.";

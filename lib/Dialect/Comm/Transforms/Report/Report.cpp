@@ -114,6 +114,7 @@ private:
     };
     if (passes.empty()) {
       report.after = reportCosts(module);
+      report.reorderedSums = listReorderedSums(module);
       return success();
     }
 
@@ -137,6 +138,7 @@ private:
       return emitError(module.getLoc())
              << "passes '" << passes << "' of comm-report failed";
     report.after = reportCosts(*clone);
+    report.reorderedSums = listReorderedSums(*clone);
     return success();
   }
 
