@@ -20,50 +20,35 @@
 
 using namespace braid::run;
 
-namespace {
-/// NumPy's names of an element type.
-struct TypeNames {
-  /// These may stand behind a mark of the byte order. The first one is used for
-  /// writing.
-  std::vector<std::string> codes;
-  std::vector<std::string> words; ///< These stand alone.
-};
-} // namespace
-
-/// NumPy's names on machines where `long` has 64 bits.
-static TypeNames namesOf(int32_t dtype) {
+/// NumPy's names of an element type, which stand behind a mark of the byte
+/// order. The first one is used for writing.
+static std::vector<std::string> namesOf(int32_t dtype) {
   switch (dtype) {
   case BRAID_RT_I1:
-    return {{"b1", "?"}, {"bool", "bool_"}};
+    return {"b1", "?"};
   case BRAID_RT_I8:
-    return {{"i1", "b"}, {"int8", "byte"}};
+    return {"i1"};
   case BRAID_RT_I16:
-    return {{"i2", "h"}, {"int16", "short"}};
+    return {"i2"};
   case BRAID_RT_I32:
-    return {{"i4", "i"}, {"int32", "intc"}};
+    return {"i4"};
   case BRAID_RT_I64:
-    return {{"i8", "l", "q", "p"},
-            {"int64", "int", "int_", "intp", "long", "longlong"}};
+    return {"i8"};
   case BRAID_RT_F16:
-    return {{"f2", "e"}, {"float16", "half"}};
+    return {"f2"};
   case BRAID_RT_BF16:
-    return {{"V2", "u2", "H"}, {"uint16", "ushort"}};
+    return {"V2", "u2"};
   case BRAID_RT_F32:
-    return {{"f4", "f"}, {"float32", "single"}};
+    return {"f4"};
   case BRAID_RT_F64:
-    return {{"f8", "d"}, {"float64", "double", "float"}};
+    return {"f8"};
   case BRAID_RT_COMPLEX_F32:
-    return {{"c8", "F"}, {"complex64", "csingle"}};
+    return {"c8"};
   case BRAID_RT_COMPLEX_F64:
-    return {{"c16", "D"}, {"complex128", "cdouble", "complex"}};
+    return {"c16"};
   default:
-    return {{"V1", "u1", "B"}, {"uint8", "ubyte"}};
+    return {"V1", "u1"};
   }
-}
-
-static bool contains(const std::vector<std::string> &list,
-                     const std::string &text) {
-  return std::find(list.begin(), list.end(), text) != list.end();
 }
 
 static size_t elementSize(int32_t dtype) {
@@ -80,7 +65,7 @@ static size_t numberSize(int32_t dtype) {
 
 /// The name that NumPy writes.
 static std::string writtenName(int32_t dtype) {
-  std::string code = namesOf(dtype).codes.front();
+  std::string code = namesOf(dtype).front();
   bool hasOrder = numberSize(dtype) > 1 && code.front() != 'V';
   return (hasOrder ? "<" : "|") + code;
 }
@@ -88,16 +73,13 @@ static std::string writtenName(int32_t dtype) {
 /// Whether `descr` names the type; sets `isBigEndian`.
 static bool isNameOf(const std::string &descr, int32_t dtype,
                      bool &isBigEndian) {
-  TypeNames names = namesOf(dtype);
-  isBigEndian = false;
-  if (contains(names.words, descr))
-    return true;
+  std::vector<std::string> names = namesOf(dtype);
   bool hasMark = !descr.empty() &&
                  std::string("<>=|").find(descr.front()) != std::string::npos;
   std::string code = descr.substr(hasMark);
   // Raw bytes have no order.
   isBigEndian = hasMark && descr.front() == '>' && code.front() != 'V';
-  return contains(names.codes, code);
+  return std::find(names.begin(), names.end(), code) != names.end();
 }
 
 /// Fortran order: the first index varies fastest.

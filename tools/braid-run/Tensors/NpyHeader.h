@@ -23,14 +23,14 @@ struct NpyHeader {
   std::vector<int64_t> shape; ///< All sizes are at least 0.
 };
 
-/// Headers have at most as many characters as NumPy allows.
+/// Headers have at most as many bytes as NumPy allows characters.
 inline constexpr size_t longestNpyHeader = 10000;
 
-/// Reads the text of a header of format `major`, 1 to 3: a dictionary as Python
-/// writes it, with the keys descr, fortran_order and shape and no others.
-/// Accepts what NumPy's `ast.literal_eval` and its checks accept, but for names
-/// of characters (`\N{...}`). Throws a RunError with the place in the header,
-/// the found and the expected text.
+/// Reads the text of a header of format `major`, 1 to 3: a dictionary with the
+/// keys descr, fortran_order and shape and no others, in the form that NumPy
+/// and its like write. Refuses other forms of Python literals, which NumPy
+/// reads. Throws a RunError with the place in the header, the found and the
+/// expected text.
 NpyHeader parseNpyHeader(std::string_view text, int major);
 
 } // namespace braid::run
