@@ -102,7 +102,7 @@ bool braid::rt::cancelReceives(Requests &requests) {
 
 /// The length of the messages for `bytes`, equal for sender and receiver.
 /// Libraries send messages of up to 4 KiB at once. Longer messages need a
-/// handshake, which takes as long as copying 16 KiB.
+/// rendezvous, which takes as long as copying 16 KiB.
 static int64_t messageBytes(int64_t bytes) {
   constexpr int64_t atOnceBytes = 3840, mostAtOnceBytes = 16 * 1024;
   return bytes <= mostAtOnceBytes ? atOnceBytes : mostMessageBytes;

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mpi.h>
+#include <utility>
 #include <vector>
 
 namespace braid::rt {
@@ -43,9 +44,9 @@ constexpr int64_t mostCallBytes = (int64_t(1) << 31) - 1;
 
 /// Tags on the data communicators.
 enum Tag {
-  HelloOfMember, ///< The hello of a collective.
-  HelloOfSender,
-  HelloOfReceiver,
+  HandshakeOfMember, ///< The handshake of a collective.
+  HandshakeOfSender,
+  HandshakeOfReceiver,
   TextOfSender,
   TextOfReceiver,
   MessageData,   ///< The data of send and recv.
@@ -95,6 +96,21 @@ inline void sendTo(MPI_Comm comm, int64_t member, const char *source,
 inline void receiveFrom(MPI_Comm comm, int64_t member, char *destination,
                         int64_t bytes, Requests &requests) {
   receiveFrom(comm, member, destination, bytes, requests, requests.tag);
+}
+
+/// Sends the memory `sent(m)` to each member m of `size` but `self`, and
+/// receives into `received(m)`: pairs of an address and bytes, 0 for nothing.
+template <typename SentT, typename ReceivedT>
+void exchange(MPI_Comm comm, int64_t size, int64_t self, SentT sent,
+              ReceivedT received, Requests &requests) {
+  for (int64_t m = 0; m < size; ++m) {
+    if (m == self)
+      continue;
+    auto [source, sentBytes] = sent(m);
+    sendTo(comm, m, source, sentBytes, requests);
+    auto [destination, receivedBytes] = received(m);
+    receiveFrom(comm, m, destination, receivedBytes, requests);
+  }
 }
 
 /// Adds a handle, which the caller passes to a call.

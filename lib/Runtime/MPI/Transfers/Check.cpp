@@ -48,8 +48,9 @@ uint64_t Transfer::signatureHash() const {
 void Transfer::postCheck() {
   MPI_Comm comm = communicator.checkLane();
   hash = signatureHash();
-  if (Hello::suits(*this))
-    return hello.post(*this, hash, comm, memory->hello, memory->checkRequests);
+  if (Handshake::suits(*this))
+    return handshake.post(*this, hash, comm, memory->handshake,
+                          memory->checkRequests);
   own[0] = hash;
   own[1] = ~hash;
   checkMPI(MPI_Iallreduce(own, largest, 2, MPI_UINT64_T, MPI_MAX, comm,
@@ -60,7 +61,8 @@ void Transfer::postCheck() {
 /// The complement of the largest complement is the smallest hash. All hashes
 /// are equal if the largest and the smallest are.
 bool Transfer::agrees() const {
-  return Hello::suits(*this) ? hello.agrees() : largest[0] == ~largest[1];
+  return Handshake::suits(*this) ? handshake.agrees()
+                                 : largest[0] == ~largest[1];
 }
 
 void Transfer::planData() {
@@ -91,8 +93,6 @@ bool Transfer::advanceCheck() {
   if (!agrees()) {
     withdraw();
     planDisagreement(*this);
-  } else if (hello.hasData()) {
-    hello.deliver(*this);
   } else if (!isPlanned) {
     planData();
   }

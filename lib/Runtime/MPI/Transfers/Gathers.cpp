@@ -27,13 +27,13 @@ static Step exchangeParts(const Transfer &transfer, const Operand &operand) {
           [&transfer, &operand](MPI_Comm comm, Requests &requests) {
             int64_t size = transfer.groupSize(), self = transfer.member();
             int64_t bytes = operand.sourceBytes();
-            for (int64_t m = 0; m < size; ++m) {
-              if (m == self)
-                continue;
-              sendTo(comm, m, operand.source, bytes, requests);
-              receiveFrom(comm, m, operand.destination + m * bytes, bytes,
-                          requests);
-            }
+            exchange(
+                comm, size, self,
+                [&](int64_t) { return std::pair(operand.source, bytes); },
+                [&](int64_t m) {
+                  return std::pair(operand.destination + m * bytes, bytes);
+                },
+                requests);
             copyBytes(operand.destination + self * bytes, operand.source, bytes,
                       false);
           },

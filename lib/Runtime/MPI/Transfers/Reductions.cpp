@@ -45,8 +45,18 @@ struct Work {
   std::shared_ptr<std::vector<std::array<unsigned char, 16>>> scales;
 
   bool isAllReduce() const { return kind == BRAID_RT_ALL_REDUCE; }
-  bool getsResult() const { return isAllReduce() || self == root; }
+  bool getsResult() const { return getsResult(self); }
+  bool getsResult(int64_t member) const {
+    return isAllReduce() || member == root;
+  }
   int64_t elementBytes() const { return operand.elementBytes(); }
+
+  /// Where `bytes` of each other member go, one member after the other.
+  auto receivedParts(char *begin, int64_t bytes) const {
+    return [begin, bytes, self = self](int64_t member) {
+      return std::pair(begin + (member - (member > self)) * bytes, bytes);
+    };
+  }
 
   /// Combines `count` elements of each member: `own` of this member; `received`
   /// holds those of the others, one member after the other.
@@ -100,41 +110,40 @@ static Piece makePiece(Staging &staging, const WorkRef &work, int64_t begin,
   char *ownShare =
       work->getsResult() ? destination + shares[work->self] : received.get();
   Piece piece;
-  piece.steps.push_back({FirstLane,
-                         [=](MPI_Comm comm, Requests &requests) {
-                           char *place = received.get();
-                           for (int64_t m = 0; m < work->size; ++m) {
-                             if (m == work->self)
-                               continue;
-                             sendTo(comm, m, source + shares[m],
-                                    shares[m + 1] - shares[m], requests);
-                             receiveFrom(comm, m, place, ownBytes, requests);
-                             place += ownBytes;
-                           }
-                         },
-                         [=]() {
-                           work->combine(
-                               source + shares[work->self], received.get(),
-                               ownBytes / work->elementBytes(), ownShare);
-                         },
-                         /*isMessages=*/true});
-  piece.steps.push_back({SecondLane,
-                         [=](MPI_Comm comm, Requests &requests) {
-                           for (int64_t m = 0; m < work->size; ++m) {
-                             if (m == work->self)
-                               continue;
-                             if (work->isAllReduce() || m == work->root)
-                               sendTo(comm, m, ownShare, ownBytes, requests);
-                             if (work->getsResult())
-                               receiveFrom(comm, m, destination + shares[m],
-                                           shares[m + 1] - shares[m], requests);
-                           }
-                         },
-                         [=]() {
-                           if (!work->getsResult())
-                             copyOwn(*work, offset,
-                                     offset + count * work->elementBytes());
-                         }});
+  piece.steps.push_back(
+      {FirstLane,
+       [=](MPI_Comm comm, Requests &requests) {
+         exchange(
+             comm, work->size, work->self,
+             [&](int64_t m) {
+               return std::pair(source + shares[m], shares[m + 1] - shares[m]);
+             },
+             work->receivedParts(received.get(), ownBytes), requests);
+       },
+       [=]() {
+         work->combine(source + shares[work->self], received.get(),
+                       ownBytes / work->elementBytes(), ownShare);
+       },
+       /*isMessages=*/true});
+  piece.steps.push_back(
+      {SecondLane,
+       [=](MPI_Comm comm, Requests &requests) {
+         exchange(
+             comm, work->size, work->self,
+             [&](int64_t m) {
+               return std::pair(ownShare, work->getsResult(m) ? ownBytes : 0);
+             },
+             [&](int64_t m) {
+               return std::pair(destination + shares[m],
+                                work->getsResult() ? shares[m + 1] - shares[m]
+                                                   : 0);
+             },
+             requests);
+       },
+       [=]() {
+         if (!work->getsResult())
+           copyOwn(*work, offset, offset + count * work->elementBytes());
+       }});
   return piece;
 }
 
@@ -184,23 +193,20 @@ static void planScatterOrdered(Transfer &transfer, const WorkRef &work) {
       return packPart(*work, parts, m, begin, end, packed.get() + m * count);
     };
     Piece piece;
-    piece.steps.push_back({FirstLane,
-                           [=](MPI_Comm comm, Requests &requests) {
-                             char *place = received.get();
-                             for (int64_t m = 0; m < work->size; ++m) {
-                               if (m == work->self)
-                                 continue;
-                               sendTo(comm, m, partOf(m), count, requests);
-                               receiveFrom(comm, m, place, count, requests);
-                               place += count;
-                             }
-                           },
-                           [=]() {
-                             work->combine(partOf(work->self), received.get(),
-                                           count / elementBytes,
-                                           work->operand.destination + begin);
-                           },
-                           /*isMessages=*/true});
+    piece.steps.push_back(
+        {FirstLane,
+         [=](MPI_Comm comm, Requests &requests) {
+           exchange(
+               comm, work->size, work->self,
+               [&](int64_t m) { return std::pair(partOf(m), count); },
+               work->receivedParts(received.get(), count), requests);
+         },
+         [=]() {
+           work->combine(partOf(work->self), received.get(),
+                         count / elementBytes,
+                         work->operand.destination + begin);
+         },
+         /*isMessages=*/true});
     return piece;
   };
   transfer.add(

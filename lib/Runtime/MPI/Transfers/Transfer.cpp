@@ -137,8 +137,7 @@ bool Transfer::advancePieces(Gate &gate) {
 }
 
 void Transfer::issueBesideCheck(Gate gate) {
-  if (memory->checkRequests.empty() || groupSize() != 2 || queue.isMessages() ||
-      hello.hasData())
+  if (memory->checkRequests.empty() || groupSize() != 2 || queue.isMessages())
     return;
   if (!isPlanned)
     planData();

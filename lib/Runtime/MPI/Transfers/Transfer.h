@@ -9,9 +9,8 @@
 //
 // A transfer first checks that all members have started the same operation,
 // with a small collective on a communicator of its own, or with small messages.
-// The check contains copies of small operands. Other data move after the check.
-// So an operation that a member has not started, or has started differently,
-// accesses no member's memory.
+// The data move after the check. So an operation that a member has not started,
+// or has started differently, accesses no member's memory.
 //
 // Between two members, messages with data start together with the check,
 // because a round trip takes as long as copying some KiB. The tag of these
@@ -35,7 +34,7 @@
 
 #include "Engine/Engine.h"
 #include "MPI/Library/Call.h"
-#include "MPI/Transfers/Hello.h"
+#include "MPI/Transfers/Handshake.h"
 #include "MPI/Transfers/Staging.h"
 
 #include <atomic>
@@ -101,7 +100,7 @@ struct Part {
 /// done: a small operation takes less than a microsecond, to which each
 /// allocation adds some 20 ns.
 struct TransferMemory {
-  Room hello;
+  Room handshake;
   Requests checkRequests;
   std::vector<Part> parts; ///< Of the present phase.
   std::list<Piece> pieces; ///< From the first unfinished one on.
@@ -184,7 +183,7 @@ private:
   uint64_t hash = 0;
   uint64_t own[2] = {0, 0};
   uint64_t largest[2] = {0, 0};
-  Hello hello; ///< The messages of the check.
+  Handshake handshake; ///< The messages of the check.
   std::unique_ptr<TransferMemory> memory;
 
   bool isPlanned = false;    ///< planData has been called.
