@@ -12,8 +12,8 @@
 using namespace braid::rt;
 using namespace braid::rt::cupti;
 
-const cuda::LibrarySpec &braid::rt::cupti::librarySpec() {
-  static const cuda::LibrarySpec spec = {
+const LibrarySpec &braid::rt::cupti::librarySpec() {
+  static const LibrarySpec spec = {
       "CUPTI",
       "BRAID_CUPTI_LIBRARY",
       {"libcupti.so.13"},

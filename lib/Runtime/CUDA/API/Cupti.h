@@ -168,7 +168,7 @@ using Callback = void(void *data, CallbackDomain domain, uint32_t callback,
   FUNCTION(getGraphNodeId, cuptiGetGraphNodeId, (GraphNode, uint64_t *))
 
 /// The names of the library.
-const cuda::LibrarySpec &librarySpec();
+const LibrarySpec &librarySpec();
 
 /// The library of CUDA 13.0, whose records the structs above describe.
 class Cupti {
@@ -194,7 +194,7 @@ public:
   static constexpr uint32_t knownVersion = 1300;
 
 private:
-  cuda::Library library;
+  Library library;
 };
 
 } // namespace braid::rt::cupti

@@ -16,7 +16,7 @@
 #ifndef BRAID_RUNTIME_CUDA_API_DRIVER_H
 #define BRAID_RUNTIME_CUDA_API_DRIVER_H
 
-#include "CUDA/API/Library.h"
+#include "Base/Library.h"
 
 #include <cstddef>
 #include <cstdint>

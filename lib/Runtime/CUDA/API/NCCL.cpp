@@ -12,8 +12,8 @@
 using namespace braid::rt;
 using namespace braid::rt::nccl;
 
-const cuda::LibrarySpec &braid::rt::nccl::librarySpec() {
-  static const cuda::LibrarySpec spec = {
+const LibrarySpec &braid::rt::nccl::librarySpec() {
+  static const LibrarySpec spec = {
       "NCCL",
       "BRAID_NCCL_LIBRARY",
       {"libnccl.so.2"},

@@ -15,7 +15,7 @@
 #ifndef BRAID_RUNTIME_CUDA_API_NCCL_H
 #define BRAID_RUNTIME_CUDA_API_NCCL_H
 
-#include "CUDA/API/Library.h"
+#include "Base/Library.h"
 
 #include <climits>
 #include <cstddef>
@@ -147,7 +147,7 @@ struct Config {
   FUNCTION(groupEnd, ncclGroupEnd, Result, ())
 
 /// The names of the library.
-const cuda::LibrarySpec &librarySpec();
+const LibrarySpec &librarySpec();
 
 /// The functions, by their names without `nccl`.
 class NCCL {
@@ -179,7 +179,7 @@ public:
   int version = 0; ///< 22809 for 2.28.9.
 
 private:
-  cuda::Library library;
+  Library library;
 };
 
 /// A group of calls. The destructor ends the group if an Error leaves it.

@@ -14,31 +14,31 @@ using namespace braid::rt;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-static cuda::LibrarySpec spec(std::vector<const char *> names) {
+static LibrarySpec spec(std::vector<const char *> names) {
   return {"the test library", "BRAID_TEST_LIBRARY", std::move(names),
           "install it"};
 }
 
 TEST(Library, takesTheFirstNameThatExists) {
-  cuda::Library library(spec({"libnothing.so.7", FAKE_CUDA}));
+  Library library(spec({"libnothing.so.7", FAKE_CUDA}));
   EXPECT_EQ(library.path(), FAKE_CUDA);
 }
 
 TEST(Library, takesTheVariableBeforeTheNames) {
   ScopedVariable variable("BRAID_TEST_LIBRARY", FAKE_CUBLASLT);
-  cuda::Library library(spec({FAKE_CUDA}));
+  Library library(spec({FAKE_CUDA}));
   EXPECT_EQ(library.path(), FAKE_CUBLASLT);
 }
 
 TEST(Library, ignoresAnEmptyVariable) {
   ScopedVariable variable("BRAID_TEST_LIBRARY", "");
-  cuda::Library library(spec({FAKE_CUDA}));
+  Library library(spec({FAKE_CUDA}));
   EXPECT_EQ(library.path(), FAKE_CUDA);
 }
 
 TEST(Library, namesAllThatItHasTriedWhenNothingExists) {
-  std::string error = errorOf(
-      [] { cuda::Library library(spec({"libnothing.so.7", "libnone.so"})); });
+  std::string error =
+      errorOf([] { Library library(spec({"libnothing.so.7", "libnone.so"})); });
   EXPECT_THAT(error, StartsWith("the test library cannot be loaded: "
                                 "libnothing.so.7: cannot open shared object"));
   EXPECT_THAT(error, HasSubstr("; libnone.so: cannot open"));
@@ -48,14 +48,14 @@ TEST(Library, namesAllThatItHasTriedWhenNothingExists) {
 
 TEST(Library, saysThatThePathWasGiven) {
   ScopedVariable variable("BRAID_TEST_LIBRARY", "/nowhere/lib.so");
-  std::string error = errorOf([] { cuda::Library library(spec({FAKE_CUDA})); });
+  std::string error = errorOf([] { Library library(spec({FAKE_CUDA})); });
   EXPECT_THAT(error, HasSubstr("/nowhere/lib.so: No such file or directory"));
   EXPECT_THAT(error, HasSubstr("; the path is the value of "
                                "BRAID_TEST_LIBRARY"));
 }
 
 TEST(Library, namesAllMissingFunctions) {
-  cuda::Library library(spec({FAKE_CUDA}));
+  Library library(spec({FAKE_CUDA}));
   void (*function)() = nullptr;
   library.bind(function, "cuInit");
   EXPECT_NE(function, nullptr);

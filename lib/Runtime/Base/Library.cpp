@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/API/Library.h"
+#include "Base/Library.h"
 #include "Base/Error.h"
 #include "Base/SharedObject.h"
 
@@ -15,7 +15,6 @@
 #include <dlfcn.h>
 
 using namespace braid::rt;
-using namespace braid::rt::cuda;
 
 /// The file of a handle; `fallback` if the loader does not know it.
 static std::string fileOf(void *handle, const char *fallback) {
@@ -26,12 +25,12 @@ static std::string fileOf(void *handle, const char *fallback) {
   return std::string(origin) + '/' + name.substr(name.rfind('/') + 1);
 }
 
-bool braid::rt::cuda::isNamedLibrary(const LibrarySpec &spec) {
+bool braid::rt::isNamedLibrary(const LibrarySpec &spec) {
   const char *given = std::getenv(spec.variable);
   return given && *given;
 }
 
-void braid::rt::cuda::checkNamedLibrary(const LibrarySpec &spec) {
+void braid::rt::checkNamedLibrary(const LibrarySpec &spec) {
   const char *given = std::getenv(spec.variable);
   // The loader looks for a name without a slash in the system's folders.
   if (!given || !std::strchr(given, '/'))

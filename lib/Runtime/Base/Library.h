@@ -6,13 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CUDA_API_LIBRARY_H
-#define BRAID_RUNTIME_CUDA_API_LIBRARY_H
+#ifndef BRAID_RUNTIME_BASE_LIBRARY_H
+#define BRAID_RUNTIME_BASE_LIBRARY_H
+
+#include "braid-rt/Types.h"
 
 #include <string>
 #include <vector>
 
-namespace braid::rt::cuda {
+namespace braid::rt {
 
 /// The names of a library, and the advice to a user if it is missing.
 struct LibrarySpec {
@@ -23,17 +25,17 @@ struct LibrarySpec {
 };
 
 /// True if a user names the library with the variable of `spec`.
-bool isNamedLibrary(const LibrarySpec &spec);
+BRAID_RT_API bool isNamedLibrary(const LibrarySpec &spec);
 
 /// Checks the file that a user names with the variable of `spec`, if any,
 /// without loading it. Throws an Error if the file is no library that this
 /// process can load, so that a wrong name is an error even if nothing needs the
 /// library.
-void checkNamedLibrary(const LibrarySpec &spec);
+BRAID_RT_API void checkNamedLibrary(const LibrarySpec &spec);
 
-/// A library of NVIDIA. The engine loads it at its start and never unloads it,
-/// because its threads may outlive every world.
-class Library {
+/// A library that is loaded when it is needed and never unloaded, because its
+/// threads may outlive every world.
+class BRAID_RT_API Library {
 public:
   /// Throws an Error with the name of the library, the searched paths, and the
   /// advice.
@@ -62,6 +64,6 @@ private:
   std::vector<std::string> missing;
 };
 
-} // namespace braid::rt::cuda
+} // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CUDA_API_LIBRARY_H
+#endif // BRAID_RUNTIME_BASE_LIBRARY_H
