@@ -17,6 +17,7 @@
 #include "braid-rt/Memory.h"
 #include "braid-rt/Numerics.h"
 #include "braid-rt/Program.h"
+#include "braid-rt/Routines.h"
 #include "braid-rt/Types.h"
 
 #endif /* BRAID_RT_BRAID_RT_H */

@@ -9,6 +9,7 @@
 #include "Engine/Device.h"
 #include "Base/Error.h"
 #include "Engine/Memory.h"
+#include "Engine/Routine.h"
 
 #include <cstring>
 
@@ -38,6 +39,19 @@ void Device::copyFromDevice(void *host, const void *device, int64_t bytes) {
 bool Device::detachBuffer(void *buffer) { return memory().detach(buffer); }
 
 int64_t Device::releaseBuffers() { return memory().releaseAll(); }
+
+int64_t RoutineCall::batch() const {
+  int64_t count = 1;
+  for (int64_t size : shape.batch)
+    count *= size;
+  return count;
+}
+
+void Device::callRoutine(const RoutineCall &call) {
+  throw Error(std::string(call.name()) +
+              ": only libraries of the host have this routine, but the program "
+              "runs on a device");
+}
 
 /// Fails a call of a program for a device. Programs for the host make no such
 /// calls, and the target of a program is checked before it runs.

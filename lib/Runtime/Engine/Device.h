@@ -21,6 +21,7 @@
 namespace braid::rt {
 
 class MemoryPool;
+struct RoutineCall;
 
 /// `batch` products C = A B + beta C of row-major matrices: A is m x k, B k x
 /// n, C m x n, before transposition.
@@ -130,6 +131,9 @@ public:
   /// Multiplies matrices, after checkProduct.
   virtual void multiply(const MatrixProduct &product, const void *a,
                         const void *b, void *c) = 0;
+
+  /// Runs a routine of a library. The default refuses: only the host has any.
+  virtual void callRoutine(const RoutineCall &call);
 
   // The functions of braid-rt/Device.h.
   virtual void *arena(int64_t bytes);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/HostDevice.h"
+#include "Engine/Routine.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -23,6 +24,13 @@ int32_t braid::rt::chooseBlasThreads(int32_t configured, int32_t ranksOfHost) {
   auto own = static_cast<int32_t>(std::thread::hardware_concurrency());
   auto ofHost = static_cast<int32_t>(sysconf(_SC_NPROCESSORS_ONLN));
   return std::max(1, std::min(own, ofHost / std::max(1, ranksOfHost)));
+}
+
+void HostDevice::callRoutine(const RoutineCall &call) {
+  if (getRoutineTraits(call.routine)->thirds == 0)
+    transform(call);
+  else
+    callLapack(call);
 }
 
 bool HostDevice::beginInvocation(const braid_rt_entry &, void **) {

@@ -26,11 +26,18 @@ public:
   MemoryPool &memory() override { return pool; }
   void multiply(const MatrixProduct &product, const void *a, const void *b,
                 void *c) override;
+  void callRoutine(const RoutineCall &call) override;
 
 private:
   const int32_t blasThreads;
   MemoryPool pool;
 };
+
+/// Runs a transform of FFTW's.
+void transform(const RoutineCall &call);
+
+/// Runs a routine of LAPACK's.
+void callLapack(const RoutineCall &call);
 
 /// Sets the threads of the BLAS library for this process.
 void setBlasThreads(int32_t threads);

@@ -12,11 +12,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "Base/Error.h"
+#include "Engine/Routine.h"
 #include "Host/HostDevice.h"
 
 using namespace braid::rt;
 
 void braid::rt::setBlasThreads(int32_t) {}
+
+void braid::rt::callLapack(const RoutineCall &call) {
+  throw Error(std::string(call.name()) +
+              ": this runtime comes without OpenBLAS, which has the routine; "
+              "install Braid");
+}
 
 void HostDevice::multiply(const MatrixProduct &, const void *, const void *,
                           void *) {
