@@ -17,6 +17,7 @@
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Dialect/Comm/Transforms/ScheduleVerification.h"
+#include "braid/Dialect/Library/IR/Library.h"
 #include "braid/Pipelines/Pipelines.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -31,7 +32,8 @@
 void braid::registerAllDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<BraidDialect, BraidRTDialect, comm::CommDialect>();
+  registry.insert<BraidDialect, BraidRTDialect, comm::CommDialect,
+                  library::LibraryDialect>();
   comm::registerParallelRegionModels(registry);
   registerConvertCommToLLVMInterface(registry);
   registerCostExternalModels(registry);

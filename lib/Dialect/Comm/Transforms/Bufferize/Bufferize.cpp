@@ -25,6 +25,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/RegionGraphTraits.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SubsetOpInterface.h"
 #include "llvm/ADT/SCCIterator.h"
 
 namespace braid::comm {
@@ -326,6 +327,11 @@ void renewCapturedOutputs(ModuleOp module) {
     } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
       for (OpOperand &output : linalgOp.getDpsInitsMutable())
         if (!linalgOp.payloadUsesValueFromOperand(&output))
+          outputs.push_back(&output);
+    } else if (auto writer = dyn_cast<DestinationStyleOpInterface>(op);
+               writer && !isa<SubsetInsertionOpInterface>(op)) {
+      for (OpOperand &output : writer.getDpsInitsMutable())
+        if (output.get().getDefiningOp<tensor::EmptyOp>())
           outputs.push_back(&output);
     }
     OpBuilder builder(op);

@@ -1,0 +1,26 @@
+//===- Library.h - Calls of library routines --------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_DIALECT_LIBRARY_IR_LIBRARY_H
+#define BRAID_DIALECT_LIBRARY_IR_LIBRARY_H
+
+#include "braid/Dialect/Comm/IR/CommCostInterface.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "braid/Dialect/Library/IR/LibraryDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "braid/Dialect/Library/IR/LibraryOps.h.inc"
+
+#endif // BRAID_DIALECT_LIBRARY_IR_LIBRARY_H
