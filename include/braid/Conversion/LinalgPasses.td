@@ -127,7 +127,7 @@ def FuseEpiloguesPass : Pass<"braid-fuse-epilogues", "::mlir::func::FuncOp"> {
 
 def ConvertLinalgToBraidRTPass
     : Pass<"convert-linalg-to-braid-rt", "::mlir::ModuleOp"> {
-  let summary = "Convert matrix products on buffers to library calls";
+  let summary = "Convert matrix products and library routines on buffers to calls";
   let description = [{
     `linalg.matmul` and `linalg.batch_matmul`, with or without transposed
     operands, of `f32`, `f64` and complex elements become calls of
@@ -135,6 +135,8 @@ def ConvertLinalgToBraidRTPass
     not support (other types, operands whose rows are not contiguous) become
     loops. The innermost loop runs along the rows of the result, so LLVM can
     vectorize it.
+
+    `library.call` becomes a call of `braid_rt_call_routine`; for `cuda` it is an error.
 
     Before:
 

@@ -1,4 +1,4 @@
-//===- LinalgToBraidRT.cpp - Matrix products as library calls -------------===//
+//===- LinalgToBraidRT.cpp - Products and routines as library calls -------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MatmulCalls.h"
+#include "RoutineCalls.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -67,6 +68,14 @@ LogicalResult checkPlain(linalg::LinalgOp op) {
             "expected operands whose rows are contiguous, and --target=cuda";
 }
 
+/// Emits the error of a routine in a program for a GPU.
+LogicalResult refuseOnDevice(library::CallOp op) {
+  return op.emitOpError() << "of \"" << op.getRoutine()
+                          << "\" is a routine of the host's libraries, which a "
+                             "GPU does not have; compile the program for the "
+                             "host";
+}
+
 struct ConvertLinalgToBraidRTPass
     : public braid::StructuralPass<braid::impl::ConvertLinalgToBraidRTPassBase<
           ConvertLinalgToBraidRTPass>> {
@@ -82,6 +91,11 @@ struct ConvertLinalgToBraidRTPass
     });
     bool isCUDA = target == KernelTarget::CUDA;
     LogicalResult result = success();
+    SmallVector<library::CallOp> routines;
+    getOperation().walk([&](library::CallOp op) { routines.push_back(op); });
+    for (library::CallOp op : routines)
+      if (failed(isCUDA ? refuseOnDevice(op) : convertToCall(op)))
+        result = failure();
     for (auto &[op, match] : products) {
       bool isCall = useLibrary && hasContiguousRows(op);
       if (isCUDA && isCall && hasDeviceLibraryTypes(op))

@@ -304,6 +304,13 @@ Value RuntimeCallBuilder::getGroup(StringRef name, StringRef lane) {
                                    getGroupGlobalName(name, lane));
 }
 
+Value RuntimeCallBuilder::getText(StringRef text) {
+  LLVM::GlobalOp constant = createString(
+      builder, module, loc,
+      "__braid_text_" + std::to_string(getNextNumber(module)), text);
+  return LLVM::AddressOfOp::create(builder, loc, constant);
+}
+
 Value RuntimeCallBuilder::getConstantArray(ArrayRef<int64_t> values) {
   LLVM::GlobalOp array = createIntegers(
       builder, module, loc,

@@ -49,6 +49,9 @@ public:
   /// empty `lane` is the lane without a name.
   mlir::Value getGroup(llvm::StringRef name, llvm::StringRef lane = {});
 
+  /// A pointer to a constant text, with a closing zero.
+  mlir::Value getText(llvm::StringRef text);
+
   /// A pointer to a constant array of 64-bit integers.
   mlir::Value getConstantArray(llvm::ArrayRef<int64_t> values);
 

@@ -1,0 +1,44 @@
+// A call of a routine becomes a call of the runtime, with views of the buffers.
+//
+// RUN: braid-opt %s --convert-linalg-to-braid-rt --canonicalize -split-input-file | FileCheck %s
+// RUN: not braid-opt %s --convert-linalg-to-braid-rt=target=cuda -split-input-file 2>&1 | FileCheck %s --check-prefix=CUDA
+
+// CHECK: llvm.func @braid_rt_call_routine(i32, !llvm.ptr, i64, i64, !llvm.ptr, i64, !llvm.ptr, !llvm.ptr)
+// CHECK-LABEL: func.func @solve(
+// CHECK-SAME:    %[[A:.*]]: memref<4x4xf64>, %[[B:.*]]: memref<3x4xf64, strided<[4, 1], offset: 8>>)
+// CHECK-DAG:     %[[TRSM:.*]] = llvm.mlir.constant(5 : i32)
+// CHECK-DAG:     %[[FLAGS:.*]] = llvm.mlir.addressof @__braid_text_
+// CHECK-DAG:     %[[NONE:.*]] = llvm.mlir.constant(0 : i64)
+// CHECK-DAG:     %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
+// CHECK-DAG:     %[[F64:.*]] = llvm.mlir.constant(8 : i32)
+// CHECK:         %[[INS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         memref.extract_aligned_pointer_as_index %[[A]] :
+// CHECK:         llvm.store %{{.*}}, %[[INS]] : !llvm.struct<(ptr, ptr, i32, i32)>, !llvm.ptr
+// CHECK:         %[[OUTS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         memref.extract_aligned_pointer_as_index %[[B]] :
+// CHECK:         llvm.getelementptr %{{.*}}[8] : (!llvm.ptr) -> !llvm.ptr, f64
+// CHECK:         llvm.store %{{.*}}, %[[OUTS]] : !llvm.struct<(ptr, ptr, i32, i32)>, !llvm.ptr
+// CHECK:         llvm.call @braid_rt_call_routine(%[[TRSM]], %[[FLAGS]], %[[NONE]], %[[ONE]], %[[INS]], %[[ONE]], %[[OUTS]], %{{.*}})
+// CHECK-NEXT:    llvm.intr.stackrestore
+
+// CUDA: routines.mlir:[[@LINE+2]]:3: error: 'library.call' op of "trsm" is a routine of the host's libraries, which a GPU does not have; compile the program for the host
+func.func @solve(%a: memref<4x4xf64>, %b: memref<3x4xf64, strided<[4, 1], offset: 8>>) {
+  library.call "trsm" ins(%a : memref<4x4xf64>) outs(%b : memref<3x4xf64, strided<[4, 1], offset: 8>>) {flags = "LLNN"}
+  return
+}
+
+// -----
+
+// Sizes that are not known are those of the buffer.
+// CHECK-LABEL: func.func @dynamic(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<?x8xcomplex<f32>>
+// CHECK-DAG:     %[[FFT:.*]] = llvm.mlir.constant(0 : i32)
+// CHECK-DAG:     %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
+// CHECK:         %{{.*}}, %{{.*}}, %[[SIZES:.*]]:2, %{{.*}}:2 = memref.extract_strided_metadata %[[X]] :
+// CHECK:         arith.index_cast %[[SIZES]]#0 : index to i64
+// CHECK:         llvm.call @braid_rt_call_routine(%[[FFT]], %{{.*}}, %[[ONE]], %[[ONE]], %{{.*}}, %[[ONE]], %{{.*}}, %{{.*}})
+// CUDA: error: 'library.call' op of "fft" is a routine of the host's libraries
+func.func @dynamic(%x: memref<?x8xcomplex<f32>>, %y: memref<?x8xcomplex<f32>>) {
+  library.call "fft" ins(%x : memref<?x8xcomplex<f32>>) outs(%y : memref<?x8xcomplex<f32>>) {dimensions = 1 : i64}
+  return
+}
