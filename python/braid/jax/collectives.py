@@ -21,6 +21,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from .errors import UnsupportedError
+from .rewrites import bodies
 
 _PREFIX = "braid."
 
@@ -101,7 +102,8 @@ def _create(kind, operands, types, **attributes):
 
 
 def _reduction(op):
-    """The reduction that an op's body computes."""
+    """The reduction of the comm dialect that an op's body computes; None if it has no such
+    one for the elements: of complex numbers it has sums only."""
     block = op.regions[0].blocks[0]
     first, second = block.arguments
     value = list(block.operations)[-1].operation.operands[0]
@@ -109,10 +111,19 @@ def _reduction(op):
         raise UnsupportedError(op, "its body gives one of its arguments, expected one of "
                                    f"{', '.join(_REDUCTIONS)} of both")
     name, operands = value.owner.name, list(value.owner.operands)
+    if name == "stablehlo.select":
+        # The larger or the smaller one of two complex numbers.
+        return None
     if name not in _REDUCTIONS or operands not in ([first, second], [second, first]):
         raise UnsupportedError(op, f"its body computes {name}, expected one of "
                                    f"{', '.join(_REDUCTIONS)} of both arguments")
-    return _REDUCTIONS[name]
+    reduction = _REDUCTIONS[name]
+    elements = {str(_element(operand)) for operand in op.operands}
+    if "i1" in elements:
+        return _BOOLEAN.get(reduction, reduction)
+    if reduction != "sum" and any(e.startswith("complex") for e in elements):
+        return None
+    return reduction
 
 
 def _is_unsigned(element):
@@ -132,12 +143,9 @@ def _flip_signs(values):
 def _reduce(kind):
     def marker(op, world):
         reduction = _reduction(op)
+        if reduction is None:
+            return _fold(kind, op, world)
         operands = list(op.operands)
-        elements = {str(_element(value)) for value in operands}
-        if "i1" in elements:
-            reduction = _BOOLEAN.get(reduction, reduction)
-        if reduction != "sum" and any(e.startswith("complex") for e in elements):
-            raise UnsupportedError(op, f"there is no {reduction} of complex numbers")
         ordered = reduction in ("min", "max") and _is_unsigned(_element(operands[0]))
         attributes = {"reduction": ir.StringAttr.get(reduction),
                       "group": _lists(world.collective_groups(op))}
@@ -147,6 +155,39 @@ def _reduce(kind):
                           [r.type for r in op.results], **attributes)
         return _flip_signs(results) if ordered else results
     return marker
+
+
+def _fold(kind, op, world):
+    """A reduction that the comm dialect lacks: ranks exchange what they have, and each one
+    applies the body, in the order of the ranks."""
+    groups = world.collective_groups(op)
+    sizes = {len(members) for members in groups}
+    if len(sizes) != 1:
+        raise UnsupportedError(op, f"its groups have {', '.join(map(str, sorted(sizes)))} members; "
+                                   "for its body all have to have one number of members")
+    count, = sizes
+    results = []
+    for value in op.operands:
+        shape, element = _shape(value), _element(value)
+        if kind == "reduce_scatter":
+            dim = ir.IntegerAttr(op.attributes["scatter_dimension"]).value
+            parts = shape[:dim] + [count, shape[dim] // count] + shape[dim + 1:]
+            order = [dim] + [d for d in range(len(parts)) if d != dim]
+            mine = _transpose(_reshape(value, parts, element), order)
+            theirs = _create("all_to_all", [mine], [mine.type], group=_lists(groups))[0]
+        else:
+            whole = ir.RankedTensorType.get([count, *shape], element)
+            theirs = _create("all_gather", [_reshape(value, [1, *shape], element)], [whole],
+                             dim=_i64(0), group=_lists(groups))[0]
+        rest = _shape(theirs)[1:]
+        found = None
+        for member in range(count):
+            part = stablehlo.slice(theirs, [member] + [0] * len(rest), [member + 1, *rest],
+                                   [1] * (1 + len(rest)))
+            part = _reshape(part, rest, element)
+            found = part if found is None else bodies.apply(op, op.regions[0].blocks[0], [found, part])[0]
+        results.append(found)
+    return results
 
 
 def _all_gather(op, world):

@@ -31,18 +31,23 @@ def with_special_values(shape):
 
 class SortTest(jt.JaxTestCase):
     def test_orders(self):
-        def sorts(x, y):
-            key = jax.random.key(3)
-            return (jnp.sort(x, axis=1), jnp.argsort(x, axis=1, descending=True), jnp.sort(x, axis=0),
-                    lax.top_k(x, 3), jnp.sort(x > 0, axis=1), jnp.sort(x.astype(jnp.bfloat16), axis=1).astype(jnp.float32),
-                    lax.sort((y.astype(np.int32), (y * y).astype(np.uint8), y), num_keys=2),
-                    jnp.median(y, axis=1), jnp.quantile(y, 0.3, axis=1), lax.approx_max_k(y, 2),
-                    lax.approx_min_k(y, 5, reduction_dimension=1), jax.random.permutation(key, y, axis=1),
-                    jnp.unique(y.astype(np.int32).reshape(-1), size=9)[None],
-                    jnp.searchsorted(jnp.sort(y[0]), y[1])[None], jnp.sort(y[:, :0], axis=1),
-                    jnp.sort(y[:, :1], axis=1), jnp.sort(y[:, :8], axis=1))
+        x, y = with_special_values((6, 13)), jt.integers((6, 13), seed=1)
+        self.check_equal(shard(self.sorts), x, y)
+        # Of a split dimension.
+        one, other = (values[:, :12] for values in (x, y))
+        self.check_equal(jax.jit(self.sorts, in_shardings=jax.NamedSharding(LINE, P(None, "r"))), one, other)
 
-        self.check_equal(shard(sorts), with_special_values((6, 13)), jt.integers((6, 13), seed=1))
+    @staticmethod
+    def sorts(x, y):
+        key = jax.random.key(3)
+        return (jnp.sort(x, axis=1), jnp.argsort(x, axis=1, descending=True), jnp.sort(x, axis=0),
+                lax.top_k(x, 3), jnp.sort(x > 0, axis=1), jnp.sort(x.astype(jnp.bfloat16), axis=1).astype(jnp.float32),
+                lax.sort((y.astype(np.int32), (y * y).astype(np.uint8), y), num_keys=2),
+                jnp.median(y, axis=1), jnp.quantile(y, 0.3, axis=1), lax.approx_max_k(y, 2),
+                lax.approx_min_k(y, 5, reduction_dimension=1), jax.random.permutation(key, y, axis=1),
+                jnp.unique(y.astype(np.int32).reshape(-1), size=9)[None],
+                jnp.searchsorted(jnp.sort(y[0]), y[1])[None], jnp.sort(y[:, :0], axis=1),
+                jnp.sort(y[:, :1], axis=1), jnp.sort(y[:, :8], axis=1))
 
     def test_gradient_of_chosen_elements(self):
         self.check_equal(shard(jax.grad(lambda x: (lax.top_k(x, 3)[0] ** 2).sum())), jt.normals((4, 9)))
@@ -74,6 +79,17 @@ class ReductionTest(jt.JaxTestCase):
 
 
 class ComplexTest(jt.JaxTestCase):
+    def test_reductions_over_ranks(self):
+        def reductions(x):
+            return jnp.prod(x, axis=0), jnp.prod(x), jnp.prod(x, axis=1), jnp.max(x, axis=0), jnp.min(x, axis=1), jnp.max(x)
+
+        x = (jt.integers((4, 6)) + 1j * jt.integers((4, 6), seed=1)).astype(np.complex64)
+        # JAX itself has no maxima of complex numbers over devices.
+        for spec in P("r"), P(None, "r"):
+            fn = jax.jit(reductions, in_shardings=jax.NamedSharding(LINE, spec))
+            for one, other in zip(braid.jax.compile(fn, x)(x), reductions(x)):
+                np.testing.assert_allclose(one, np.asarray(other), rtol=1e-6)
+
     def test_functions(self):
         x = jt.normals((4, 6)) + 1j * jt.normals((4, 6), seed=1)
         x[0, :3] = 0, -4, 4j
