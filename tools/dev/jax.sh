@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the virtual environment of the tests of braid.jax, in the build folder:
+# Installs FFTW, and makes the virtual environment of the tests of braid.jax, in the build folder:
 # the version of JAX that they are written for, from the Python package index.
 # Status 1, and nothing left, when it cannot be had. A folder in it has the oldest
 # version that braid.jax takes, for PYTHONPATH, as far as it can be had.
@@ -7,6 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 VERSION=0.10.2
 OLDEST=0.8.3
+"$ROOT/tools/dev/setup.sh" jax || say "no FFTW: the tests of Fourier transforms are skipped"
 # Behind JAX: what the documentation draws with, and packages whose functions the tests call.
 makeEnvironment jax "JAX $VERSION" "jax==$VERSION" matplotlib flax equinox flatbuffers || exit 1
 

@@ -13,7 +13,7 @@ declare -A packages=(
   [test]="llvm-$LLVM-tools python3-numpy python3-psutil python3-venv libgtest-dev libgmock-dev
           libopenmpi-dev openmpi-bin pkgconf"
   [browser]="chromium"
-  [jax]="python3-venv"
+  [jax]="python3-venv libfftw3-double3 libfftw3-single3"
   [lint]="clang-format-$LLVM clang-tidy-$LLVM"
   [sanitize]="libclang-rt-$LLVM-dev"
 )

@@ -22,13 +22,13 @@ from .errors import PassError, UnsupportedError, source_location
 from .groups import World
 from .manual import inline_manual_computations, unwrap
 from .partition import partition
-from .rewrites import (bodies, complex_numbers, control, empty_arrays, pools, products,
-                       reduce_scatters, scalars, scatters, sorts)
+from .rewrites import (bodies, complex_numbers, control, empty_arrays, library_calls, pools,
+                       products, reduce_scatters, scalars, scatters, sorts)
 from .walk import walk
 
 # The dialects that braid-opt knows and the legalisation makes.
-_KNOWN = ("arith", "bufferization", "builtin", "comm", "complex", "func", "linalg", "math",
-          "scf", "shape", "tensor")
+_KNOWN = ("arith", "bufferization", "builtin", "comm", "complex", "func", "library", "linalg",
+          "math", "scf", "shape", "tensor")
 
 
 def run_passes(module, pipeline):
@@ -82,8 +82,8 @@ def to_text(module, world):
         for op in walk(module, "stablehlo.dynamic_slice"):
             _rewrite(op, (lambda op: reduce_scatters.fuse(op, world),))
         before = (empty_arrays.rewrite, lambda op: collectives.mark(op, world), products.rewrite, scatters.rewrite,
-                  complex_numbers.rewrite, sorts.rewrite, pools.rewrite, bodies.reduce_nothing,
-                  scalars.fold_broadcast)
+                  complex_numbers.rewrite, sorts.rewrite, pools.rewrite, library_calls.rewrite,
+                  bodies.reduce_nothing, scalars.fold_broadcast)
         for op in walk(module):
             _rewrite(op, (control.count_iterations, *before))
         _drop_attributes(module)

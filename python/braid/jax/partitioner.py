@@ -263,6 +263,8 @@ def _normalize(module, channels):
             op.erase()
         elif op.name == "stablehlo.dot":
             _generalize(op)
+        elif op.name == "stablehlo.custom_call":
+            _open_tuple(op)
         elif "replica_groups" in op.attributes and "channel_handle" in op.attributes:
             channel = stablehlo.ChannelHandle(op.attributes["channel_handle"]).handle
             lists = channels[channel]
@@ -282,6 +284,25 @@ def _generalize(op):
         new = ir.Operation.create("stablehlo.dot_general", results=[op.results[0].type],
                                   operands=list(op.operands), attributes=attributes)
     op.results[0].replace_all_uses_with(new.results[0])
+    op.erase()
+
+
+def _open_tuple(op):
+    """Gives a call that has a tuple of results these results."""
+    if len(op.results) != 1 or not isinstance(op.results[0].type, ir.TupleType):
+        return
+    tuple_type = ir.TupleType(op.results[0].type)
+    types = [tuple_type.get_type(number) for number in range(tuple_type.num_types)]
+    with ir.InsertionPoint(op), op.location:
+        new = ir.Operation.create(op.name, results=types, operands=list(op.operands),
+                                  attributes={name: op.attributes[name] for name in op.attributes})
+    for use in list(op.results[0].uses):
+        reader = use.owner.operation
+        if reader.name != "stablehlo.get_tuple_element":
+            raise UnsupportedError(op, f"{reader.name} takes its results as one")
+        number = ir.IntegerAttr(reader.attributes["index"]).value
+        reader.results[0].replace_all_uses_with(new.results[number])
+        reader.erase()
     op.erase()
 
 
