@@ -78,6 +78,47 @@ class ReductionTest(jt.JaxTestCase):
             lax.associative_scan(jnp.multiply, x, axis=1))), jt.integers((4, 5)))
 
 
+class ScatterTest(jt.JaxTestCase):
+    def test_any_body(self):
+        self.check_equal(shard(lambda x: (
+            x.at[1].apply(lambda v: v * v + 3), x.at[:, jnp.array([4, 0])].apply(jnp.negative),
+            jnp.ones(3).at[jnp.array([0, 2])].power(2.0))), jt.integers((4, 5)))
+
+    def test_several_arrays(self):
+        """The sum, and the product with the update of the sum."""
+        program = braid.jax.from_stablehlo("""
+        func.func @main(%x: tensor<4x2xf32>, %y: tensor<4x2xi32>, %at: tensor<3x1xi32>, %u: tensor<3x2xf32>,
+                        %v: tensor<3x2xi32>) -> (tensor<4x2xf32>, tensor<4x2xi32>) {
+          %0:2 = "stablehlo.scatter"(%x, %y, %at, %u, %v) <{indices_are_sorted = false, unique_indices = false,
+              scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+                                                             scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+          ^bb0(%a: tensor<f32>, %b: tensor<i32>, %c: tensor<f32>, %d: tensor<i32>):
+            %1 = stablehlo.add %a, %c : tensor<f32>
+            %2 = stablehlo.convert %c : (tensor<f32>) -> tensor<i32>
+            %3 = stablehlo.multiply %b, %2 : tensor<i32>
+            %4 = stablehlo.subtract %3, %d : tensor<i32>
+            stablehlo.return %1, %4 : tensor<f32>, tensor<i32>
+          }) : (tensor<4x2xf32>, tensor<4x2xi32>, tensor<3x1xi32>, tensor<3x2xf32>, tensor<3x2xi32>)
+              -> (tensor<4x2xf32>, tensor<4x2xi32>)
+          return %0#0, %0#1 : tensor<4x2xf32>, tensor<4x2xi32>
+        }""")
+        x, y, u, v = (jt.integers(shape, dtype, seed) for seed, (shape, dtype) in enumerate(
+            [((4, 2), np.float32), ((4, 2), np.int32), ((3, 2), np.float32), ((3, 2), np.int32)]))
+        at = np.array([[2], [7], [2]], np.int32)  # The second one is out of bounds.
+        found = program.compile()(x, y, at, u, v)
+        x[2] += u[0] + u[2]
+        y[2] = (y[2] * u[0].astype(np.int32) - v[0]) * u[2].astype(np.int32) - v[2]
+        np.testing.assert_array_equal(found[0], x)
+        np.testing.assert_array_equal(found[1], y)
+
+
+class BitTest(jt.JaxTestCase):
+    def test_counts(self):
+        self.check_equal(shard(lambda x: [
+            count(jnp.abs(x).astype(dtype) * dtype(-77 % 2 ** 7)) for count in (lax.population_count, lax.clz)
+            for dtype in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32)]), jt.integers((4, 6)))
+
+
 class ComplexTest(jt.JaxTestCase):
     def test_reductions_over_ranks(self):
         def reductions(x):

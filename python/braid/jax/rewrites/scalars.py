@@ -41,23 +41,61 @@ def splat(type, value):
 
 
 def expand(op):
-    """Makes bit operations of `math.copysign`, which the lowering to the host lacks.
-    Gives whether it was one."""
-    if op.name != "math.copysign":
+    """Makes bit operations of those of `math` that the lowering to the host lacks. Gives
+    whether it was one."""
+    if op.name not in _EXPANSIONS:
         return False
-    float_type = op.results[0].type
-    width = ir.FloatType(float_type).width
-    integer = ir.IntegerType.get_signless(width)
-    top = 1 << (width - 1)
     with ir.InsertionPoint(op), op.location:
-        size, sign = (_op("arith.bitcast", integer, value) for value in op.operands)
-        bits = _op("arith.ori", integer,
-                   _op("arith.andi", integer, size, _constant(integer, top - 1)),
-                   _op("arith.andi", integer, sign, _constant(integer, -top)))
-        result = _op("arith.bitcast", float_type, bits)
+        result = _EXPANSIONS[op.name](op)
     op.results[0].replace_all_uses_with(result)
     op.erase()
     return True
+
+
+def _copy_sign(op):
+    width = ir.FloatType(op.results[0].type).width
+    integer = ir.IntegerType.get_signless(width)
+    top = 1 << (width - 1)
+    size, sign = (_op("arith.bitcast", integer, value) for value in op.operands)
+    bits = _op("arith.ori", integer,
+               _op("arith.andi", integer, size, _constant(integer, top - 1)),
+               _op("arith.andi", integer, sign, _constant(integer, -top)))
+    return _op("arith.bitcast", op.results[0].type, bits)
+
+
+def _count_leading_zeros(op):
+    """The zeros that are left when all bits below the first one are set."""
+    value, integer = op.operands[0], op.operands[0].type
+    size = 1
+    while size < ir.IntegerType(integer).width:
+        value = _op("arith.ori", integer, value,
+                    _op("arith.shrui", integer, value, _constant(integer, size)))
+        size *= 2
+    return _count(_op("arith.xori", integer, value, _constant(integer, -1)))
+
+
+def _count_ones(op):
+    return _count(op.operands[0])
+
+
+def _count(value):
+    """The number of ones: sums of neighbours, of bits, then of pairs of bits, up to the halves."""
+    integer = value.type
+    width = ir.IntegerType(integer).width
+    size = 1
+    while size < width:
+        # Every second group of `size` bits.
+        ones = sum(((1 << size) - 1) << start for start in range(0, width, 2 * size))
+        mask = _constant(integer, ones - (1 << width) if ones >> (width - 1) else ones)
+        shifted = _op("arith.shrui", integer, value, _constant(integer, size))
+        value = _op("arith.addi", integer, _op("arith.andi", integer, value, mask),
+                    _op("arith.andi", integer, shifted, mask))
+        size *= 2
+    return value
+
+
+_EXPANSIONS = {"math.copysign": _copy_sign, "math.ctlz": _count_leading_zeros,
+               "math.ctpop": _count_ones}
 
 
 def _op(name, type, *operands):

@@ -15,41 +15,20 @@ import numpy as np
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
+from .bodies import apply
 from .control import ITERATIONS
-from ..errors import UnsupportedError
-
-# What a body may compute of the value that is there and the update.
-_BODIES = ("stablehlo.add", "stablehlo.multiply", "stablehlo.minimum", "stablehlo.maximum",
-           "stablehlo.and", "stablehlo.or", "stablehlo.xor", "stablehlo.subtract")
 
 
 def rewrite(op):
     """Replaces a scatter by a loop. Gives whether it was one."""
     if op.name != "stablehlo.scatter":
         return False
-    if len(op.results) != 1:
-        raise UnsupportedError(op, "scatters into several arrays at once have no translation")
-    combine = _combination(op)
     with ir.InsertionPoint(op), op.location:
-        result = _Scatter(op, combine).loop()
-    op.results[0].replace_all_uses_with(result)
+        results = _Scatter(op).loop()
+    for old, new in zip(op.results, results):
+        old.replace_all_uses_with(new)
     op.erase()
     return True
-
-
-def _combination(op):
-    """The name of the op that combines; None where the update replaces what was there."""
-    block = op.regions[0].blocks[0]
-    current, update = block.arguments
-    value = list(block.operations)[-1].operation.operands[0]
-    if value == update:
-        return None
-    owner = value.owner
-    if (not isinstance(owner, ir.Block) and owner.name in _BODIES
-            and list(owner.operands) == [current, update]):
-        return owner.name
-    raise UnsupportedError(op, "its body is not one op of what is there and the update: "
-                               f"{', '.join(_BODIES)}")
 
 
 def _type(shape, element):
@@ -69,24 +48,26 @@ def _constant(element, values):
 
 
 class _Scatter:
-    """A scatter with its updates in rows: row i has one window and one index."""
+    """A scatter with its updates in rows: row i has one window of each array and one index."""
 
-    def __init__(self, op, combine):
+    def __init__(self, op):
         numbers = stablehlo.ScatterDimensionNumbers(op.attributes["scatter_dimension_numbers"])
-        self.operand, indices, updates = op.operands
-        self.combine = combine
-        self.shape = list(ir.RankedTensorType(self.operand.type).shape)
+        self.op = op
+        arrays = len(op.results)
+        self.arrays, indices = list(op.operands)[:arrays], op.operands[arrays]
+        updates = list(op.operands)[arrays + 1:]
+        self.shape = list(ir.RankedTensorType(self.arrays[0].type).shape)
         self.index_type = _element(indices)
         self.indexed = list(numbers.scattered_dims_to_operand_dims)
         window_dims = list(numbers.update_window_dims)
-        shape = list(ir.RankedTensorType(updates.type).shape)
+        shape = list(ir.RankedTensorType(updates[0].type).shape)
         row_dims = [d for d in range(len(shape)) if d not in window_dims]
         rows = [shape[d] for d in row_dims]
         self.count = prod(rows)
         dropped = list(numbers.inserted_window_dims) + list(numbers.input_batching_dims)
         sizes = iter([shape[d] for d in window_dims])
         self.window = [1 if d in dropped else next(sizes) for d in range(len(self.shape))]
-        self.updates = self._rows(updates, row_dims + window_dims, self.window)
+        self.updates = [self._rows(one, row_dims + window_dims, self.window) for one in updates]
         vector = numbers.index_vector_dim
         rank = ir.RankedTensorType(indices.type).rank
         order = [d for d in range(rank) if d != vector] + ([vector] if vector < rank else [])
@@ -110,32 +91,32 @@ class _Scatter:
 
     def loop(self):
         counter = ir.IntegerType.get_signless(32)
-        types = [_type([], counter), self.operand.type]
+        types = [_type([], counter), *(array.type for array in self.arrays)]
         location = ir.Location.current
         loop = ir.Operation.create("stablehlo.while", results=types,
-                                   operands=[_constant(counter, 0), self.operand], regions=2)
+                                   operands=[_constant(counter, 0), *self.arrays], regions=2)
         loop.attributes[ITERATIONS] = ir.IntegerAttr.get(ir.IndexType.get(), self.count)
-        condition, body = (region.blocks.append(*types, arg_locs=[location] * 2)
+        condition, body = (region.blocks.append(*types, arg_locs=[location] * len(types))
                            for region in loop.regions)
         with ir.InsertionPoint(condition):
             stablehlo.return_([self._compare("LT", condition.arguments[0],
                                              _constant(counter, self.count))])
         with ir.InsertionPoint(body):
-            number, operand = body.arguments
+            number, *arrays = body.arguments
             stablehlo.return_([stablehlo.add(number, _constant(counter, 1)),
-                               self._update(number, operand)])
-        return loop.results[1]
+                               *self._update(number, arrays)])
+        return list(loop.results)[1:]
 
     def _compare(self, direction, left, right):
         return stablehlo.compare(
             left, right, stablehlo.ComparisonDirectionAttr.get(direction))
 
-    def _update(self, number, operand):
-        """The operand with the window of row `number`, unless the index is out of
+    def _update(self, number, arrays):
+        """The arrays with the windows of row `number`, unless the index is out of
         bounds."""
         zero = _constant(_element(number), 0)
-        update = self._slice(self.updates, [number] + [zero] * len(self.window),
-                             [1, *self.window], self.window)
+        updates = [self._slice(one, [number] + [zero] * len(self.window), [1, *self.window],
+                               self.window) for one in self.updates]
         starts, inside = [], None
         for d in range(len(self.shape)):
             if d in self.batches:
@@ -150,13 +131,13 @@ class _Scatter:
                     inside = test if inside is None else stablehlo.and_(inside, test)
             else:
                 starts.append(_constant(self.index_type, 0))
-        current = self._slice(operand, starts, self.window, self.window)
-        if self.combine:
-            update = ir.Operation.create(self.combine, results=[current.type],
-                                         operands=[current, update]).result
+        windows = [self._slice(array, starts, self.window, self.window) for array in arrays]
+        updates = apply(self.op, self.op.regions[0].blocks[0], windows + updates)
         if inside is not None:
-            update = stablehlo.select(inside, update, current)
-        return stablehlo.dynamic_update_slice(operand, update, starts)
+            updates = [stablehlo.select(inside, one, window)
+                       for one, window in zip(updates, windows)]
+        return [stablehlo.dynamic_update_slice(array, one, starts)
+                for array, one in zip(arrays, updates)]
 
     def _slice(self, value, starts, sizes, shape):
         part = stablehlo.dynamic_slice(value, starts, sizes)
