@@ -86,13 +86,20 @@ def parse_diagnostics(text):
     return diagnostics
 
 
+_LONGEST = 500
+
+
+def _shorten(line):
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
+
+
 class ToolError(BraidError):
     """A tool refused a program.
 
     tool: the name of the tool
     diagnostics: what it said, as Diagnostics
     location, op: those of the first error; None where it names none
-    stderr: all that the tool wrote
+    details, stderr: all that the tool wrote
     """
 
     def __init__(self, tool, status, stderr):
@@ -105,9 +112,10 @@ class ToolError(BraidError):
         self.op = errors[0].op if errors else None
         if errors:
             # The same error for each of two entries is one.
-            text = "\n".join(dict.fromkeys(str(d) for d in errors))
+            text = "\n".join(dict.fromkeys(_shorten(str(d)) for d in errors))
         else:
-            text = stderr.strip() or f"exit status {status}"
+            lines = stderr.strip().splitlines()
+            text = "; ".join([*map(_shorten, lines[:1]), f"exit status {status}"])
         super().__init__(f"{tool}: {text}")
 
 

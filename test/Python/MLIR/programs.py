@@ -127,6 +127,14 @@ class ProgramTest(unittest.TestCase):
         with self.assertRaisesRegex(ToolError, "<stdin>:3:8: error: .* unknown group 'g\ufffd'"):
             Program(SUM.replace("@world", r'@"g\FF"').replace("comm.group", "// ", 1))
 
+    def test_messages_stay_short(self):
+        dump = "LLVM ERROR: out of memory\nStack dump:\n" + "#0 frame\n" * 1000
+        error = ToolError("braid-opt", -6, dump)
+        self.assertEqual((str(error), error.details), ("braid-opt: LLVM ERROR: out of memory; exit status -6", dump))
+        place = "a.mlir:1:2: error: found "
+        self.assertEqual(str(ToolError("braid-opt", 1, place + "x" * 5000)), f"braid-opt: {place + 'x' * 475}...")
+        self.assertEqual(str(ToolError("braid-opt", 7, "")), "braid-opt: exit status 7")
+
     def test_unknown_pass(self):
         with self.assertRaisesRegex(ToolError, "comm-nothing"):
             Program(SUM).run_passes("comm-nothing")
