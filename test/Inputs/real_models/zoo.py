@@ -89,7 +89,7 @@ def _decoder(**more):
 def _llama(layers):
     from transformers import AutoModelForCausalLM, LlamaConfig
 
-    config = LlamaConfig(**_decoder(num_hidden_layers=layers, intermediate_size=96, num_key_value_heads=2))
+    config = LlamaConfig(**_decoder(num_hidden_layers=layers, intermediate_size=3 * WIDTH // 2, num_key_value_heads=HEADS // 2))
     return AutoModelForCausalLM.from_config(config)
 
 
@@ -97,7 +97,7 @@ def _mixtral(layers):
     from transformers import AutoModelForCausalLM, MixtralConfig
 
     config = MixtralConfig(
-        **_decoder(num_hidden_layers=layers, intermediate_size=96, num_key_value_heads=2),
+        **_decoder(num_hidden_layers=layers, intermediate_size=3 * WIDTH // 2, num_key_value_heads=HEADS // 2),
         num_local_experts=4, experts_implementation="batched_mm",
     )  # fmt: skip
     return AutoModelForCausalLM.from_config(config)
@@ -107,7 +107,7 @@ def _gpt_neox(layers):
     from transformers import AutoModelForCausalLM, GPTNeoXConfig
 
     config = GPTNeoXConfig(
-        **_decoder(num_hidden_layers=layers, intermediate_size=128), attention_dropout=0.0, hidden_dropout=0.0
+        **_decoder(num_hidden_layers=layers, intermediate_size=2 * WIDTH), attention_dropout=0.0, hidden_dropout=0.0
     )
     return AutoModelForCausalLM.from_config(config)
 
@@ -116,7 +116,7 @@ def _bert(layers):
     from transformers import BertConfig, BertForMaskedLM
 
     config = BertConfig(
-        hidden_size=WIDTH, num_hidden_layers=layers, num_attention_heads=HEADS, intermediate_size=128,
+        hidden_size=WIDTH, num_hidden_layers=layers, num_attention_heads=HEADS, intermediate_size=2 * WIDTH,
         vocab_size=VOCABULARY, max_position_embeddings=4 * TOKENS, hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0, attn_implementation="sdpa", tie_word_embeddings=False,
     )  # fmt: skip
@@ -127,7 +127,7 @@ def _t5(layers):
     from transformers import T5Config, T5ForConditionalGeneration
 
     config = T5Config(
-        d_model=WIDTH, d_kv=WIDTH // HEADS, d_ff=96, num_layers=layers, num_heads=HEADS, vocab_size=VOCABULARY,
+        d_model=WIDTH, d_kv=WIDTH // HEADS, d_ff=3 * WIDTH // 2, num_layers=layers, num_heads=HEADS, vocab_size=VOCABULARY,
         dropout_rate=0.0, feed_forward_proj="gated-gelu", use_cache=False, tie_word_embeddings=False,
         decoder_start_token_id=0,
     )  # fmt: skip
@@ -138,7 +138,7 @@ def _vit(layers):
     from transformers import ViTConfig, ViTForImageClassification
 
     config = ViTConfig(
-        hidden_size=WIDTH, num_hidden_layers=layers, num_attention_heads=HEADS, intermediate_size=128, image_size=32,
+        hidden_size=WIDTH, num_hidden_layers=layers, num_attention_heads=HEADS, intermediate_size=2 * WIDTH, image_size=32,
         patch_size=8, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, num_labels=5,
         attn_implementation="sdpa",
     )  # fmt: skip
