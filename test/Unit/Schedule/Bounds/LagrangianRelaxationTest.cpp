@@ -8,6 +8,7 @@
 
 #include "Schedule/Bounds/LagrangianRelaxation.h"
 
+#include "TestProblems/ProblemCount.h"
 #include "TestProblems/ProblemTestUtils.h"
 #include "braid/Schedule/Bounds/LowerBound.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
@@ -73,7 +74,7 @@ TEST(RelaxedProblem, NoOrderIsFaster) {
   RandomProblemOptions options;
   options.numNodes = 7;
   options.contention = true;
-  for (uint64_t seed = 0; seed != 150; ++seed) {
+  for (uint64_t seed = 0; seed != getNumProblems(150); ++seed) {
     options.launches = seed % 3 == 0;
     options.bodies = seed % 5 == 0;
     options.edgeEvery = 3 + seed % 4;

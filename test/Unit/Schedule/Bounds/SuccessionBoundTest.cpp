@@ -10,6 +10,7 @@
 
 #include "TestProblems/ExhaustiveSearch.h"
 #include "TestProblems/LayeredGraphs.h"
+#include "TestProblems/ProblemCount.h"
 #include "braid/Schedule/Bounds/LowerBound.h"
 #include "gtest/gtest.h"
 
@@ -68,7 +69,7 @@ TEST(SuccessionBound, NothingIfItTakesTooLong) {
 }
 
 TEST(SuccessionBound, NoOrderIsShorter) {
-  for (uint64_t seed = 0; seed != 300; ++seed) {
+  for (uint64_t seed = 0; seed != getNumProblems(300); ++seed) {
     // Operations on either lane after random others.
     std::mt19937_64 engine(seed);
     ProblemWriter writer;

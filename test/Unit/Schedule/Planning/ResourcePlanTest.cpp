@@ -8,6 +8,7 @@
 
 #include "Schedule/Planning/ResourcePlan.h"
 
+#include "TestProblems/ProblemCount.h"
 #include "TestProblems/ProblemTestUtils.h"
 #include "TestProblems/ResourceOptions.h"
 
@@ -181,7 +182,7 @@ TEST(ResourcePlan, OrderAndPlanTogetherAreTheBestOfAll) {
   unsigned numGains = 0;
   SearchOptions search;
   search.effort = SearchEffort::Low;
-  for (unsigned seed = 0; seed != 30; ++seed) {
+  for (unsigned seed = 0; seed != getNumProblems(30); ++seed) {
     std::vector<ResourceFamily> families;
     SchedulingProblem problem = makeRandomFamilies(seed, families);
     int64_t leastNs = std::numeric_limits<int64_t>::max();
@@ -208,7 +209,7 @@ TEST(ResourcePlan, OrderAndPlanTogetherAreTheBestOfAll) {
 TEST(ResourcePlan, AlternativesAreOtherPlansFromTheBestOn) {
   SearchOptions search;
   search.effort = SearchEffort::Low;
-  for (unsigned seed = 0; seed != 30; ++seed) {
+  for (unsigned seed = 0; seed != getNumProblems(30); ++seed) {
     std::vector<ResourceFamily> families;
     SchedulingProblem problem = makeRandomFamilies(seed, families);
     ResourcePlan best = planOrderAndResources(problem, families, search, 1000);
