@@ -11,6 +11,7 @@ import jax_testing as jt
 
 jax.config.update("jax_enable_x64", True)
 
+import jax.export
 import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 import numpy as np
@@ -195,6 +196,20 @@ class ShardedTest(LibraryTestCase):
             return lax.fori_loop(0, 3, lambda _, y: jnp.linalg.solve(positive(x), jnp.linalg.qr(y)[0]), x)
 
         self.check(sharded(solve), random((2, 4, 4), np.float64))
+
+    def test_module_of_another_platform(self):
+        def solves(x, b):
+            return (jnp.tril(lax.linalg.cholesky(x, symmetrize_input=False)),
+                    lax.linalg.triangular_solve(x, b, left_side=True, lower=True, transpose_a=True),
+                    lax.linalg.triangular_solve(x, jnp.swapaxes(b, 1, 2), unit_diagonal=True, transpose_a=True, conjugate_a=True))
+
+        # The second matrix is not positive: NaN.
+        x = random((2, 4, 4), np.complex64)
+        x = x @ np.conj(np.swapaxes(x, 1, 2)) + np.array([4, -20], np.float32)[:, None, None] * np.eye(4, dtype=np.float32)
+        b = random((2, 4, 3), np.complex64, seed=2)
+        text = jax.export.export(jax.jit(solves), platforms=["tpu"])(x, b).mlir_module()
+        self.assertIn("stablehlo.cholesky", text)
+        self.check_results(braid.jax.from_stablehlo(text).compile()(x, b), solves(x, b))
 
     def test_gpus_are_refused_with_the_line(self):
         def factor(x):
