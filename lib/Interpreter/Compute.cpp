@@ -8,6 +8,7 @@
 
 #include "Machine.h"
 
+#include "braid/Dialect/Library/IR/Library.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -193,6 +194,8 @@ bool Machine::compute(unsigned rank, Operation *op) {
   }
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return computeLinalg(rank, linalgOp);
+  if (isa<library::CallOp>(op))
+    return callRoutine(rank, op);
   if (isa_and_present<memref::MemRefDialect,
                       bufferization::BufferizationDialect>(op->getDialect()))
     return computeMemory(rank, op);

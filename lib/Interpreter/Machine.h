@@ -232,6 +232,9 @@ private:
   bool write(mlir::Operation *op, const RuntimeValue &value, int64_t position,
              mlir::Attribute element);
 
+  /// Runs a `library.call`, in Routines.cpp.
+  bool callRoutine(unsigned rank, mlir::Operation *op);
+
   // Communication, in Communicate.cpp.
   bool start(unsigned rank, comm::AsyncStartOpInterface op);
   /// Sets the group of `launch`, its members and the place of the rank.

@@ -50,9 +50,7 @@ void LibraryDialect::initialize() {
 
 int32_t CallOp::getRoutineNumber() { return *findRoutine(getRoutine()); }
 
-/// The number of `type` in the runtime's ABI; -1 for a type that no routine
-/// takes.
-static int32_t getDtype(Type type) {
+int32_t braid::library::getDtype(Type type) {
   if (type.isInteger(32))
     return BRAID_RT_I32;
   if (auto complex = dyn_cast<ComplexType>(type))

@@ -23,4 +23,12 @@
 #define GET_OP_CLASSES
 #include "braid/Dialect/Library/IR/LibraryOps.h.inc"
 
+namespace braid::library {
+
+/// The number of the element type `type` in the runtime's ABI; -1 for a type
+/// that no routine takes.
+int32_t getDtype(mlir::Type type);
+
+} // namespace braid::library
+
 #endif // BRAID_DIALECT_LIBRARY_IR_LIBRARY_H
