@@ -142,6 +142,9 @@ typedef struct braid_collective {
   int64_t output_bytes;
   /* The most thread blocks that it may take; 0 for no limit. */
   int64_t max_ctas;
+  /* How its lane moves data: "default", "symmetric" (kernels on symmetric
+   * memory) or "copy" (copy engines); null for "default". */
+  const char *transport;
 } braid_collective;
 
 typedef struct braid_collective_time {

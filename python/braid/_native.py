@@ -58,6 +58,7 @@ class Collective(_Sized):
         ("input_bytes", c_int64),
         ("output_bytes", c_int64),
         ("max_ctas", c_int64),
+        ("transport", c_char_p),
     ]
 
 

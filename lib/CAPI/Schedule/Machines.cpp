@@ -13,6 +13,9 @@
 #include "Cost/Profile/Calibration.h"
 #include "braid/Cost/Collectives/CollectiveCost.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
 #include <limits>
 
 using namespace braid;
@@ -93,14 +96,25 @@ static std::string joinCollectiveNames() {
 
 /// The curve that the profile of `machine` has for `call`; null if it has none.
 static const CollectiveCurve *findCurve(const braid_machine &machine,
-                                        const CollectiveCall &call) {
+                                        const CollectiveCall &call,
+                                        LaneTransport transport) {
   if (!machine.calibration || call.numNodes > 1)
     return nullptr;
-  const CollectiveCurve *curve = machine.calibration->findCurve(
-      comm::stringifyCollectiveKind(call.kind), call.groupSize,
-      LaneTransport::Default, call.maxCtas);
+  const CollectiveCurve *curve =
+      machine.calibration->findCurve(comm::stringifyCollectiveKind(call.kind),
+                                     call.groupSize, transport, call.maxCtas);
   auto bytes = static_cast<double>(call.getWholeBytes());
   return curve && curve->saysSomethingOf(bytes) ? curve : nullptr;
+}
+
+/// The transport called `name`, null for the default one.
+static std::optional<LaneTransport> symbolizeTransport(const char *name) {
+  if (!name)
+    return LaneTransport::Default;
+  const auto *found = llvm::find(laneTransportNames, llvm::StringRef(name));
+  if (found == std::end(laneTransportNames))
+    return std::nullopt;
+  return static_cast<LaneTransport>(found - std::begin(laneTransportNames));
 }
 
 static int64_t clampBytes(double bytes) {
@@ -155,10 +169,17 @@ int32_t braid_collective_estimate(const braid_machine *machine,
     return fail(error, BRAID_INVALID_ARGUMENT,
                 "found a limit of " + llvm::Twine(given.max_ctas) +
                     " thread blocks, expected at least 0");
+  std::optional<LaneTransport> transport = symbolizeTransport(given.transport);
+  if (!transport)
+    return fail(error, BRAID_UNKNOWN_NAME,
+                "found no transport called '" + llvm::Twine(given.transport) +
+                    "', expected one of: " +
+                    llvm::join(llvm::ArrayRef(laneTransportNames), " "));
   CollectiveCall call = {
       *kind, given.group_size, static_cast<uint64_t>(given.input_bytes),
       static_cast<uint64_t>(given.output_bytes), given.num_nodes};
   call.maxCtas = given.max_ctas;
+  call.usesCopyEngine = *transport == LaneTransport::Copy;
   CollectiveTime estimated =
       createCollectiveModel(modelKind, hardware, hardware.linkLatencyNs,
                             given.num_nodes > 1 ? hardware.interNodeBandwidth
@@ -170,10 +191,12 @@ int32_t braid_collective_estimate(const braid_machine *machine,
   result.link_bytes = clampBytes(static_cast<double>(estimated.linkBytes));
   result.multiprocessors = estimated.channels;
   result.is_exact = estimated.exact;
-  result.cluster_size = getClusterSize(hardware, call.maxCtas);
+  // Copy engines have no blocks.
+  if (estimated.channels > 0)
+    result.cluster_size = getClusterSize(hardware, call.maxCtas);
   result.is_one_way = isOneWay(*kind);
   if (const CollectiveCurve *curve =
-          model ? nullptr : findCurve(*machine, call)) {
+          model ? nullptr : findCurve(*machine, call, *transport)) {
     result.ns = curve->getNs(static_cast<double>(call.getWholeBytes()));
     result.is_exact = result.is_measured = 1;
   }

@@ -148,7 +148,7 @@ class Machine:
             raise ScheduleError(f"{path}: {error}") from None
 
     @renamed_keywords(group_size="ranks")
-    def collective(self, kind, input_bytes, output_bytes=None, *, ranks=None, nodes=1, model=None, max_ctas=0):
+    def collective(self, kind, input_bytes, output_bytes=None, *, ranks=None, nodes=1, model=None, max_ctas=0, transport=None):
         """The time of a collective alone.
 
         Parameters
@@ -167,6 +167,8 @@ class Machine:
             collective, or else the machine's own.
         max_ctas : int
             The most thread blocks that it may take; 0: no limit.
+        transport : str, optional
+            How its lane moves data: "default", "symmetric" (kernels on symmetric memory) or "copy" (copy engines).
 
         Returns
         -------
@@ -184,6 +186,10 @@ class Machine:
             output_bytes=_bytes(input_bytes if output_bytes is None else output_bytes, "output_bytes"),
             max_ctas=_whole(max_ctas, "max_ctas"),
         )
+        if transport is not None and not isinstance(transport, str):
+            raise ScheduleError(f"found the transport {transport!r}, expected a name or None")
+        if transport is not None:
+            given.transport = _native.encode(transport, "the transport")
         time = _native.CollectiveTime()
         model = None if model is None else _native.encode(model, "the model")
         _native.call("braid_collective_estimate", self._handle.pointer, model, given, time)

@@ -500,6 +500,22 @@ TEST(ScheduleCTest, aProfileReplacesTheModelOfCollectives) {
   EXPECT_EQ(time.cluster_size, 2);
   estimate(3);
   EXPECT_EQ(time.cluster_size, 0);
+  // A gather by copy engines takes no multiprocessors.
+  collective.kind = "all_gather";
+  collective.input_bytes = 32 << 20;
+  double byKernel = estimate(0);
+  EXPECT_GT(time.multiprocessors, 0);
+  collective.transport = "copy";
+  EXPECT_NE(estimate(0), byKernel);
+  EXPECT_EQ(time.is_measured, 1);
+  EXPECT_EQ(time.multiprocessors, 0);
+  EXPECT_EQ(time.cluster_size, 0);
+  collective.transport = "pigeon";
+  EXPECT_EQ(braid_collective_estimate(machine.get(), nullptr, &collective,
+                                      &time, &error),
+            BRAID_UNKNOWN_NAME);
+  EXPECT_STREQ(error.text, "found no transport called 'pigeon', expected one "
+                           "of: default symmetric copy");
 }
 
 TEST(ScheduleCTest, profilesThatDoNotFit) {
