@@ -18,15 +18,15 @@ module {
   // eight times the rows has no measurement nearby: 2 * 32768 * 4096^2 operations
   // at 720.3 Tops are 1,526,463 ns, in 32 waves for 31.03 of tiles.
   // CHECK-LABEL: Timeline of @measured ====
-  // CHECK-NEXT: comm.all_reduce "plain" tensor<4096x4096xbf16>, 137442 ns (measured on 2x and 8x NVIDIA H200, shipped)
+  // CHECK-NEXT: comm.all_reduce "plain" tensor<4096x4096xbf16>, 137442 ns (measured on 2x and 4x and 8x NVIDIA H200, shipped)
   // CHECK-NEXT: comm.wait
-  // CHECK-NEXT: comm.all_reduce "symmetric" tensor<4096x4096xbf16>, 161633 ns (measured on 2x and 8x NVIDIA H200, shipped)
+  // CHECK-NEXT: comm.all_reduce "symmetric" tensor<4096x4096xbf16>, 161633 ns (measured on 2x and 4x and 8x NVIDIA H200, shipped)
   // CHECK-NEXT: comm.wait
   // CHECK-NEXT: tensor.empty
-  // CHECK-NEXT: linalg.matmul "all" tensor<4096x4096xbf16>, 194455 ns (measured on 2x and 8x NVIDIA H200, shipped)
-  // CHECK-NEXT: linalg.matmul "most" tensor<4096x4096xbf16>, 205683 ns (measured on 2x and 8x NVIDIA H200, shipped)
-  // CHECK: linalg.matmul "near" tensor<6144x4096xbf16>, {{[0-9]+}} ns (similar products, measured on 2x and 8x NVIDIA H200, shipped)
-  // CHECK: linalg.matmul "far" tensor<32768x4096xbf16>, 1574165 ns (roofline, rates measured on 2x and 8x NVIDIA H200, shipped)
+  // CHECK-NEXT: linalg.matmul "all" tensor<4096x4096xbf16>, 194455 ns (measured on 2x and 4x and 8x NVIDIA H200, shipped)
+  // CHECK-NEXT: linalg.matmul "most" tensor<4096x4096xbf16>, 205683 ns (measured on 2x and 4x and 8x NVIDIA H200, shipped)
+  // CHECK: linalg.matmul "near" tensor<6144x4096xbf16>, {{[0-9]+}} ns (similar products, measured on 2x and 4x and 8x NVIDIA H200, shipped)
+  // CHECK: linalg.matmul "far" tensor<32768x4096xbf16>, 1574165 ns (roofline, rates measured on 2x and 4x and 8x NVIDIA H200, shipped)
 
   // NONE: comm.all_reduce "plain" tensor<4096x4096xbf16>, {{[0-9]+}} ns (collective-model nccl)
   // NONE: linalg.matmul "all" tensor<4096x4096xbf16>, 143252 ns (roofline)

@@ -264,7 +264,8 @@ TEST(Calibration, WhatIsWrittenReadsTheSame) {
 TEST(Calibration, WhatIsShippedSaysSo) {
   std::shared_ptr<const Calibration> shipped = getShippedCalibration("h200x8");
   ASSERT_NE(shipped, nullptr);
-  EXPECT_EQ(shipped->origin, "measured on 2x and 8x NVIDIA H200, shipped");
+  EXPECT_EQ(shipped->origin,
+            "measured on 2x and 4x and 8x NVIDIA H200, shipped");
   ASSERT_TRUE(shipped->contention.has_value());
   EXPECT_EQ(shipped->contention->multiprocessorModel,
             MultiprocessorModel::Queued);
