@@ -15,6 +15,7 @@ from collections import Counter
 from . import __version__
 from ._agreement import Agreement
 from ._first_run import Record
+from ._margin import search_with_margin, slower_collectives
 from .errors import BraidError, MemoryLimitError, ScheduleError
 from .schedule import Machine, Schedule, schedule
 from .schedule.graph import _MOST
@@ -29,6 +30,9 @@ DEFAULT_MACHINE = "h100x8"
 
 #: The steps of a search, where nobody asks for an effort: a compile waits for it.
 _STEPS_PER_NODE, _MOST_STEPS = 20_000, 15_000_000
+
+#: The steps of a search that only compares two ways.
+_FEW_STEPS = 500_000
 
 
 #: FSDP2 and DDP in their usual mode issue their collectives outside of the graphs that are compiled.
@@ -67,6 +71,7 @@ class OverlapPass:
         "estimates": "auto",
         "machine": None,
         "contention": None,
+        "margin": None,
         "min_gain": 0.01,
         "memory_budget": 0.2,
         "max_memory": None,
@@ -140,6 +145,9 @@ class OverlapPass:
         gain = options["min_gain"]
         if isinstance(gain, bool) or not (isinstance(gain, (int, float)) and 0 <= gain < 1):
             raise ScheduleError(f"found min_gain={gain!r}, expected a fraction of at least 0 and below 1, or auto")
+        margin = options["margin"]
+        if isinstance(margin, bool) or not (margin is None or (isinstance(margin, (int, float)) and 0 <= margin < 10)):
+            raise ScheduleError(f"found margin={margin!r}, expected a fraction of at least 0 and below 10, or None")
         budget = options["memory_budget"]
         is_number = isinstance(budget, (int, float)) and not isinstance(budget, bool)
         if budget is not None and not (is_number and 0 <= budget < math.inf):
@@ -338,7 +346,36 @@ class OverlapPass:
             self.log.warning("the order of collectives that was decided before takes more memory: %s", error)
             return self._search(graph, machine, before, has_limit=False)
 
+    def estimate_best(self, graph):
+        """The makespan of the best order of `graph` that a short search finds, in nanoseconds; the mean of that for the predicted times and
+        for longer ones of collectives, if there is a margin."""
+        machine = self.get_machine() if self.has_contention() else None
+        margin = self.get_margin()
+        makespan = self._estimate_once(graph, machine)
+        if not margin:
+            return makespan
+        with slower_collectives(graph, 1 + margin):
+            return (makespan + self._estimate_once(graph, machine)) // 2
+
+    def _estimate_once(self, graph, machine):
+        problem = Problem(graph, machine)
+        before = Schedule(problem, problem.to_native(problem.program_order()), "program order")
+        try:
+            return min(before.makespan, self._search_once(graph, machine, before, most_steps=_FEW_STEPS).makespan)
+        except MemoryLimitError:
+            return before.makespan
+
+    def get_margin(self):
+        """By which fraction collectives may take longer than predicted."""
+        margin = self.options["margin"]
+        return (0.5 if self.has_contention() else 0) if margin is None else margin
+
     def _search(self, graph, machine, before, has_limit=True):
+        """The best order of `graph` within the limits, also where collectives take longer than predicted."""
+        search = functools.partial(self._search_once, graph, machine, before, has_limit)
+        return search_with_margin(graph, machine, self.get_margin(), search)
+
+    def _search_once(self, graph, machine, before, has_limit=True, most_steps=_MOST_STEPS):
         """The best order of `graph` within the limits, which the order `before` sets in part."""
         options = self.options
         is_default = options["effort"] == "default"
@@ -352,7 +389,7 @@ class OverlapPass:
             algorithm=options["algorithm"],
             # Beside a compile the order counts, and good bounds take as long as the search.
             effort="low" if is_default else options["effort"],
-            steps=min(_MOST_STEPS, _STEPS_PER_NODE * len(graph)) if is_default else None,
+            steps=min(most_steps, _STEPS_PER_NODE * len(graph)) if is_default else None,
         )
         self.log.info(
             "%d nodes: %d ns before, %d ns by %s, no order below %d ns; peak %d bytes before, %d now",
