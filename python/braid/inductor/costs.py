@@ -6,6 +6,8 @@
 import logging
 
 from .. import _torch, _torch_costs
+from .measured_kernels import kernel_times
+from .nodes import get_origin
 
 _NS_PER_MS = 1e6
 
@@ -54,6 +56,9 @@ class Costs:
                 cost = 0
             elif cost is None or self.contention:
                 own, demand, link = self._estimate(record, snode)
+                measured = kernel_times.get(snode) if record.kind == "compute" else None
+                if measured is not None:
+                    own, demand = measured, self._stretch(demand, own, measured)
                 cost = own if cost is None else cost
             if not self.contention:
                 demand = link = None
@@ -98,11 +103,19 @@ class Costs:
             demand = {"memory_bytes": size}
         return (0 if self._is_free(snode) else cost), demand, None
 
+    @staticmethod
+    def _stretch(demand, estimated, measured):
+        """The demand of a kernel that takes `measured` ns: what limits it is what was taken to limit it."""
+        if not isinstance(demand, dict):
+            return demand
+        arithmetic = demand.get("arithmetic_ns", 0)
+        return {**demand, "arithmetic_ns": measured if arithmetic >= estimated > 0 else min(arithmetic, measured)}
+
     def _estimate_product(self, snode):
         """The time of a node that is one matmul, where tiles count; None for others."""
         if not self.has_profile:
             return None
-        origins = [inner.node.get_origin_node() for inner in snode.get_nodes() if inner.node is not None]
+        origins = [get_origin(inner.node) for inner in snode.get_nodes() if inner.node is not None]
         products = [_torch_costs.get_product(origin) for origin in origins if origin is not None]
         if len(products) != 1 or products[0] is None:
             return None
@@ -112,12 +125,22 @@ class Costs:
     def _estimate_collective(self, kind, record, snode):
         ranks, nodes = self.groups.describe(record.lane)
         inputs, outputs = self._get_bytes(kind, ranks, snode)
-        key = kind, inputs, outputs, ranks, nodes
+        transport, max_ctas = record.choice or (None, 0)
+        key = kind, inputs, outputs, ranks, nodes, transport, max_ctas
         time = self._times.get(key)
         if time is None:
-            time = self.machine.collective(kind, inputs, outputs, ranks=ranks, nodes=nodes)
+            time = self.machine.collective(
+                kind, inputs, outputs, ranks=ranks, nodes=nodes, transport=transport, max_ctas=max_ctas
+            )
             self._times[key] = time
         return time.ns, time, "inter-node" if nodes > 1 else "intra-node"
+
+    def is_measured(self, group, kind, result_bytes, lane):
+        """Whether the profile says what a collective with a result of so many bytes takes in a `Lane` of the group."""
+        ranks, nodes = self.groups.describe(group)
+        sizes = (result_bytes // ranks, result_bytes) if kind == "all_gather" else (result_bytes * ranks, result_bytes)
+        options = {"ranks": ranks, "nodes": nodes, "transport": lane.transport, "max_ctas": lane.max_ctas}
+        return nodes == 1 and self.machine.collective(kind, *sizes, **options).measured
 
     @classmethod
     def _get_bytes(cls, kind, ranks, snode):
@@ -177,7 +200,7 @@ class Costs:
         for inner in snode.get_nodes():
             if inner.node is None:
                 continue
-            origin = inner.node.get_origin_node()
+            origin = get_origin(inner.node)
             count = _torch_costs.count_flops(origin) if origin is not None else 0
             if count:
                 flops += count

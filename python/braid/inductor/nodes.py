@@ -15,12 +15,14 @@ from ..schedule import Graph
 class Record:
     """What the graph has to know of one scheduler node."""
 
-    __slots__ = ("name", "kind", "lane", "before", "sequence", "dropped", "awaits")
+    __slots__ = ("name", "kind", "lane", "choice", "before", "sequence", "dropped", "awaits")
 
     def __init__(self, name, kind):
         self.name = name
         self.kind = kind
         self.lane = None
+        #: The `Lane` that it takes instead of that of its process group.
+        self.choice = None
         #: Places of the nodes that it has to stay after; of the collective before it, whose order counts for
         #: nothing but itself; of the starts that it awaits.
         self.before = set()
@@ -73,6 +75,19 @@ def _has_effect(snode):
     return snode.has_side_effects()
 
 
+def get_origin(node):
+    """The node of the FX graph that an IR node computes; None if it is not one alone.
+
+    Inductor does not say so for kernels with several results, such as attention: there it is the one that calls the same op.
+    """
+    origin = node.get_origin_node()
+    overload = getattr(node, "op_overload", None)
+    if origin is not None or overload is None:
+        return origin
+    found = [origin for origin in node.get_origins() if origin.target is overload]
+    return found[0] if len(found) == 1 else None
+
+
 def _is_check(snode):
     """True for a check of a size that comes from data."""
     from torch._inductor import ir
@@ -85,7 +100,7 @@ def _may_draw(snode):
     overload = getattr(snode.node, "op_overload", None)
     if overload is None:
         return False
-    origin = snode.node.get_origin_node()
+    origin = get_origin(snode.node)
     if origin is not None and origin.target is overload:
         # Its operands say whether it draws.
         return _torch_ops.get_behaviour(origin).draws
@@ -280,7 +295,8 @@ class SchedulerGraph:
             places = record.before | record.sequence if keep_order else record.before
             before = [nodes[place + 1] for place in sorted(places)] or [nodes[0]]
             if record.kind == "start":
-                added = graph.start(record.name, cost, lane=record.lane, link=link, order_after=before, demand=demand)
+                lane = record.lane if record.choice is None else f"{record.lane} {record.choice}"
+                added = graph.start(record.name, cost, lane=lane, link=link, order_after=before, demand=demand)
             elif record.kind == "wait":
                 starts = [nodes[place + 1] for place in record.awaits]
                 added = graph.wait(record.name, starts, order_after=before)
