@@ -91,6 +91,10 @@ class Agreement:
         """The agreed order: `order`, unless another rank has set one before."""
         return self._check(self._store.decide(f"order/{self.key}", order))
 
+    def decide_lanes(self, choice):
+        """The agreed choice of lanes: `choice`, a number, unless another rank has set one before."""
+        return self._store.decide(f"lanes/{self.key}", choice)
+
     def _check(self, order):
         if sorted(order) != list(range(len(self.collectives))):
             raise BraidError(f"found {order} in the store, expected an order of {len(self.collectives)} collectives")

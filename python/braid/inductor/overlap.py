@@ -7,8 +7,9 @@ from .. import _torch
 from .._compiled_graphs import note
 from ..errors import ScheduleError
 from ..schedule import Machine
-from . import check, order_facts
+from . import check, lanes, order_facts
 from .costs import Costs
+from .measured_kernels import kernel_times
 from .nodes import SchedulerGraph, get_kinds
 
 #: Nanoseconds, demand and link of a node whose costs nobody knows.
@@ -23,7 +24,7 @@ class Overlap(_torch.OverlapPass):
     """
 
     #: The options of both passes, and its own.
-    DEFAULTS = {**_torch.OverlapPass.DEFAULTS, "profile": "auto"}
+    DEFAULTS = {**_torch.OverlapPass.DEFAULTS, "profile": "auto", "lanes": None}
 
     def with_options(self, **options):
         """The same pass with other options.
@@ -46,6 +47,9 @@ class Overlap(_torch.OverlapPass):
         contention : bool or None
             Compute and communication slow each other down as `machine` says; the search takes longer. None:
             where there is a profile.
+        margin : float or None
+            Of two orders that are about as good the one counts that loses less where collectives take longer than
+            predicted, by this fraction. None: 0.5 with contention, else 0.
         min_gain : float or "auto"
             The order that the graph came with stays unless the new one is predicted to take so much less
             time: 0.01 is 1 %, and "auto".
@@ -63,6 +67,10 @@ class Overlap(_torch.OverlapPass):
             The order of collectives is the same in each run, also where ranks have uneven shards: it follows from kinds,
             sizes and dependences of the collectives, and not from costs of compute, so that it gains less. None: where
             ``torch.use_deterministic_algorithms`` or Inductor's ``deterministic`` asks for it.
+        lanes : bool or None
+            Collectives may run in lanes of their own: process groups that the first run makes beside the program's, where gathers
+            go by copy engines and reductions have few thread blocks (docs/start/pytorch.md). None: on GPUs,
+            where a profile has measured copy engines. True: also elsewhere, without copy engines.
         algorithm : str
             One of `braid.schedule.algorithms()` instead of the search.
         effort : {"low", "default", "high"}
@@ -87,7 +95,12 @@ class Overlap(_torch.OverlapPass):
         """
         return super().with_options(**options)
 
+    def _get_cache_key(self):
+        return f"{super()._get_cache_key()} {kernel_times.get_digest()}"
+
     def _check_options(self):
+        if self.options["lanes"] not in (None, True, False):
+            raise ScheduleError(f"found lanes={self.options['lanes']!r}, expected True, False or None")
         machine, profile = (self.options[name] for name in ("machine", "profile"))
         if profile not in (None, "auto") and isinstance(machine, Machine):
             raise ScheduleError("found a profile beside a Machine, expected a Machine that has the profile")
@@ -145,18 +158,48 @@ class Overlap(_torch.OverlapPass):
         free = graph.build([_FREE] * len(snodes), self.keeps_order())
         agreement = self.make_agreement(free, collectives)
         try:
-            costs = Costs(self, graph).get()
-            order = self.find_order(graph.build(costs, self.keeps_order()), agreement)
+            costs = Costs(self, graph)
+            candidates = self._choose_lanes(graph, costs, agreement)
+            order = self.find_order(graph.build(costs.get(), self.keeps_order()), agreement)
         except Exception as error:
             if agreement is None:
                 raise
+            candidates = None
             order = self.take_order(free, agreement, error)
         ordered = [snodes[index - 1] for index in order if index != 0]
+        plan = candidates and lanes.Plan(candidates, ordered)
         if ordered != snodes:
             order_facts.renew(graph, ordered)
         if collectives and self.has_check():
             check.add_check(self.make_record(collectives, agreement, order), snodes)
+        if plan:
+            plan.write()
         return ordered
+
+    def _choose_lanes(self, graph, costs, agreement):
+        """Gives collectives the lanes by which the graph takes least; the `Candidates`, None if all stay in the program's lanes."""
+        wanted = self.options["lanes"]
+        has_profile = self.get_profile() is not None and self.get_machine().is_shared
+        if wanted is False or (wanted is None and not has_profile) or not lanes.can_write():
+            return None
+        if agreement is None and self.has_to_agree():
+            # Nothing says that the ranks choose the same lanes.
+            return None
+        candidates = lanes.Candidates(graph, costs, is_forced=bool(wanted))
+        if not candidates.kinds:
+            return None
+        makespans = []
+        for choice in ({}, *lanes.CHOICES):
+            candidates.assign(choice)
+            makespans.append(self.estimate_best(graph.build(costs.get(), self.keeps_order())))
+        best = min(range(len(makespans)), key=makespans.__getitem__)
+        if best == 0 or makespans[best] > makespans[0] * (1 - self.options["min_gain"]):
+            best = 1 if wanted else 0
+        best = agreement.decide_lanes(best) if agreement else best
+        self.log.info("lanes: %s ns with those of the program, %s ns with others: %d", *makespans[:1], makespans[1:], best)
+        candidates.assign(({}, *lanes.CHOICES)[best])
+        self.notes.extend(candidates.describe())
+        return candidates if best else None
 
     def _record_failure(self, snodes):
         """Has the generated code say that its collectives keep their order, for ranks where they do not."""

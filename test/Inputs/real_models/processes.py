@@ -15,6 +15,8 @@ PASSES = (
     "inductor keep",
     "inductor defaults",
     "inductor drawn",
+    "inductor lanes",
+    "inductor lanes drawn",
     "fx",
     "fx keep",
     "fx drawn",
@@ -35,10 +37,12 @@ def make_passes(name, seed):
     options = {"machine": "h100x8", "min_gain": 0, "estimates": _estimate}
     where, _, how = name.partition(" ")
     options |= {"keep_order": True} if how == "keep" else {}
+    lanes = {"lanes": True} if how.startswith("lanes") else {}
+    options |= lanes
 
     def make(kind):
-        if how == "drawn":
-            return drawn(kind, seed)
+        if how.endswith("drawn"):
+            return drawn(kind, seed, **lanes)
         return kind() if how == "defaults" else kind(**options)
 
     scheduler = make(braid.inductor.Overlap) if where in ("inductor", "both") else None

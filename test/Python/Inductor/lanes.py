@@ -1,0 +1,258 @@
+"""Collectives of braid.inductor in lanes of their own, over gloo: process groups that the first run makes, and results of gathers in
+memory that they share. Results are those of the program."""
+
+# REQUIRES: package, torch
+# RUN: %package_python -W ignore %s
+
+import json
+import os
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+import torch_ranks
+import torch_steps
+from braid._registered_memory import ALIGNMENT, place
+
+RANKS = 2
+
+
+def make_step(layers=4, size=256):
+    """Layers whose weights are gathered where they are read, and the gradient of each scattered: as FSDP. No op of it needs a C++
+    compiler."""
+    import torch
+    import torch.distributed as dist
+    import torch.distributed._functional_collectives as funcol
+
+    world = dist.group.WORLD.group_name
+
+    def step(x, *shards):
+        scattered = []
+        for shard in shards:
+            weight = funcol.all_gather_tensor(shard, 0, world)
+            x = x @ weight
+            scattered.append(funcol.reduce_scatter_tensor(x.t() @ x, "sum", 0, world))
+        return x, *scattered
+
+    def make_inputs(seed):
+        generator = torch.Generator().manual_seed(seed)
+        shards = [torch.randn(size // RANKS, size, generator=generator) / size**0.5 for _ in range(layers)]
+        return [torch.randn(64, size, generator=generator), *shards]
+
+    return step, make_inputs
+
+
+def compile_step(step, **options):
+    import torch
+    from braid.inductor import Overlap
+
+    overlap = Overlap(**{"machine": "cpu", "min_gain": 0, "lanes": True, **options})
+    config = {
+        "compile_threads": 1,
+        "fx_graph_cache": False,
+        "reorder_for_compute_comm_overlap": True,
+        "reorder_for_compute_comm_overlap_passes": [overlap],
+    }
+    return overlap, torch.compile(step, options=config)
+
+
+def get_code(function, inputs):
+    from torch._inductor.utils import run_and_get_code
+
+    result, code = run_and_get_code(function, *inputs)
+    return result, "".join(code)
+
+
+def check(rank, compiled, step, make_inputs, seeds):
+    import torch
+
+    for seed in seeds:
+        inputs = make_inputs(seed + rank)
+        expected = step(*inputs)
+        for one, other in zip(compiled(*inputs), expected):
+            torch.testing.assert_close(one, other)
+
+
+def equal_to_the_program(rank):
+    from braid import _lanes
+
+    step, make_inputs = make_step()
+    overlap, compiled = compile_step(step)
+    _, code = get_code(compiled, make_inputs(0))
+    check(rank, compiled, step, make_inputs, (1, 2, 3))
+    (room,) = next(iter(_lanes._Room._of_world.values())).values()
+    memory = room.lanes["copy", 0].memory
+    return {
+        "in lanes": code.count(" = braid_lanes_"),
+        "begin": code.count(".begin()"),
+        "bytes": sum(memory.sizes),
+        "reason": overlap.reason,
+        "notes": overlap.notes,
+    }
+
+
+def a_result_that_escapes(rank):
+    """The caller keeps a gathered weight, which the next run must not write to."""
+    import torch
+    import torch.distributed as dist
+    import torch.distributed._functional_collectives as funcol
+
+    world = dist.group.WORLD.group_name
+
+    def step(x, first, second):
+        weight, kept = funcol.all_gather_tensor(first, 0, world), funcol.all_gather_tensor(second, 0, world)
+        return x @ weight @ kept, kept.view(-1)
+
+    _, compiled = compile_step(step)
+    inputs = [torch.randn(8, 256), torch.randn(128, 256), torch.randn(128, 256)]
+    (_, kept), code = get_code(compiled, inputs)
+    before = kept.clone()
+    inputs[2] = inputs[2] + 1
+    compiled(*inputs)
+    torch.testing.assert_close(kept, before, rtol=0, atol=0)
+    return {"in lanes": code.count(" = braid_lanes_")}
+
+
+def graphs_share_memory(rank):
+    """A larger graph takes what a smaller one has, and adds what is missing."""
+    from braid import _lanes
+
+    sizes = []
+    for layers in (2, 2, 5):
+        step, make_inputs = make_step(layers)
+        _, compiled = compile_step(step)
+        check(rank, compiled, step, make_inputs, (1, 2))
+        (room,) = next(iter(_lanes._Room._of_world.values())).values()
+        sizes.append(room.lanes["copy", 0].memory.sizes)
+    return {"sizes": sizes}
+
+
+def one_rank_cannot(rank):
+    """All ranks run what the program has, and say why."""
+    from braid import _lanes
+
+    step, make_inputs = make_step()
+    _, compiled = compile_step(step)
+    real = _lanes._Lane.place
+
+    def refuse(lane, planned):
+        if rank == 1:
+            raise RuntimeError("no more memory")
+        return real(lane, planned)
+
+    with mock.patch.object(_lanes._Lane, "place", refuse), unittest.TestCase().assertLogs("braid.inductor") as logs:
+        compiled(*make_inputs(rank))
+        logged = "\n".join(logs.output)
+    check(rank, compiled, step, make_inputs, (1, 2))
+    return {"logged": [line for line in logged.splitlines() if "run without lanes" in line]}
+
+
+SCENARIOS = {f.__name__: f for f in (equal_to_the_program, a_result_that_escapes, graphs_share_memory, one_rank_cannot)}
+
+
+class Places(unittest.TestCase):
+    """Where results stand in the memory of a lane."""
+
+    def test_results_that_live_at_once_share_no_byte(self):
+        intervals = [(0, 4, 1000), (2, 6, 3000), (5, 9, 1000), (7, 9, 2000)]
+        places, more = place(intervals, [])
+        self.assertEqual({chunk for chunk, _ in places}, {0})
+        spans = [(first, last, at, at + size) for (first, last, size), (_, at) in zip(intervals, places)]
+        for index, (first, last, begin, end) in enumerate(spans):
+            self.assertEqual(begin % ALIGNMENT, 0)
+            for other_first, other_last, other_begin, other_end in spans[:index]:
+                apart_in_time = last < other_first or other_last < first
+                self.assertTrue(apart_in_time or end <= other_begin or other_end <= begin)
+        # No less is possible: 3000 and 2000 or 1000 bytes live at once.
+        self.assertEqual(more, 3072 + 1024)
+
+    def test_chunks_that_exist_come_first(self):
+        places, more = place([(0, 1, 512), (0, 1, 1024), (1, 2, 512)], [1024])
+        self.assertEqual(places, [(1, 0), (0, 0), (1, 512)])
+        self.assertEqual(more, 1024)
+
+    def test_no_more_where_all_fit(self):
+        self.assertEqual(place([(0, 1, 512), (2, 3, 700)], [1024]), ([(0, 0), (0, 0)], 0))
+
+
+def run_rank(store, rank, scenario):
+    with torch_ranks.gloo(store, rank, RANKS):
+        print("told", json.dumps(SCENARIOS[scenario](rank)))
+
+
+class Choice(unittest.TestCase):
+    """Lanes are taken where the profile of the machine has measured them, and the whole graph gains."""
+
+    @classmethod
+    def setUpClass(cls):
+        torch_steps.start_fake_group(4)
+
+    def choose(self, width=4096, **options):
+        import torch
+        from braid.inductor import Overlap, lanes
+        from torch._subclasses import FakeTensorMode
+
+        step, _ = make_step()
+        with FakeTensorMode():
+            shards = [torch.empty(width // 4, width, dtype=torch.bfloat16) for _ in range(6)]
+            inputs = torch.empty(4096, width, dtype=torch.bfloat16), *shards
+        overlap = Overlap(**{"machine": "h200x8", "agree": False, "keep_order": False, **options})
+        with mock.patch.object(lanes, "_DEVICES", {"cpu"}):
+            torch_steps.compile_until_scheduled(step, inputs, [overlap])
+        self.assertIsNone(overlap.reason)
+        return overlap
+
+    def test_gathers_by_copy_engines(self):
+        overlap = self.choose()
+        self.assertIn("all_gather runs by copy engines", overlap.notes)
+        self.assertLess(overlap.last.makespan, self.choose(lanes=False).last.makespan)
+
+    def test_nobody_has_measured_four_ranks(self):
+        self.assertEqual(self.choose(machine="h100x8").notes, [])
+
+    def test_no_profile(self):
+        self.assertEqual(self.choose(profile=None).notes, [])
+
+    def test_small_gathers(self):
+        self.assertNotIn("all_gather runs by copy engines", self.choose(width=512).notes)
+
+
+class Lanes(unittest.TestCase):
+    def run_ranks(self, scenario):
+        with tempfile.TemporaryDirectory() as folder:
+            words = [[__file__, os.path.join(folder, "store"), str(rank), scenario] for rank in range(RANKS)]
+            outputs = torch_ranks.run_ranks(folder, words, [{}] * RANKS)
+        return [json.loads(output.rpartition("told ")[2]) for output in outputs]
+
+    def test_equal_to_the_program(self):
+        told, other = self.run_ranks("equal_to_the_program")
+        self.assertEqual(told, other)
+        self.assertIsNone(told["reason"])
+        self.assertEqual((told["in lanes"], told["begin"]), (4, 1))
+        self.assertIn("all_gather runs by copy engines", told["notes"])
+        # Four weights of 256 KiB, of which not all live at once.
+        self.assertLess(told["bytes"], 4 << 18)
+
+    def test_a_result_that_escapes(self):
+        for told in self.run_ranks("a_result_that_escapes"):
+            self.assertEqual(told["in lanes"], 1)
+
+    def test_graphs_share_memory(self):
+        told, other = self.run_ranks("graphs_share_memory")
+        self.assertEqual(told, other)
+        first, second, third = told["sizes"]
+        self.assertEqual(first, second)
+        self.assertEqual(third[: len(first)], first)
+
+    def test_one_rank_cannot(self):
+        first, second = self.run_ranks("one_rank_cannot")
+        self.assertRegex(first["logged"][0], "run without lanes of their own: a rank cannot make them: not this one")
+        self.assertRegex(second["logged"][0], "run without lanes of their own: a rank cannot make them: no more memory")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 4:
+        run_rank(sys.argv[1], int(sys.argv[2]), sys.argv[3])
+    else:
+        unittest.main()
