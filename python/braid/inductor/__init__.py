@@ -6,10 +6,8 @@
 ::
 
     import braid.inductor
-    import torch._inductor.config as config
 
-    config.reorder_for_compute_comm_overlap = True
-    config.reorder_for_compute_comm_overlap_passes = [braid.inductor.overlap]
+    model = torch.compile(model, options=braid.inductor.options())
 
 Tested with PyTorch 2.11 to 2.13; a newer one gets a warning. A compile never fails because of this pass: whatever
 it does not know it leaves in Inductor's order, and logs why (the logger "braid.inductor").
@@ -17,8 +15,21 @@ it does not know it leaves in Inductor's order, and logs why (the logger "braid.
 """
 
 from .._compiled_graphs import Call, CompiledGraph, Explanation, explain, watch
+from .measured_kernels import KernelTimes, kernel_times, tune
 from .overlap import Overlap, overlap
+from .settings import options
 
-__all__ = ["Call", "CompiledGraph", "Explanation", "Overlap", "explain", "overlap"]
+__all__ = [
+    "Call",
+    "CompiledGraph",
+    "Explanation",
+    "KernelTimes",
+    "Overlap",
+    "explain",
+    "kernel_times",
+    "options",
+    "overlap",
+    "tune",
+]
 
 watch()

@@ -1,0 +1,41 @@
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""All of Braid for `torch.compile` by one argument."""
+
+from .overlap import Overlap
+
+
+def options(*, cuda_graphs=False, **pass_options):
+    """What to give to ``torch.compile(model, options=...)``.
+
+    ::
+
+        model = torch.compile(model, options=braid.inductor.options())
+
+    Forward and backward graphs are ordered by a pass of their own `Overlap`. Add settings of Inductor to the result as to any dict.
+
+    Parameters
+    ----------
+    cuda_graphs : bool
+        The graphs run as CUDA graphs, with their collectives, as with ``mode="reduce-overhead"``, which `torch.compile` takes instead
+        of options only.
+    **pass_options
+        Those of `Overlap.with_options`.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    braid.schedule.ScheduleError
+        An unknown option, or an invalid value of one.
+    """
+    result = {
+        "reorder_for_compute_comm_overlap": True,
+        "reorder_for_compute_comm_overlap_passes": [Overlap(**pass_options)],
+    }
+    if cuda_graphs:
+        result["triton.cudagraphs"] = True
+    return result

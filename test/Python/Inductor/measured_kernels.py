@@ -1,0 +1,161 @@
+"""Times of PyTorch's own kernels that braid.inductor has measured, and the one line that gives torch.compile all of Braid."""
+
+# REQUIRES: package, torch
+# RUN: %package_python -W ignore %s
+
+import json
+import os
+import tempfile
+import unittest
+from unittest import mock
+
+import braid.inductor
+import torch
+import torch._inductor.config as config
+import torch.distributed._functional_collectives as funcol
+import torch_steps
+from braid.inductor import costs
+from braid.inductor import measured_kernels as module
+from braid.inductor.measured_kernels import KernelTimes
+from braid.schedule import ScheduleError
+
+
+def attend(q, k, v, w):
+    weight = funcol.all_reduce(w, "sum", "0")
+    attended = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return attended.reshape(q.shape[2], -1) @ weight
+
+
+def make_inputs():
+    q, k, v = (torch.empty(1, 4, 16, 8) for _ in range(3))
+    return q, k, v, torch.empty(32, 32)
+
+
+def compile_with(overlap):
+    return torch_steps.compile_until_scheduled(attend, make_inputs(), [overlap])
+
+
+class Signatures(unittest.TestCase):
+    def test_kernels_that_inductor_does_not_generate_are_asked_for(self):
+        times = KernelTimes()
+        with mock.patch.object(costs, "kernel_times", times):
+            compile_with(braid.inductor.Overlap(machine="cpu"))
+        attention, product = sorted(times.missing)
+        self.assertRegex(attention, r"^aten\._scaled_dot_product_\w+\.default\(1x4x16x8xfloat32 by 512,128,8,1, .* True\)$")
+        self.assertRegex(product, r"^aten\.mm\.default\(16x32xfloat32 by 32,1, \d+x32xfloat32 by 32,1\)$")
+
+    def test_measured_times_count(self):
+        times = KernelTimes()
+        with mock.patch.object(costs, "kernel_times", times):
+            compile_with(braid.inductor.Overlap(machine="cpu"))
+            times.times.update(dict.fromkeys(times.missing, 5_000_000))
+            overlap = braid.inductor.Overlap(machine="cpu")
+            compile_with(overlap)
+        taken = [slice.end - slice.start for slice in (overlap.last or overlap.before).timeline]
+        self.assertEqual(taken.count(5_000_000), 2)
+
+    def test_measuring(self):
+        times = KernelTimes()
+        with mock.patch.object(costs, "kernel_times", times):
+            compile_with(braid.inductor.Overlap(machine="cpu"))
+        wanted = set(times.missing)
+        self.assertEqual(times.measure(), 2)
+        self.assertEqual(set(times.times), wanted)
+        self.assertTrue(all(ns > 0 for ns in times.times.values()))
+        self.assertEqual((times.missing, times.measure()), ({}, 0))
+
+    def test_a_kernel_that_cannot_run_alone_is_asked_for_once(self):
+        times = KernelTimes()
+        with mock.patch.object(costs, "kernel_times", times):
+            compile_with(braid.inductor.Overlap(machine="cpu"))
+            with mock.patch.object(module, "_make", side_effect=RuntimeError("no memory")):
+                times.measure()
+            self.assertEqual(times.times, {})
+            compile_with(braid.inductor.Overlap(machine="cpu"))
+        self.assertEqual(times.missing, {})
+
+    def test_operands_that_are_expanded(self):
+        operand = module._Tensor((3, 4), (0, 1), torch.float32, "cpu")
+        self.assertEqual(module._make(torch, operand).stride(), (0, 1))
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "times.json")
+
+    def test_what_was_saved_is_loaded(self):
+        times, other = KernelTimes(), KernelTimes()
+        times.times = {"aten.mm.default(1x1xfloat32 by 1,1)": 12}
+        times.save(self.path)
+        self.assertEqual(os.listdir(os.path.dirname(self.path)), ["times.json"])
+        other.load(self.path)
+        self.assertEqual(other.times, times.times)
+        self.assertEqual(other.get_digest(), times.get_digest())
+        self.assertNotEqual(other.get_digest(), KernelTimes().get_digest())
+
+    def check_error(self, content, text):
+        with open(self.path, "w") as file:
+            file.write(content)
+        with self.assertRaisesRegex(ScheduleError, f"times.json: {text}"):
+            KernelTimes().load(self.path)
+
+    def test_files_that_are_none(self):
+        self.check_error("{", "found no times of kernels: ")
+        self.check_error("[]", 'expected a list "kernels" and "version": 1')
+        self.check_error(json.dumps({"version": 2, "kernels": []}), 'expected a list "kernels" and "version": 1')
+        entry = {"signature": "aten.mm", "ns": -1}
+        self.check_error(json.dumps({"version": 1, "kernels": [entry]}), r"kernels\[0\]: expected a text")
+        with self.assertRaisesRegex(ScheduleError, "/nowhere/times.json: found no times of kernels: "):
+            KernelTimes().load("/nowhere/times.json")
+
+    def test_times_of_another_device(self):
+        with open(self.path, "w") as file:
+            json.dump({"version": 1, "device": "NVIDIA H900", "kernels": []}, file)
+        with self.assertLogs("braid.inductor") as logs:
+            KernelTimes().load(self.path)
+        self.assertIn("times.json has times of NVIDIA H900, this is", logs.output[0])
+
+
+class Options(unittest.TestCase):
+    def test_they_are_settings_of_inductor(self):
+        known = config.get_config_copy()
+        options = braid.inductor.options(cuda_graphs=True, machine="cpu")
+        self.assertLessEqual(set(options), set(known))
+        self.assertEqual(options["reorder_for_compute_comm_overlap_passes"][0].options["machine"], "cpu")
+        self.assertTrue(options["triton.cudagraphs"])
+        self.assertNotIn("triton.cudagraphs", braid.inductor.options())
+
+    def test_torch_compile_takes_them(self):
+        options = braid.inductor.options(machine="cpu")
+        step = lambda x: (funcol.all_reduce(x @ x, "sum", "0"), x @ x @ x)  # noqa: E731
+        with config.patch(force_disable_caches=True):
+            torch.compile(step, options=options)(torch.ones(4, 4))
+        self.assertIsNotNone(options["reorder_for_compute_comm_overlap_passes"][0].last)
+
+    def test_unknown_options(self):
+        with self.assertRaisesRegex(ScheduleError, "found the option 'lains', expected one of: "):
+            braid.inductor.options(lains=True)
+        with self.assertRaisesRegex(ScheduleError, "found lanes=3, expected True, False or None"):
+            braid.inductor.options(lanes=3)
+        with self.assertRaisesRegex(ScheduleError, "found margin=-1, expected a fraction of at least 0"):
+            braid.inductor.options(margin=-1)
+
+    def test_tuning_needs_a_step(self):
+        with self.assertRaisesRegex(ScheduleError, "found step=3, expected a callable"):
+            braid.inductor.tune(3)
+
+    def test_tuning(self):
+        """The step runs until no kernel lacks a time, and each compile is a new one."""
+        times = KernelTimes()
+        compiled = torch.compile(lambda x, w: x @ w.t() @ w, options=braid.inductor.options(machine="cpu"))
+        with mock.patch.object(module, "kernel_times", times):
+            found = braid.inductor.tune(compiled, torch.ones(4, 4), torch.ones(4, 4))
+        # No graph with a collective, no cost.
+        self.assertEqual((found, found.times), (times, {}))
+
+
+if __name__ == "__main__":
+    torch_steps.start_fake_group(8)
+    unittest.main()
