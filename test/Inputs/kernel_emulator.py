@@ -8,6 +8,7 @@
 """Runs the kernels of a program on the host, from the LLVM IR that a GPU's code
 is made of: kernel_emulator.cpp emulates the GPU."""
 
+import _ctypes
 import ctypes
 import functools
 import os
@@ -67,6 +68,11 @@ class Emulator:
         emulator = compile_emulator(cxx, os.path.dirname(directory))
         bt.command([cxx, "-O1", "-ffp-contract=off", "-w", "-fPIC", "-shared", code, emulator, "-o", library])
         self.library = ctypes.CDLL(library)
+
+    def __del__(self):
+        # A library keeps the stacks of its threads, up to 128 MiB.
+        if getattr(self, "library", None):
+            _ctypes.dlclose(self.library._handle)
 
     def run(self, inputs):
         """The results of the program, as arrays of their storage types."""
