@@ -81,13 +81,6 @@ std::optional<std::string> braid::convertVerifyEach(const std::string &text) {
   return isSet ? std::optional<std::string>("=each") : std::nullopt;
 }
 
-std::string braid::getModulePasses(const std::string &text) {
-  const std::string anchor = "builtin.module(";
-  if (text.rfind(anchor, 0) != 0 || text.back() != ')')
-    return text;
-  return text.substr(anchor.size(), text.size() - anchor.size() - 1);
-}
-
 ArgumentList::ArgumentList(const char *tool, int argc, char **argv,
                            const std::vector<RenamedArgument> &renamed) {
   if (argc > 0)

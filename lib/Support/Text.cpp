@@ -108,3 +108,10 @@ std::string braid::makePrintable(std::string_view message) {
   });
   return result;
 }
+
+std::string braid::getModulePasses(const std::string &text) {
+  const std::string anchor = "builtin.module(";
+  if (text.rfind(anchor, 0) != 0 || text.back() != ')')
+    return text;
+  return text.substr(anchor.size(), text.size() - anchor.size() - 1);
+}

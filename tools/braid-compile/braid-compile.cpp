@@ -19,6 +19,7 @@
 #include "braid/Support/OutputFile.h"
 #include "braid/Support/RenamedArguments.h"
 #include "braid/Support/SourceKind.h"
+#include "braid/Support/Text.h"
 #include "braid/Target/Host/HostTarget.h"
 
 #include "mlir/IR/AsmState.h"

@@ -52,10 +52,6 @@ std::string appendUnit(const std::string &text, const char *unit);
 /// set; no result otherwise.
 std::optional<std::string> convertVerifyEach(const std::string &text);
 
-/// The passes in `text`, a list of passes or a pipeline as MLIR's option
-/// `--pass-pipeline` takes it: `builtin.module(...)` around the list.
-std::string getModulePasses(const std::string &text);
-
 /// A command line as `main` takes it, in its present spelling.
 class ArgumentList {
 public:

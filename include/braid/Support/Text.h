@@ -38,6 +38,10 @@ std::string escapeControls(std::string_view text);
 /// lines: newlines, tabs and backslashes stay.
 std::string makePrintable(std::string_view message);
 
+/// The passes in `text`, a list of passes or a pipeline as MLIR's option
+/// `--pass-pipeline` takes it: `builtin.module(...)` around the list.
+std::string getModulePasses(const std::string &text);
+
 } // namespace braid
 
 #endif // BRAID_SUPPORT_TEXT_H

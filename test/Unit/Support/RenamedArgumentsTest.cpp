@@ -63,11 +63,3 @@ TEST(RenamedArguments, WarningsEscapeWhatUsersWrite) {
   EXPECT_THAT(renameArguments({"--beside=\x1b[31m"}, renamed).warnings.front(),
               testing::StartsWith("'--beside=\\1B[31m'"));
 }
-
-TEST(RenamedArguments, ModulePassesHaveNoAnchor) {
-  EXPECT_EQ(getModulePasses("builtin.module(a,func.func(b))"),
-            "a,func.func(b)");
-  EXPECT_EQ(getModulePasses("a,func.func(b)"), "a,func.func(b)");
-  EXPECT_EQ(getModulePasses("builtin.module(a"), "builtin.module(a");
-  EXPECT_EQ(getModulePasses(""), "");
-}

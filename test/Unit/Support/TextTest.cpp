@@ -45,3 +45,11 @@ TEST(Text, KnowsUtf8) {
   }
   EXPECT_EQ(replaceInvalidUtf8("a\xff\xc3z"), "a\xef\xbf\xbd\xef\xbf\xbdz");
 }
+
+TEST(Text, ModulePassesHaveNoAnchor) {
+  EXPECT_EQ(getModulePasses("builtin.module(a,func.func(b))"),
+            "a,func.func(b)");
+  EXPECT_EQ(getModulePasses("a,func.func(b)"), "a,func.func(b)");
+  EXPECT_EQ(getModulePasses("builtin.module(a"), "builtin.module(a");
+  EXPECT_EQ(getModulePasses(""), "");
+}

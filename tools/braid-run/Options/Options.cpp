@@ -8,6 +8,7 @@
 
 #include "Options/Options.h"
 #include "braid/Support/RenamedArguments.h"
+#include "braid/Support/Text.h"
 
 #include <algorithm>
 #include <charconv>
