@@ -16,9 +16,10 @@ using namespace mlir;
 using namespace braid::comm;
 
 bool TokenFamily::isAwaitedDirectly() const {
-  return llvm::all_of(webs, [](const TokenWeb &web) {
-    return web.tokens.size() == 1 &&
-           llvm::all_of(web.tokens.front().getUsers(), llvm::IsaPred<WaitOp>);
+  return llvm::all_of(classes, [](const TokenClass &tokenClass) {
+    return tokenClass.tokens.size() == 1 &&
+           llvm::all_of(tokenClass.tokens.front().getUsers(),
+                        llvm::IsaPred<WaitOp>);
   });
 }
 
@@ -36,7 +37,7 @@ private:
   bool passesOn(Operation *op);
 
   llvm::MapVector<Value, unsigned> numbers;
-  llvm::IntEqClasses webs, families;
+  llvm::IntEqClasses classes, families;
   /// The tokens that other ops create or use.
   SmallVector<unsigned> strangers;
 };
@@ -52,7 +53,7 @@ void Joiner::number(Operation *function) {
       for (Block &block : region)
         llvm::for_each(block.getArguments(), add);
   });
-  webs.grow(numbers.size());
+  classes.grow(numbers.size());
   families.grow(numbers.size());
 }
 
@@ -60,7 +61,7 @@ void Joiner::join(Value first, Value second) {
   auto *one = numbers.find(first), *other = numbers.find(second);
   if (one == numbers.end() || other == numbers.end())
     return;
-  webs.join(one->second, other->second);
+  classes.join(one->second, other->second);
   families.join(one->second, other->second);
 }
 
@@ -115,23 +116,23 @@ void Joiner::visit(Operation *op) {
 SmallVector<TokenFamily> Joiner::run(Operation *function) {
   number(function);
   function->walk([&](Operation *op) { visit(op); });
-  webs.compress();
+  classes.compress();
   families.compress();
   SmallVector<TokenFamily> found(families.getNumClasses());
   SmallVector<std::pair<unsigned, unsigned>> places(
-      webs.getNumClasses(), {~0u, 0}); // family and web in it
+      classes.getNumClasses(), {~0u, 0}); // family and class in it
   for (auto [token, number] : numbers) {
     TokenFamily &family = found[families[number]];
-    auto &place = places[webs[number]];
+    auto &place = places[classes[number]];
     if (place.first == ~0u) {
-      place = {families[number], family.webs.size()};
-      family.webs.emplace_back();
+      place = {families[number], family.classes.size()};
+      family.classes.emplace_back();
     }
-    TokenWeb &web = family.webs[place.second];
-    web.tokens.push_back(token);
+    TokenClass &tokenClass = family.classes[place.second];
+    tokenClass.tokens.push_back(token);
     for (Operation *user : token.getUsers())
       if (auto wait = dyn_cast<WaitOp>(user))
-        web.waits.push_back(wait);
+        tokenClass.waits.push_back(wait);
     auto start = token.getDefiningOp<AsyncStartOpInterface>();
     if (start && token == start.getTokens()[0])
       family.starts.push_back(start);

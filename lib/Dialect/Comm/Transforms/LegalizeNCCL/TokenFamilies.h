@@ -15,14 +15,14 @@ namespace braid::comm {
 
 /// Tokens that control flow and `arith.select` pass on to one another, so that
 /// all have one type.
-struct TokenWeb {
+struct TokenClass {
   llvm::SmallVector<mlir::Value> tokens; ///< In program order.
   llvm::SmallVector<WaitOp> waits;
 };
 
-/// Webs that share starts.
+/// Classes that share starts.
 struct TokenFamily {
-  llvm::SmallVector<TokenWeb> webs;
+  llvm::SmallVector<TokenClass> classes;
   /// In program order.
   llvm::SmallVector<AsyncStartOpInterface> starts;
   /// True if an op that is neither a start, a wait nor control flow in the
