@@ -41,6 +41,15 @@ def split(text):
     return passes
 
 
+def check_prefixes(part, names):
+    """The passes of the dialect's library have its prefix; the others convert between dialects or have the project's."""
+    is_dialect = os.path.basename(part).startswith("Dialect.Comm")
+    wrong = [name for name in names if not name.startswith(("comm-",) if is_dialect else ("braid-", "convert-"))]
+    if wrong:
+        sys.exit(f"docs/passes.py: found {', '.join(wrong)} in {part}, expected the prefix "
+                 f"{'comm-' if is_dialect else 'braid- or convert-'}")
+
+
 def get_phase(name):
     for phase, (_, _, names) in PHASES.items():
         if name in names:
@@ -51,6 +60,8 @@ def get_phase(name):
 
 
 def main(folder, *parts):
+    for part in parts:
+        check_prefixes(part, [name for name, _ in split(join.join("Passes", [part], set()))])
     passes = split(join.join("Passes", parts, set()))
     if unknown := {name for _, _, names in PHASES.values() for name in names} - {name for name, _ in passes}:
         sys.exit(f"docs/passes.py: found no passes {', '.join(sorted(unknown))}, which PHASES lists")

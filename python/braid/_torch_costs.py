@@ -69,13 +69,13 @@ def get_roofline(machine, flops, size, dtype):
     return cost, {"arithmetic_ns": min(arithmetic, cost), "memory_bytes": size}
 
 
-#: Where products have their operands.
-_PRODUCTS = {"aten.mm": 0, "aten.addmm": 1, "aten.bmm": 0, "aten.baddbmm": 1}
+#: Where matmuls have their operands.
+_MATMULS = {"aten.mm": 0, "aten.addmm": 1, "aten.bmm": 0, "aten.baddbmm": 1}
 
 
-def get_product(fx_node):
+def get_matmul(fx_node):
     """(rows, columns, depth, element, batch, transposed) of a node of an FX graph; None if it is no matmul."""
-    first = _PRODUCTS.get(str(getattr(fx_node.target, "overloadpacket", None)))
+    first = _MATMULS.get(str(getattr(fx_node.target, "overloadpacket", None)))
     if first is None:
         return None
     a, b = (fx_node.args[first + i].meta["val"] for i in range(2))
@@ -116,9 +116,9 @@ def get_hint(value):
 def count_flops(fx_node):
     """Operations of a node of an FX graph by PyTorch's own formulas; 0 if it has none."""
     # The formula of most of them, without its detours: a compile has thousands.
-    product = get_product(fx_node)
-    if product is not None:
-        rows, columns, depth, _, batch, _ = product
+    matmul = get_matmul(fx_node)
+    if matmul is not None:
+        rows, columns, depth, _, batch, _ = matmul
         return 2 * rows * columns * depth * batch
 
     import torch

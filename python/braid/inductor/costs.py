@@ -93,7 +93,7 @@ class Costs:
             kind = _torch_costs.get_collective_kind(str(snode.node.python_kernel_name or snode.node.op_overload))
             if kind is not None and record.lane != "unknown group":
                 return self._estimate_collective(kind, record, snode)
-        time = self._estimate_product(snode) if record.kind == "compute" else None
+        time = self._estimate_matmul(snode) if record.kind == "compute" else None
         if time is not None:
             return time.ns, time, None
         size = max(int(snode.get_read_write_buffers_sizes() or 0), self._get_bytes_of_data(snode))
@@ -111,16 +111,16 @@ class Costs:
         arithmetic = demand.get("arithmetic_ns", 0)
         return {**demand, "arithmetic_ns": measured if arithmetic >= estimated > 0 else min(arithmetic, measured)}
 
-    def _estimate_product(self, snode):
+    def _estimate_matmul(self, snode):
         """The time of a node that is one matmul, where tiles count; None for others."""
         if not self.has_profile:
             return None
         origins = [get_origin(inner.node) for inner in snode.get_nodes() if inner.node is not None]
-        products = [_torch_costs.get_product(origin) for origin in origins if origin is not None]
-        if len(products) != 1 or products[0] is None:
+        matmuls = [_torch_costs.get_matmul(origin) for origin in origins if origin is not None]
+        if len(matmuls) != 1 or matmuls[0] is None:
             return None
-        rows, columns, depth, element, batch, transposed = products[0]
-        return self.machine.product(rows, columns, depth, element, batch=batch, transposed=transposed)
+        rows, columns, depth, element, batch, transposed = matmuls[0]
+        return self.machine.matmul(rows, columns, depth, element, batch=batch, transposed=transposed)
 
     def _estimate_collective(self, kind, record, snode):
         ranks, nodes = self.groups.describe(record.lane)

@@ -19,7 +19,7 @@ class ReorderedSum:
     operation: what adds, such as "all_reduce sum" or "linalg.matmul"
     reason: what a pass has changed, such as "in 4 chunks"
     location: the op in the program as written, a Location, or None
-    members: of a collective, the ranks of its group; 0 are all ranks. None for a product
+    members: of a collective, the ranks of its group; 0 are all ranks. None for a matmul
     """
 
     def __init__(self, found):

@@ -20,9 +20,10 @@ All times are nanoseconds, all sizes bytes. Results depend on the arguments alon
 time. The search runs without Python's global lock, and Ctrl-C ends it.
 """
 
+from .._renamed import warn_of_old_name
 from ..errors import BraidError, CycleError, MemoryLimitError, ScheduleError, UnknownNameError
 from .graph import Graph, Node
-from .machine import CollectiveTime, Machine, ProductTime, machines
+from .machine import CollectiveTime, Machine, MatmulTime, machines
 from .result import Reason, Schedule, Slice
 from .search import Progress, algorithms, compare, schedule
 
@@ -32,9 +33,9 @@ __all__ = [
     "CycleError",
     "Graph",
     "Machine",
+    "MatmulTime",
     "MemoryLimitError",
     "Node",
-    "ProductTime",
     "Progress",
     "Reason",
     "Schedule",
@@ -46,3 +47,10 @@ __all__ = [
     "machines",
     "schedule",
 ]
+
+
+def __getattr__(name):
+    if name == "ProductTime":
+        warn_of_old_name("ProductTime", "MatmulTime")
+        return MatmulTime
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

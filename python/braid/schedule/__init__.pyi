@@ -25,7 +25,7 @@ class Node:
     output: bool
 
 _Nodes = Node | Iterable[Node]
-_Demand = Mapping[str, float] | CollectiveTime | ProductTime
+_Demand = Mapping[str, float] | CollectiveTime | MatmulTime
 
 class Graph:
     nodes: list[Node]
@@ -52,7 +52,7 @@ class CollectiveTime:
     blocks: int
     one_way: bool
 
-class ProductTime:
+class MatmulTime:
     ns: float
     arithmetic_ns: int
     tiles: int
@@ -71,7 +71,7 @@ class Machine:
     is_shared: bool
     def __init__(self, name: str | PathLike[str], profile: str | PathLike[str] | None = "auto") -> None: ...
     def collective(self, kind: str, input_bytes: int | str, output_bytes: int | str | None = None, *, ranks: int | None = None, nodes: int = 1, model: str | None = None, max_ctas: int = 0, transport: str | None = None) -> CollectiveTime: ...
-    def product(self, rows: int, columns: int, depth: int, element: str = "bf16", *, batch: int = 1, multiprocessors: int = 0, transposed: Literal["none", "left", "right", "both"] = "none") -> ProductTime: ...
+    def matmul(self, rows: int, columns: int, depth: int, element: str = "bf16", *, batch: int = 1, multiprocessors: int = 0, transposed: Literal["none", "left", "right", "both"] = "none") -> MatmulTime: ...
 
 class Slice:
     name: str

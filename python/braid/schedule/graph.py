@@ -114,7 +114,7 @@ class Graph:
         demand : dict, optional
             What it takes of a machine that is shared: ``arithmetic_ns``, ``tiles``, ``memory_bytes`` and
             ``blocks``, the multiprocessors that its kernel holds until it ends, -1 for all
-            (`Machine.product`); of a start ``memory_bytes``, ``link_bytes``, ``multiprocessors``,
+            (`Machine.matmul`); of a start ``memory_bytes``, ``link_bytes``, ``multiprocessors``,
             ``blocks``, those of a cluster, and ``one_way``, true if its data moves in one direction
             (`Machine.collective`).
 
@@ -294,12 +294,12 @@ class Graph:
     def _check_demand(demand, name):
         fields = ("arithmetic_ns", "tiles", "memory_bytes", "link_bytes", "multiprocessors", "blocks", "one_way")
         if not isinstance(demand, dict):
-            # What `Machine.collective` or `Machine.product` says.
+            # What `Machine.collective` or `Machine.matmul` says.
             found = {field: getattr(demand, field) for field in fields if hasattr(demand, field)}
             if not found:
                 raise ScheduleError(
                     f"{name}: found the demand {demand!r}, expected a dict, or what Machine.collective or "
-                    "Machine.product returns"
+                    "Machine.matmul returns"
                 )
             demand = found
         for field in demand:

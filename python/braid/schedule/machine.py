@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 
 from .. import _native
-from .._renamed import renamed_keywords
+from .._renamed import renamed_keywords, warn_of_old_name
 from .._sizes import parse_size
 from ..errors import ScheduleError, UnknownNameError
 from .graph import _MOST
@@ -36,7 +36,7 @@ class CollectiveTime:
 
 
 @dataclass(frozen=True)
-class ProductTime:
+class MatmulTime:
     """An estimate of one matmul."""
 
     #: Nanoseconds with nothing beside it.
@@ -55,7 +55,7 @@ class ProductTime:
 
 #: Element types by their place in `Machine.peaks`.
 _ELEMENTS = ("f64", "f32", "bf16", "f16", "f8", "i8", "integer")
-#: Operands of products that are stored transposed, as braid_product counts them.
+#: Operands of matmuls that are stored transposed, as braid_product counts them.
 TRANSPOSED = ("none", "left", "right", "both")
 
 
@@ -204,7 +204,7 @@ class Machine:
             bool(time.is_one_way),
         )
 
-    def product(self, rows, columns, depth, element="bf16", *, batch=1, multiprocessors=0, transposed="none"):
+    def matmul(self, rows, columns, depth, element="bf16", *, batch=1, multiprocessors=0, transposed="none"):
         """The time of a matmul of a `rows` x `depth` and a `depth` x `columns` matrix alone.
 
         Parameters
@@ -220,7 +220,7 @@ class Machine:
 
         Returns
         -------
-        ProductTime
+        MatmulTime
         """
         if transposed not in TRANSPOSED:
             raise ScheduleError(f"found transposed={transposed!r}, expected one of: {' '.join(TRANSPOSED)}")
@@ -237,9 +237,14 @@ class Machine:
         )
         time = _native.ProductTime()
         _native.call("braid_product_estimate", self._handle.pointer, given, time)
-        return ProductTime(
+        return MatmulTime(
             time.ns, time.arithmetic_ns, time.tiles, time.memory_bytes, time.blocks, bool(time.is_measured)
         )
+
+    def product(self, *args, **kwargs):
+        """`matmul` by its name of the last release."""
+        warn_of_old_name("Machine.product", "Machine.matmul")
+        return self.matmul(*args, **kwargs)
 
     def __repr__(self):
         return f"Machine({self.name!r})"

@@ -1,4 +1,4 @@
-"""Measured times in braid.inductor: products and collectives take theirs from a profile."""
+"""Measured times in braid.inductor: matmuls and collectives take theirs from a profile."""
 
 # REQUIRES: package, torch
 # RUN: %package_python -W ignore %s
@@ -8,7 +8,7 @@ import unittest
 
 import torch
 import torch_steps
-from braid._torch_costs import get_product
+from braid._torch_costs import get_matmul
 from braid.inductor import Overlap
 from braid.schedule import Machine, ScheduleError
 
@@ -37,7 +37,7 @@ class Measured(unittest.TestCase):
             (of(depth, rows).t(), of(columns, depth).t(), "both"),
         ):
             operands = [types.SimpleNamespace(meta={"val": value}) for value in (left, right)]
-            product = get_product(types.SimpleNamespace(target=torch.ops.aten.mm.default, args=operands))
+            product = get_matmul(types.SimpleNamespace(target=torch.ops.aten.mm.default, args=operands))
             self.assertEqual(product, (rows, columns, depth, "bf16", 1, transposed))
 
 

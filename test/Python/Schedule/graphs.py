@@ -210,11 +210,11 @@ class Machines(unittest.TestCase):
         self.assertEqual(limited, [822308, 439450, 439450])
         # A model that the caller names has not been measured.
         self.assertFalse(measured.collective("all_reduce", 1 << 26, ranks=2, model="link").measured)
-        self.assertLess(model.product(4096, 4096, 4096).ns, measured.product(4096, 4096, 4096).ns)
+        self.assertLess(model.matmul(4096, 4096, 4096).ns, measured.matmul(4096, 4096, 4096).ns)
 
     def test_a_machine_known_by_name_has_its_shipped_profile(self):
         def is_measured(*arguments):
-            return schedule.Machine(*arguments).product(4096, 4096, 4096).measured
+            return schedule.Machine(*arguments).matmul(4096, 4096, 4096).measured
 
         for profile in ((), ("auto",), ("shipped",)):
             self.assertTrue(is_measured("h200x8", *profile))
@@ -259,18 +259,18 @@ class Machines(unittest.TestCase):
             with open(path, "w") as file:
                 json.dump(profile, file)
             machine = schedule.Machine("h200x8", path)
-        all_of_them, some = (machine.product(4096, 4096, 4096, multiprocessors=n) for n in (0, 124))
+        all_of_them, some = (machine.matmul(4096, 4096, 4096, multiprocessors=n) for n in (0, 124))
         self.assertEqual((all_of_them.ns, all_of_them.measured, all_of_them.blocks), (179000, True, -1))
         self.assertEqual((some.ns, some.blocks), (197000, 124))
-        self.assertEqual(machine.product(4096, 4096, 4096, transposed="left").ns, 185000)
+        self.assertEqual(machine.matmul(4096, 4096, 4096, transposed="left").ns, 185000)
 
     def test_products_take_waves_of_tiles(self):
         machine = schedule.Machine("h100x8")
-        fitting, more = machine.product(128 * 33, 1024, 4096), machine.product(128 * 34, 1024, 4096)
+        fitting, more = machine.matmul(128 * 33, 1024, 4096), machine.matmul(128 * 34, 1024, 4096)
         self.assertEqual((fitting.tiles, fitting.arithmetic_ns), (132, int(fitting.ns)))
         self.assertGreater(more.ns, 1.2 * fitting.ns)
-        self.assertAlmostEqual(machine.product(4096, 4096, 4096, batch=4).ns / machine.product(4096, 4096, 16384).ns, 1, 1)
-        self.assertEqual(schedule.Machine("cpu").product(64, 64, 64, "f32").blocks, 0)
+        self.assertAlmostEqual(machine.matmul(4096, 4096, 4096, batch=4).ns / machine.matmul(4096, 4096, 16384).ns, 1, 1)
+        self.assertEqual(schedule.Machine("cpu").matmul(64, 64, 64, "f32").blocks, 0)
 
     def test_products_that_leave_room_let_collectives_in(self):
         """On a machine whose multiprocessors are queued for."""
@@ -278,7 +278,7 @@ class Machines(unittest.TestCase):
 
         def simulate(max_ctas, target):
             graph = schedule.Graph()
-            product = machine.product(8192, 8192, 8192, multiprocessors=target)
+            product = machine.matmul(8192, 8192, 8192, multiprocessors=target)
             first = graph.compute("first", product.ns, demand=product)
             time = machine.collective("all_reduce", 1 << 25, ranks=2, max_ctas=max_ctas)
             start = graph.start("reduce", time.ns, link="intra-node", after=first, demand=time)
@@ -297,7 +297,7 @@ class Machines(unittest.TestCase):
         def simulate(demand):
             graph = schedule.Graph()
             start = graph.start("gather", time.ns, link="intra-node", demand=demand)
-            product = machine.product(8192, 8192, 8192, multiprocessors=120)
+            product = machine.matmul(8192, 8192, 8192, multiprocessors=120)
             beside = graph.compute("beside", product.ns, demand=product)
             graph.compute("sum", 1000, after=[graph.wait("gathered", start), beside])
             return next(piece for piece in schedule.schedule(graph, machine).timeline if piece.name == "gather")
@@ -513,7 +513,7 @@ class BadInput(unittest.TestCase):
     def test_demands(self):
         graph = schedule.Graph()
         for demand in (5, "tiles", [("tiles", 5)]):
-            text = f"x: found the demand {demand!r}, expected a dict, or what Machine.collective or Machine.product returns"
+            text = f"x: found the demand {demand!r}, expected a dict, or what Machine.collective or Machine.matmul returns"
             self.check(text, graph.compute, "x", 1, demand=demand)
 
     def test_names_that_the_library_cannot_read(self):
@@ -565,18 +565,18 @@ class BadInput(unittest.TestCase):
     def test_limits_and_products(self):
         machine = schedule.Machine("h100x8")
         self.check("found a limit of -1 thread blocks", machine.collective, "all_reduce", 1, max_ctas=-1)
-        self.check("found a product of size 0, expected 1 to 2^24", machine.product, 0, 1, 1)
-        self.check("found elements 'b16', expected one of: f64 f32", machine.product, 1, 1, 1, "b16")
-        self.check("found rows=16.0, expected a whole number", machine.product, 16.0, 16, 16)
-        self.check("found depth=None, expected a whole number", machine.product, 16, 16, None)
+        self.check("found a product of size 0, expected 1 to 2^24", machine.matmul, 0, 1, 1)
+        self.check("found elements 'b16', expected one of: f64 f32", machine.matmul, 1, 1, 1, "b16")
+        self.check("found rows=16.0, expected a whole number", machine.matmul, 16.0, 16, 16)
+        self.check("found depth=None, expected a whole number", machine.matmul, 16, 16, None)
         for name in ("rows", "columns", "depth", "batch", "multiprocessors"):
             sizes = {"rows": 16, "columns": 16, "depth": 16, name: (1 << 64) + 16}
-            self.check(f"found {name}={(1 << 64) + 16}, expected at most 2^61", machine.product, **sizes)
+            self.check(f"found {name}={(1 << 64) + 16}, expected at most 2^61", machine.matmul, **sizes)
         with self.assertRaises(schedule.ScheduleError) as raised:
-            machine.product(1, 1, 1, transposed="up")
+            machine.matmul(1, 1, 1, transposed="up")
         self.assertEqual(str(raised.exception), "found transposed='up', expected one of: none left right both")
         with self.assertRaises(schedule.ScheduleError) as raised:
-            machine.product(1, 1, 1, multiprocessors=133)
+            machine.matmul(1, 1, 1, multiprocessors=133)
         self.assertEqual(str(raised.exception), "found a product on 133 multiprocessors, expected 0 to 132")
         graph = schedule.Graph()
         self.check("found blocks -2, expected at least 0", graph.compute, "product", 1, demand={"blocks": -2})
