@@ -4,8 +4,8 @@
 
 The programs are one function each:
 
-    layers   a chain of layers of matrix products, elementwise ops and collectives
-    linalg   matrix products and elementwise ops of linalg, math and arith on many
+    layers   a chain of layers of matmuls, elementwise ops and collectives
+    linalg   matmuls and elementwise ops of linalg, math and arith on many
              values at a time, with a collective in flight most of the time
     arith    the same of elementwise ops of math and arith alone
 """

@@ -52,20 +52,20 @@ cl::opt<std::string>
           cl::value_desc("time"), cl::init("170s"), cl::cat(timeCategory));
 cl::list<std::string>
     programs("programs",
-             cl::desc("Measure the products and collectives of these programs "
+             cl::desc("Measure the matmuls and collectives of these programs "
                       "only: reports of comm-report (format=json), or "
                       "programs that braid-opt reads"),
              cl::value_desc("FILE,..."), cl::CommaSeparated,
              cl::cat(shapeCategory));
 cl::list<std::string>
     products("products",
-             cl::desc("The products: rows x columns x depth, in bf16 or in the "
+             cl::desc("The matmuls: rows x columns x depth, in bf16 or in the "
                       "type that follows, with the left, right or both "
                       "operands stored transposed"),
              cl::value_desc("4096x4096x8192xbf16,..."), cl::CommaSeparated,
              cl::cat(shapeCategory));
 cl::list<int64_t> spared("spare",
-                         cl::desc("The multiprocessors that products leave to "
+                         cl::desc("The multiprocessors that matmuls leave to "
                                   "collectives (default: 4,8,12,16,24)"),
                          cl::value_desc("N,..."), cl::CommaSeparated,
                          cl::cat(shapeCategory));
@@ -88,7 +88,7 @@ cl::opt<std::string>
           cl::cat(shapeCategory));
 cl::opt<std::string>
     preheat("preheat",
-            cl::desc("The time under load before a product is measured "
+            cl::desc("The time under load before a matmul is measured "
                      "(default: 300ms; at full load clocks fall once after "
                      "some 40ms and are constant for half a second then)"),
             cl::value_desc("time"), cl::init("300ms"), cl::cat(timeCategory));
@@ -222,7 +222,7 @@ static Error readPrograms(Options &options) {
       return error;
   if (shapes.products.empty() && shapes.collectives.empty())
     return makeOptionError("programs",
-                           "no product of matrices and no collective of " +
+                           "no matmul and no collective of " +
                                llvm::Twine(options.ranks) + " ranks",
                            "at least one");
   options.products = shapes.products;

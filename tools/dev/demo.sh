@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The main job on the seeds' program: estimate the order as written and the
+# The main job on Inductor's program: estimate the order as written and the
 # reordered one, run both on 2 ranks over a rehearsed link, compare every bit.
 #
 #   demo.sh [host]     on this machine's cores

@@ -17,7 +17,7 @@ needLibrary() {
   [ -n "${!1:-}" ] || ldconfig -p 2>/dev/null | grep -q "$2" || missing+=("$2 ($3); $1 may name the file")
 }
 needLibrary BRAID_CUDA_LIBRARY libcuda.so.1 "the CUDA driver"
-needLibrary BRAID_CUBLASLT_LIBRARY libcublasLt.so "cuBLASLt, for matrix products"
+needLibrary BRAID_CUBLASLT_LIBRARY libcublasLt.so "cuBLASLt, for matmuls"
 needLibrary BRAID_NCCL_LIBRARY libnccl.so.2 "NCCL, which connects the GPUs"
 if [ ${#missing[@]} -gt 0 ]; then
   fail "make demo TARGET=cuda: this machine lacks" "${missing[@]}" \

@@ -1,4 +1,4 @@
-//===- LinalgPasses.td - Linear algebra to calls and functions *- tablegen -*-===//
+//===- LinalgPasses.td - Linear algebra to calls and functions -*- tablegen -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,10 +13,10 @@ include "mlir/Pass/PassBase.td"
 
 def MarkOverwritingMatmulsPass
     : Pass<"braid-mark-overwriting-matmuls", "::mlir::func::FuncOp"> {
-  let summary = "Mark matrix products whose initial value is zero";
+  let summary = "Mark matmuls whose initial value is zero";
   let description = [{
-    If the initial value of a product is a fill with zeros, the pass drops the fill
-    and marks the product `braid.overwrites`. The library then overwrites the
+    If the initial value of a matmul is a fill with zeros, the pass drops the fill
+    and marks the matmul `braid.overwrites`. The library then overwrites the
     result instead of adding to it. The pass runs on tensors, before scheduling
     and bufferization, so the bits of the result do not depend on the schedule.
 
@@ -81,21 +81,21 @@ def FoldSplatsPass : Pass<"braid-fold-splats", "::mlir::func::FuncOp"> {
 }
 
 def FuseEpiloguesPass : Pass<"braid-fuse-epilogues", "::mlir::func::FuncOp"> {
-  let summary = "Fuse elementwise ops into matrix products";
+  let summary = "Fuse elementwise ops into matmuls";
   let description = [{
-    Fuses an elementwise op into a product marked `braid.overwrites` if the op is
-    the only user of the product and the library of a GPU supports the function:
+    Fuses an elementwise op into a matmul marked `braid.overwrites` if the op is
+    the only user of the matmul and the library of a GPU supports the function:
     adding a row to all rows of the result (a bias), then relu or gelu (the
     approximation by tanh), then a conversion to another type. The pass matches
     the function by its values, not by the ops of the body. The definition of a
-    bias has to dominate the product. The pass runs on tensors, before scheduling,
-    so a program has the same products in every schedule.
+    bias has to dominate the matmul. The pass runs on tensors, before scheduling,
+    so a program has the same matmuls in every schedule.
 
     The library computes in the type of the accumulation and rounds once. For relu
     or a conversion alone the bits are those of separate ops, except for NaNs.
     With a bias or gelu the result is more precise than that of separate ops.
 
-    The fused product gets both labels and keeps its own cost.
+    The fused matmul gets both labels and keeps its own cost.
 
     Before:
 
@@ -118,7 +118,7 @@ def FuseEpiloguesPass : Pass<"braid-fuse-epilogues", "::mlir::func::FuncOp"> {
     ```
 
     The remark `fused-epilogues` counts the elementwise ops that became part of
-    products.
+    matmuls.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
@@ -127,11 +127,11 @@ def FuseEpiloguesPass : Pass<"braid-fuse-epilogues", "::mlir::func::FuncOp"> {
 
 def ConvertLinalgToBraidRTPass
     : Pass<"convert-linalg-to-braid-rt", "::mlir::ModuleOp"> {
-  let summary = "Convert matrix products and library routines on buffers to calls";
+  let summary = "Convert matmuls and library routines on buffers to calls";
   let description = [{
     `linalg.matmul` and `linalg.batch_matmul`, with or without transposed
     operands, of `f32`, `f64` and complex elements become calls of
-    `braid_rt_matmul` and `braid_rt_batch_matmul`. Products that the library does
+    `braid_rt_matmul` and `braid_rt_batch_matmul`. Matmuls that the library does
     not support (other types, operands whose rows are not contiguous) become
     loops. The innermost loop runs along the rows of the result, so LLVM can
     vectorize it.
@@ -153,7 +153,7 @@ def ConvertLinalgToBraidRTPass
   }];
   let options = [
     Option<"useLibrary", "library", "bool", /*default=*/"true",
-           "Call the library; otherwise every product becomes loops">,
+           "Call the library; otherwise every matmul becomes loops">,
     Option<"target", "target", "::braid::KernelTarget",
            /*default=*/"::braid::KernelTarget::Host",
            "The target, whose library multiplies: host or cuda",

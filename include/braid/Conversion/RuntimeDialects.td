@@ -22,9 +22,9 @@ def Braid_Dialect : Dialect {
     |---|---|---|
     | `braid.entry`, an array of dictionaries | functions | entry point, with its arguments and results |
     | `braid.arena` | any op | allocation of the arena of an entry |
-    | `braid.overwrites` | any op | product that overwrites its result |
-    | `braid.bias` | any op | product whose third input is added to each row |
-    | `braid.epilogue = "relu"`, `"gelu"` | any op | function that the library applies to a product |
+    | `braid.overwrites` | any op | matmul that overwrites its result |
+    | `braid.bias` | any op | matmul whose third input is added to each row |
+    | `braid.epilogue = "relu"`, `"gelu"` | any op | function that the library applies to a matmul |
   }];
   let hasOperationAttrVerify = 1;
 }

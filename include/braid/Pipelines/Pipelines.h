@@ -103,7 +103,7 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
       llvm::cl::init(0)};
   Option<bool> pipelineMatmul{
       *this, "pipeline-matmul",
-      llvm::cl::desc("Divide products and their collectives where that pays "
+      llvm::cl::desc("Divide matmuls and their collectives where that pays "
                      "with the order and the plan (comm-pipeline-matmul, on "
                      "modules only)"),
       llvm::cl::init(false)};

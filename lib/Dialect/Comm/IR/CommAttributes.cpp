@@ -153,7 +153,7 @@ braid::comm::verifyMultiprocessorsAttribute(Operation *op,
   auto cost = dyn_cast<CostOpInterface>(op);
   if (!isProduct(op) && !(cost && cost.canLimitMultiprocessors()))
     return emitWrongPlace(op, attribute,
-                          "products of matrices and ops with "
+                          "matmuls and ops with "
                           "CostOpInterface::canLimitMultiprocessors");
   if (!isPositiveI32(attribute.getValue()))
     return emitWrongValue(op, attribute, "an i64 from 1 to 2147483647");

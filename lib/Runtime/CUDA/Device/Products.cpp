@@ -1,4 +1,4 @@
-//===- Products.cpp - Matrix products with cuBLASLt -----------------------===//
+//===- Products.cpp - Matmuls with cuBLASLt ------------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -44,8 +44,8 @@ void Products::prepare() {
   if (isPrepared())
     return;
   if (!workspace)
-    workspace = memory.allocatePrivate(workspaceBytes,
-                                       "the workspace of matrix products");
+    workspace =
+        memory.allocatePrivate(workspaceBytes, "the workspace of matmuls");
   openMeasurement();
   blas.check(blas.create(&handle), "cublasLtCreate");
 }
@@ -178,7 +178,7 @@ Products::propose(const Plan &plan, const MatrixProduct &product,
     return results;
   std::string hint;
   if (product.dtype == BRAID_RT_F8E4M3FN)
-    hint = "; products of f8 want sizes that are multiples of 16 and, below "
+    hint = "; matmuls of f8 want sizes that are multiples of 16 and, below "
            "compute capability 10.0, an untransposed A and a transposed B";
   throw Error("matmul of " + describeProduct(product) +
               ": cuBLASLt has no "
@@ -311,7 +311,7 @@ void Products::multiplyByNothing(const MatrixProduct &p, void *c) const {
   // Both relu and gelu of 0 are 0.
   if (p.beta != 0 || p.options.bias)
     throw Error("matmul of " + describeProduct(p) +
-                ": without a middle dimension a product has no bias, and beta "
+                ": without a middle dimension a matmul has no bias, and beta "
                 "is 0, or 1 without an epilogue");
   int64_t size = braid_rt_dtype_size(p.options.resultDtype);
   for (int64_t i = 0; i < p.batch; ++i)

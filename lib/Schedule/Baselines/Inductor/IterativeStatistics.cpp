@@ -34,7 +34,7 @@ static std::string describe(const MoveStatistics &statistics,
   case LimitingFactor::DataDependency:
     return "data dependency: " + candidate + " communicates";
   case LimitingFactor::MatmulDependency:
-    return "data dependency: " + candidate + " may be a matrix product";
+    return "data dependency: " + candidate + " may be a matmul";
   case LimitingFactor::Unexposed:
     return "unexposed by runtime estimations";
   case LimitingFactor::ExposedGroup:

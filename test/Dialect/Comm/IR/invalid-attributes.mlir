@@ -287,7 +287,7 @@ comm.group @world all {comm.lanes = [{name = "a"}, {name = "a", ctas = 4 : i64}]
 // -----
 
 func.func @multiprocessors_of_a_fill(%x: f32, %y: tensor<4xf32>) {
-  // expected-error@+1 {{'linalg.fill' op has attribute 'comm.multiprocessors', which only products of matrices and ops with CostOpInterface::canLimitMultiprocessors may have}}
+  // expected-error@+1 {{'linalg.fill' op has attribute 'comm.multiprocessors', which only matmuls and ops with CostOpInterface::canLimitMultiprocessors may have}}
   %0 = linalg.fill {comm.multiprocessors = 4 : i64} ins(%x : f32) outs(%y : tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -296,7 +296,7 @@ func.func @multiprocessors_of_a_fill(%x: f32, %y: tensor<4xf32>) {
 
 #id = affine_map<(i) -> (i)>
 func.func @multiprocessors_of_elements(%x: tensor<4xf32>, %y: tensor<4xf32>, %z: tensor<4xf32>) {
-  // expected-error@+1 {{'linalg.generic' op has attribute 'comm.multiprocessors', which only products of matrices and ops with CostOpInterface::canLimitMultiprocessors may have}}
+  // expected-error@+1 {{'linalg.generic' op has attribute 'comm.multiprocessors', which only matmuls and ops with CostOpInterface::canLimitMultiprocessors may have}}
   %0 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
       ins(%x, %y : tensor<4xf32>, tensor<4xf32>) outs(%z : tensor<4xf32>) attrs = {comm.multiprocessors = 4 : i64} {
   ^bb0(%a: f32, %b: f32, %o: f32):
@@ -308,7 +308,7 @@ func.func @multiprocessors_of_elements(%x: tensor<4xf32>, %y: tensor<4xf32>, %z:
 // -----
 
 func.func @multiprocessors_of_a_generic_without_maps(%x: tensor<4xf32>) {
-  // expected-error@+1 {{'linalg.generic' op has attribute 'comm.multiprocessors', which only products of matrices and ops with CostOpInterface::canLimitMultiprocessors may have}}
+  // expected-error@+1 {{'linalg.generic' op has attribute 'comm.multiprocessors', which only matmuls and ops with CostOpInterface::canLimitMultiprocessors may have}}
   "linalg.generic"(%x) <{operandSegmentSizes = array<i32: 1, 0>}> ({
   }) {comm.multiprocessors = 4 : i64} : (tensor<4xf32>) -> ()
   return

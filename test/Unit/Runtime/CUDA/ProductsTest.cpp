@@ -289,7 +289,7 @@ TEST_F(ProductsTest, sayWhat8BitFloatsNeed) {
   EXPECT_EQ(multiplyError(productOf(BRAID_RT_F8E4M3FN, 16, 16, 16)),
             "matmul of f8E4M3FN matrices of 16 x 16 and 16 x 16: cuBLASLt has "
             "no algorithm for it on device 0 (Fake GPU) "
-            "(CUBLAS_STATUS_NOT_SUPPORTED); products of f8 want sizes that are "
+            "(CUBLAS_STATUS_NOT_SUPPORTED); matmuls of f8 want sizes that are "
             "multiples of 16 and, below compute capability 10.0, an "
             "untransposed A and a transposed B");
 }
@@ -318,7 +318,7 @@ TEST_F(ProductsTest, withoutAMiddleDimensionRefuseABias) {
   p.options.bias = upload(std::vector<float>(3));
   EXPECT_EQ(multiplyError(p),
             "matmul of f32 matrices of 2 x 0 and 0 x 3 (bias): without a "
-            "middle dimension a product has no bias, and beta is 0, or 1 "
+            "middle dimension a matmul has no bias, and beta is 0, or 1 "
             "without an epilogue");
 }
 

@@ -87,7 +87,7 @@ def Comm_Dialect : Dialect {
     | `comm.ctas = 8 : i64` | starts of collectives | thread blocks of the lane's collectives at most |
     | `comm.transport = "symmetric"`, `"copy"`, `"default"` | starts of collectives | how the lane moves its data |
     | `comm.lanes`, an array of dictionaries of `name`, `ctas` and `transport` | groups | the group's lanes; `comm-assign-lanes` completes them |
-    | `comm.multiprocessors = 124 : i64` | products of matrices, and ops whose `canLimitMultiprocessors` (`CostOpInterface`) is true | multiprocessors that the op counts on; the others are left to collectives |
+    | `comm.multiprocessors = 124 : i64` | matmuls, and ops whose `canLimitMultiprocessors` (`CostOpInterface`) is true | multiprocessors that the op counts on; the others are left to collectives |
     | `comm.chunks = 4 : i64` | starts of collectives | chunks that `comm-pipeline-matmul` divides the collective and its product into; 1 keeps them whole |
     | `comm.reordered_sums`, a dictionary of strings, `divided` and `planned` | ops that add | what a pass has changed: the op may add in [another order](../guides/trust.md#same-program-same-results) than in the program as written |
     | `comm.hardware = "h200x8"` | modules | hardware that costs are estimated for |

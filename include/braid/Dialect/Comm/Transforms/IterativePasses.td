@@ -1,4 +1,4 @@
-//===- IterativePasses.td - Passes that swap under a memory budget *- tablegen -*-===//
+//===- IterativePasses.td - Passes that swap under a memory budget -*- tablegen -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -46,7 +46,7 @@ def CommReorderPreservingPeakMemoryPass
       receives of one group, a block that ranks may reach on different paths,
       `comm.mpmd`);
     - the group depends on the op but the op may not join it (`data dependency`): a
-      start without `group-with-collectives`; without estimates, a matrix product,
+      start without `group-with-collectives`; without estimates, a matmul,
       a convolution, a call, or a kernel that may be one;
     - peak memory would exceed the peak of the input by more than
       `peak-memory-budget` of it (`peak memory new: ... vs base: ...`);
@@ -109,7 +109,7 @@ def CommSinkWaitsIterativePass : Pass<"comm-sink-waits-iterative"> {
     - the op is a start (`collective ordering`), unless `swap-with-collectives`;
     - the op depends on the group but may not join it (`data dependency`): an op
       that awaits an operation; a start without `group-with-collectives`; without
-      estimates, a matrix product, a convolution, a call, or a kernel that may be
+      estimates, a matmul, a convolution, a call, or a kernel that may be
       one;
     - peak memory would exceed the peak of the input by more than
       `peak-memory-budget` of it (`peak memory new: ... vs base: ...`);

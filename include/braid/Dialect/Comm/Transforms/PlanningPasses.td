@@ -13,42 +13,43 @@ include "braid/Dialect/Comm/Transforms/CostOptions.td"
 include "mlir/Pass/PassBase.td"
 
 def CommPlanResourcesPass : Pass<"comm-plan-resources"> {
-  let summary = "Choose the multiprocessors and engines of collectives and products";
+  let summary = "Choose the multiprocessors and engines of collectives and matmuls";
   let description = [{
     Chooses, for each collective, its limit on thread blocks (`comm.ctas`) and how it
-    moves its data (`comm.transport`), and for each product of matrices the
-    multiprocessors that it counts on (`comm.multiprocessors`). A product that
-    leaves room lets a collective begin that is issued beside it; without room the
-    collective waits for the product's end (see docs/design/simulator.md).
+    moves its data (`comm.transport`), and for each matmul the
+    multiprocessors that it counts on (`comm.multiprocessors`). A matmul that
+    leaves SMs to others lets a collective begin that is issued beside it; otherwise
+    the collective waits for the matmul's end (see docs/design/simulator.md).
 
-    With `orders=program` the order stays. The pass simulates it with each pair of a way to
-    run collectives and a way to run products, then family by family: collectives of
-    the same kind and size, or products of the same shape, are run alike. It takes the
-    plan with the shortest makespan, which is never longer than without one.
+    With `orders=program` the order stays. The pass simulates it with each pair of a
+    variant of all collectives and a variant of all matmuls, then class by class:
+    collectives of the same kind and size, or matmuls of the same shape, get the same
+    variant. It takes the plan with the shortest makespan, which is never longer than
+    without one.
 
     With `orders=search` the pass looks for a plan and an order together, because an
     order that is good without a plan may leave nothing to plan. It simulates each pair of
-    ways with the orders that the other passes give, searches an order with 50,000 + 20 n
+    variants with the orders that the other passes give, searches an order with 50,000 + 20 n
     steps, for n ops, for the best three pairs and for no plan, plans for
     what it finds, and searches again while that gains. `comm-schedule` behind it may
     find a better order for the plan, and looks at limits on memory.
 
-    Then parts of families get ways of their own where that gains: products
-    beside which no collective runs in any order, which need not leave room;
+    Then parts of classes get variants of their own where that gains: matmuls
+    beside which no collective runs in any order, which need no headroom;
     collectives with nothing beside them; and single ops, if one shortens the
-    block by a thousandth. A collective that runs in another way than the one
-    before it is in another lane, and starts behind the wait for that one.
+    block by a thousandth. A collective with another variant than the one before
+    it is in another lane, and starts behind the wait for that one.
 
     Predicted plans often differ by less than the model is good for. `plan=1`
     and more give other plans, in the order of their predictions, from which
     measurements may choose (`braid-run --plans`).
 
-    The ways are those with measured times in the profile (docs/reference/profile-files.md), of
+    The variants are those with measured times in the profile (docs/reference/profile-files.md), of
     which one each is shipped for `h100x8` and `h200x8`; gathers by copy engines are
     estimated where they are not measured. Other machines have nothing to plan, nor
     has a module with `comm.mpmd`, whose ranks could come to different plans. In a block
-    that ranks may reach differently, collectives stay as they are, since they may meet
-    others of the text.
+    that ranks may reach differently, collectives stay as they are, since they may match
+    others of the module.
 
     An op that has one of these attributes, or `comm.lane`, keeps its own. It is an
     error if it asks for what the machine does not have: more multiprocessors, or
@@ -95,7 +96,7 @@ def CommSplitAllReducePass : Pass<"comm-split-all-reduce", "::mlir::ModuleOp"> {
   let description = [{
     Replaces an all-reduce by a reduce-scatter and an all-gather with
     `comm.transport = "copy"` where that shortens the block by the fraction
-    `min-gain`: copy engines take no multiprocessors from products. Short searches
+    `min-gain`: copy engines take no multiprocessors from matmuls. Short searches
     plan order and resources of a copy of the block, as
     `comm-pipeline-matmul` does; all-reduces of one kind are split all together,
     or only the last of them, then one after the other.

@@ -13,21 +13,21 @@ include "braid/Dialect/Comm/Transforms/CostOptions.td"
 include "mlir/Pass/PassBase.td"
 
 def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
-  let summary = "Divide matrix products and the collectives around them";
+  let summary = "Divide matmuls and the collectives around them";
   let description = [{
-    Divides a matrix product and the all-reduce or reduce-scatter of its result
-    into chunks, so that the collective of one chunk runs beside the product of
+    Divides a matmul and the all-reduce or reduce-scatter of its result
+    into chunks, so that the collective of one chunk runs beside the matmul of
     the next. An all-reduce is divided along the rows of the operand, a
     reduce-scatter along dimension 0 along the columns. Elementwise ops between
-    the product and the collective are divided with them, where each chunk needs
+    the matmul and the collective are divided with them, where each chunk needs
     only its rows or columns of what the ops read. Each element is the sum of the
-    same products as before; a library may add those of a smaller product in
+    same products as before; a library may add those of a smaller matmul in
     another order.
 
-    An all-gather whose result only a product reads is divided with the product:
-    along the rows of each member where the product has them in its result, and
+    An all-gather whose result only a matmul reads is divided with the matmul:
+    along the rows of each member where the matmul has them in its result, and
     along the columns of a weight whose rows are summed over. A chunk of gathered
-    rows has rows of each member; those of its product are put in their places.
+    rows has rows of each member; those of its matmul are put in their places.
     Columns of a weight are copied before they are gathered.
 
     Without `chunks` the pass predicts what 4, 2 and 8 chunks are worth. Short
@@ -42,13 +42,13 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
 
     A start with `comm.chunks` gets this number of chunks; 1 keeps it whole. It is
     an error if it cannot be divided like that, or if chunks of another start are
-    to divide the same product.
+    to divide the same matmul.
 
     The pass divides collectives on tensors of static shape with elements. The
-    product is in the block of the collective. The result of the product must
+    matmul is in the block of the collective. The result of the matmul must
     have no other user, and the start no number in the total order
     (`comm.order`). In a block that ranks may reach differently nothing is
-    divided, because a collective may meet another one of the text. Labels of
+    divided, because a collective may match another one of the module. Labels of
     chunks end with `.0`, `.1`, and so on.
 
     Before:

@@ -63,7 +63,7 @@ private:
 } // namespace
 
 namespace {
-/// A collective that can be divided together with a product before or behind
+/// A collective that can be divided together with a matmul before or behind
 /// it.
 struct Divisible {
   std::variant<ChunkableCollective, ChunkableGather> found;
@@ -144,9 +144,8 @@ static FailureOr<int64_t> getGivenChunks(CollectiveOpInterface start,
   std::optional<Divisible> found = matchDivisible(start);
   if (!found)
     return fail("1, or an all-reduce or reduce-scatter along dimension 0 of a "
-                "tensor of static shape that only a matrix product before it "
-                "computes, or an all-gather that only a product behind it "
-                "reads");
+                "tensor of static shape that only a matmul before it computes, "
+                "or an all-gather that only a matmul behind it reads");
   if (count > found->getSize())
     return fail("at most the " + Twine(found->getSize()) +
                 " rows or columns that chunks divide");
@@ -187,7 +186,7 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
         return start->emitOpError()
                << "has '" << CommDialect::kChunksAttrName
                << "', expected 1, because chunks of another collective divide "
-                  "the same product";
+                  "the same matmul";
     chosen.emplace_back(start, *given);
   }
   SmallVector<CollectiveOpInterface> free;

@@ -52,7 +52,7 @@ func.func @reached_differently(%cond: i1, %a: tensor<512x64xf32>, %b: tensor<64x
 comm.group @tp [[0, 1]]
 
 func.func @no_product(%z: tensor<512x32xf32>) -> tensor<512x32xf32> {
-  // expected-error@+1 {{'comm.all_reduce' op has 'comm.chunks' 2, expected 1, or an all-reduce or reduce-scatter along dimension 0 of a tensor of static shape that only a matrix product before it computes, or an all-gather that only a product behind it reads}}
+  // expected-error@+1 {{'comm.all_reduce' op has 'comm.chunks' 2, expected 1, or an all-reduce or reduce-scatter along dimension 0 of a tensor of static shape that only a matmul before it computes, or an all-gather that only a matmul behind it reads}}
   %t = comm.all_reduce sum %z on @tp {comm.chunks = 2 : i64} : tensor<512x32xf32>
   %r = comm.wait %t : !comm.token<tensor<512x32xf32>>
   return %r : tensor<512x32xf32>
@@ -107,7 +107,7 @@ func.func @one_product_for_two(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>) -> tens
   %t = comm.all_gather %a on @tp dim 0 {comm.chunks = 2 : i64} : tensor<8x4xf32> -> tensor<16x4xf32>
   %x = comm.wait %t : !comm.token<tensor<16x4xf32>>
   %c = linalg.matmul ins(%x, %b : tensor<16x4xf32>, tensor<4x6xf32>) outs(%z : tensor<16x6xf32>) -> tensor<16x6xf32>
-  // expected-error @below {{'comm.all_reduce' op has 'comm.chunks', expected 1, because chunks of another collective divide the same product}}
+  // expected-error @below {{'comm.all_reduce' op has 'comm.chunks', expected 1, because chunks of another collective divide the same matmul}}
   %s = comm.all_reduce sum %c on @tp {comm.chunks = 4 : i64} : tensor<16x6xf32>
   %r = comm.wait %s : !comm.token<tensor<16x6xf32>>
   return %r : tensor<16x6xf32>

@@ -102,7 +102,7 @@ func.func @no_effects(%x: tensor<4xf32>) {
 // -----
 
 func.func @multiprocessors(%x: tensor<4x4xf32>) {
-  // expected-error @below {{'mini.attention' op has attribute 'comm.multiprocessors', which only products of matrices and ops with CostOpInterface::canLimitMultiprocessors may have}}
+  // expected-error @below {{'mini.attention' op has attribute 'comm.multiprocessors', which only matmuls and ops with CostOpInterface::canLimitMultiprocessors may have}}
   %y = mini.attention %x {comm.multiprocessors = 4 : i64} : tensor<4x4xf32>
   return
 }

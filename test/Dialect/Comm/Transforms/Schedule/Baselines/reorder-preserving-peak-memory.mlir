@@ -22,7 +22,7 @@ comm.group @world all
 // TABLE-NEXT: improved overlap by 7000 ns after 2 reorders
 // TABLE-NEXT: peak_memory_before: {{[0-9]+}}, peak_memory_after: {{[0-9]+}}
 // TABLE-NEXT: Collective node | comm_time(us) | comp_time(us) | initial exposed(us) | final exposed(us) | improvement(us) | limiting factor | moves | grouped | grouped_info | overlap_info
-// TABLE-NEXT: ar | 100.000 | 10.000 | 97.000 | 90.000 | 7.000 | data dependency: linalg.matmul#0 may be a matrix product | 2 | 1 | arith.truncf#2 | f+g+h->w
+// TABLE-NEXT: ar | 100.000 | 10.000 | 97.000 | 90.000 | 7.000 | data dependency: linalg.matmul#0 may be a matmul | 2 | 1 | arith.truncf#2 | f+g+h->w
 // ESTIMATED-LABEL: func.func @drags_what_it_needs(
 // ESTIMATED-NEXT: linalg.matmul
 // ESTIMATED-NEXT: arith.truncf

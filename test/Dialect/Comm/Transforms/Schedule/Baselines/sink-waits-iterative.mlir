@@ -18,7 +18,7 @@ comm.group @world all
 // TABLE-NEXT: improved overlap by 4000 ns after 1 reorders
 // TABLE-NEXT: peak_memory_before:
 // TABLE-NEXT: Wait node | comm_time(us) | comp_time(us) | initial exposed(us) | final exposed(us) | improvement(us) | limiting factor | moves | grouped | grouped_info | overlap_info
-// TABLE-NEXT: w | 100.000 | 4.000 | 100.000 | 96.000 | 4.000 | data dependency: mm may be a matrix product | 1 | 1 | math.exp#2 | f->w
+// TABLE-NEXT: w | 100.000 | 4.000 | 100.000 | 96.000 | 4.000 | data dependency: mm may be a matmul | 1 | 1 | math.exp#2 | f->w
 // With estimates it takes that along, too.
 // ESTIMATED-LABEL: func.func @drags_what_needs_it(
 // ESTIMATED-NEXT: comm.all_reduce
