@@ -45,7 +45,7 @@ def parse_arguments():
 
 ABOUT = ("Outcomes of test/Dev/jax_models.py: one step of AdamW of a model with a small configuration on four ranks, under "
          "jax.jit with shardings and under jax.shard_map, spread in four ways (DP, FSDP, TP on 2x2, FSDP+TP on 2x2), loss, "
-         "parameters and moments beside JAX's")
+         "parameters and moments beside JAX's; braid-compile without optimization (-O0)")
 COLUMNS = [["model", "`{model}`"], ["package", "{package}"], ["`jit`", "{jit}"], ["`shard_map`", "{shard_map}"]]
 
 
@@ -70,10 +70,12 @@ def write(path, rows):
 
 
 def summarize(outcomes):
-    """A cell of the table: how many ways are equal, and which are not."""
-    equal = sum(outcome == "equal" for outcome in outcomes.values())
-    others = [f"{way}: {outcome.split(': ')[0]}" for way, outcome in outcomes.items() if outcome != "equal"]
-    return "; ".join([f"{equal} of {len(outcomes)} equal" if outcomes else "not run", *others])
+    """A cell of the table: how many ways are equal, how many were not run, and which are not equal."""
+    texts = [f"{sum(outcome == 'equal' for outcome in outcomes.values())} of {len(steps.WAYS)} equal"]
+    missing = len(steps.WAYS) - len(outcomes)
+    texts += [f"{missing} not run"] if missing else []
+    texts += [f"{way}: {outcome.split(': ')[0]}" for way, outcome in outcomes.items() if outcome != "equal"]
+    return "; ".join(texts)
 
 
 def main():
