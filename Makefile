@@ -64,7 +64,7 @@ clean:
 	@$(DEV)/clean.sh
 
 help:
-	@echo "make demo            set up, build, and run the seeds' program on 2 ranks, before and after"
+	@echo "make demo            set up, build, and run Inductor's program on 2 ranks, before and after"
 	@echo "make demo TARGET=cuda   the same on the GPUs of this machine"
 	@echo "make test            set up, build, and run every test"
 	@echo "make sanitize        run tests and mutated programs under sanitizers, with assertions"

@@ -158,7 +158,7 @@ def get_variants(step, options):
         passes["braid"] = overlap.with_options(machine=options.machine, profile=options.profile)
     settings = {
         "as it comes": {},
-        "the seeds' three": reorder("sink_waits", "raise_comms", "reorder_compute_for_overlap"),
+        "Inductor's three": reorder("sink_waits", "raise_comms", "reorder_compute_for_overlap"),
         "the recommended three": reorder(
             "reorder_communication_preserving_peak_memory",
             "sink_waits_iterative",

@@ -161,7 +161,7 @@ def main():
     parser.add_argument("--machine", default="h200x8")
     parser.add_argument("--target", default="cuda")
     parser.add_argument("--chip", default="sm_90")
-    parser.add_argument("--variants", default="written,seeds,plan", help="names of cuda_table_prepare.py")
+    parser.add_argument("--variants", default="written,inductor,plan", help="names of cuda_table_prepare.py")
     parser.add_argument("--variant", action="append", default=[], metavar="NAME=PASSES")
     options = parser.parse_args()
     options.sizes = [int(size) for size in options.sizes.split(",")]

@@ -154,7 +154,7 @@ static std::vector<StepOptions> getSteps() {
   return steps;
 }
 
-/// The columns: the program, the best of the seeds' passes in any order, and
+/// The columns: the program, the best of Inductor's passes in any order, and
 /// other passes by their names.
 static constexpr const char *otherPasses[] = {
     "program order", "list", "simple overlap", "iterative", "latency hiding"};

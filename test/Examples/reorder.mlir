@@ -1,4 +1,4 @@
-// The seeds' program of test_reorder_compute_for_overlap, as it comes from a
+// PyTorch's program of test_reorder_compute_for_overlap, as it comes from a
 // tracer: every collective is awaited where it stands.
 //
 // After the first all-reduce has started, the pass puts there what the second

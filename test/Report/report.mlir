@@ -12,8 +12,8 @@
 // RUN:   -o /dev/null 2>&1 | count 0
 // RUN: FileCheck %s --check-prefixes=CHECK,PASSES < %t.txt
 
-// The seeds' reorder program with their costs: 100 for a collective, 5 for a
-// matrix product, 1 for everything else.
+// Inductor's reorder program with its costs: 100 for a collective, 5 for a
+// matmul, 1 for everything else.
 
 comm.group @world all
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The main job on the GPUs of this machine: estimate the seeds' program in bf16 as
+# The main job on the GPUs of this machine: estimate Inductor's program in bf16 as
 # written and reordered, run both on 2 GPUs, compare every bit. Without GPUs, says
 # what is missing.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"

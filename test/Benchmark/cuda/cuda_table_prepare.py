@@ -5,7 +5,7 @@ into FOLDER/table.json. FOLDER gets cuda_table.py and its modules, too.
     cuda_table_prepare.py FOLDER --build BUILD [--ranks=2] [--sizes=4096,8192]
         [--machine=h100x8] [--target=cuda] [--chip=sm_90]
 
-Each of the four steps is compiled as written, after the seeds' passes
+Each of the four steps is compiled as written, after Inductor's passes
 (braid-overlap-inductor), after comm-schedule, with a plan of resources
 (braid-overlap), and with chunks and a plan, for the hardware; each with what
 comm-report predicts. Small ones are compared with float64. With --target=host and
@@ -50,7 +50,7 @@ def variants(options):
     costs = f"{{machine={options.machine} ranks={options.ranks}}}"
     found = {
         "written": "none",
-        "seeds": "braid-overlap-inductor",
+        "inductor": "braid-overlap-inductor",
         "schedule": f"comm-schedule{costs}",
         "plan": f"braid-overlap{costs}",
         "chunks": f"braid-overlap{costs[:-1]} pipeline-matmul=true}}",

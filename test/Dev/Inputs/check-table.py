@@ -15,12 +15,12 @@ if list(table["steps"]) != ["seed-32", "fsdp-32", "ddp-32", "tp-32"] or table["f
     problems.append(f"steps {list(table['steps'])}, failures {table['failures']}")
 for name, step in table["steps"].items():
     variants = step["stream"]
-    if list(variants) != ["written", "seeds", "schedule", "plan", "chunks"]:
+    if list(variants) != ["written", "inductor", "schedule", "plan", "chunks"]:
         problems.append(f"{name}: variants {list(variants)}")
     for variant, figures in variants.items():
         if len(figures["steps_ms"]) != 2 or not figures["compute_alone_ms"] > 0:
             problems.append(f"{name}, {variant}: {figures}")
-    for variant in ("seeds", "schedule", "plan"):
+    for variant in ("inductor", "schedule", "plan"):
         verified = variants[variant]["verified"]
         if verified["by"] != "bits" or not verified["same_bits"]:
             problems.append(f"{name}, {variant}: {verified}")

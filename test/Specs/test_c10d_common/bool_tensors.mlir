@@ -1,4 +1,4 @@
-// _test_bool_tensors of the seeds' test_c10d_common.py: the root broadcasts
+// _test_bool_tensors of PyTorch's test_c10d_common.py: the root broadcasts
 // [1, 0, 0, 1]; and the reductions that booleans have.
 //
 // RUN: %python %S/../Inputs/expected.py --inputs bool_broadcast 2 %t.b

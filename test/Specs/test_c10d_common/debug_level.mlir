@@ -1,4 +1,4 @@
-// test_debug_level of the seeds' test_c10d_common.py: OFF, INFO and DETAIL in any
+// test_debug_level of PyTorch's test_c10d_common.py: OFF, INFO and DETAIL in any
 // case, OFF without the variable; anything else is an error.
 //
 // RUN: braid-compile %s -o %t.so

@@ -1,4 +1,4 @@
-// ProcessGroupWithDispatchedCollectivesTests of the seeds' test_c10d_common.py:
+// ProcessGroupWithDispatchedCollectivesTests of PyTorch's test_c10d_common.py:
 // every collective in a world of one; all_reduce_coalesced of ones gives the
 // size of the world; all_to_all_single of 2x2. Choosing a backend by the device
 // of a tensor (the other tests of that class, and of

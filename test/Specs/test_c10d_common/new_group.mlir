@@ -1,5 +1,5 @@
 // _test_new_group_local_sync, its _sanity_check and its _duplicate_pg of the
-// seeds' test_c10d_common.py: a world of 4 in pairs. In the seed each rank makes
+// PyTorch's test_c10d_common.py: a world of 4 in pairs. In PyTorch each rank makes
 // its own group; here a group is a partition, the same text on every rank.
 //
 // RUN: %python %S/../Inputs/expected.py --inputs i64_pair 4 %t

@@ -1,4 +1,4 @@
-// _test_warn_not_in_group of the seeds' test_c10d_common.py: a rank runs
+// _test_warn_not_in_group of PyTorch's test_c10d_common.py: a rank runs
 // collectives of a group that it does not belong to. There it gets a warning and
 // the call does nothing, so that its tensors stay what they were; here the rank
 // fails and says why. (The group has two members, as a collective of one member

@@ -1,4 +1,4 @@
-// _test_rank_membership of the seeds' test_c10d_common.py: a group of rank 1
+// _test_rank_membership of PyTorch's test_c10d_common.py: a group of rank 1
 // alone, in a world of 2. Within it rank 1 has index 0; rank 0 is not part of it.
 //
 // RUN: braid-opt %s -verify-diagnostics -split-input-file | FileCheck %s

@@ -1,4 +1,4 @@
-// The errors of _test_rank_membership in the seeds' test_c10d_common.py: a group
+// The errors of _test_rank_membership in PyTorch's test_c10d_common.py: a group
 // that is not registered, and a member that the group does not have.
 //
 // RUN: braid-opt %s -verify-diagnostics -split-input-file

@@ -1,4 +1,4 @@
-// ReduceOpTest of the seeds' test_c10d_common.py: the set of reductions, of which
+// ReduceOpTest of PyTorch's test_c10d_common.py: the set of reductions, of which
 // each is a value that can be copied, compared and written out and read back.
 // PREMUL_SUM has a scale, a number or a tensor's element; "abc" is no reduction.
 //

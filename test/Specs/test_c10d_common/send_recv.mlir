@@ -1,6 +1,6 @@
-// test_send_recv of the seeds' PythonProcessGroupExtensionTest in
+// test_send_recv of PyTorch's PythonProcessGroupExtensionTest in
 // test_c10d_common.py: every rank sends to the next one and receives from the
-// one before; sending to oneself is an error. (What the seed's dummy backend adds to the tensors, and
+// one before; sending to oneself is an error. (What PyTorch's dummy backend adds to the tensors, and
 // its other collectives, show that a backend can be written in Python.)
 //
 // RUN: braid-run %s --verify=off --ranks=2 --entry=exchange --arg=ones+rank --out=%t.two.{rank}.npy --compare-results

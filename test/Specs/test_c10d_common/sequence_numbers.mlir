@@ -1,4 +1,4 @@
-// _test_sequence_num_incremented_default_group and _subgroup of the seeds'
+// _test_sequence_num_incremented_default_group and _subgroup of PyTorch's
 // test_c10d_common.py: every collective has the next number of its group on all
 // members, and when ranks other than 0 and 2 start one more, the numbers tell.
 // The numbers start at 1 in each group.

@@ -1,4 +1,4 @@
-// _test_tensor_dtype_complex of the seeds' test_c10d_common.py: complex numbers
+// _test_tensor_dtype_complex of PyTorch's test_c10d_common.py: complex numbers
 // can be gathered, and reduced where that has a meaning. c10d also gathers
 // complex numbers into twice as many real ones; here both sides have one type.
 //

@@ -1,4 +1,4 @@
-// _test_tensor_dtype_mismatch of the seeds' test_c10d_common.py: "tensors with
+// _test_tensor_dtype_mismatch of PyTorch's test_c10d_common.py: "tensors with
 // different dtypes" for each collective that has an input and an output.
 //
 // RUN: braid-opt %s -verify-diagnostics -split-input-file

@@ -1,4 +1,4 @@
-// TimeoutTest of the seeds' test_c10d_common.py: in a world of 4 the last rank
+// TimeoutTest of PyTorch's test_c10d_common.py: in a world of 4 the last rank
 // does not come to the barrier. Three ranks get an error that says so, within
 // the timeout; nothing hangs.
 //

@@ -1,4 +1,4 @@
-// CompilerTest of the seeds' test_c10d_common.py: y = x + x, a collective of y,
+// CompilerTest of PyTorch's test_c10d_common.py: y = x + x, a collective of y,
 // z * 2. Whatever moves, going back from the multiplication there is the wait
 // first and then the start. _test_allreduce_work_wait, _allgather,
 // _allgather_into_tensor, _reduce_scatter, _reduce_scatter_tensor, _broadcast,

@@ -1,4 +1,4 @@
-// test_raise_comms of the seeds' test_compute_comm_reordering.py: the
+// test_raise_comms of PyTorch's test_compute_comm_reordering.py: the
 // collective moves above the relu and the matmul.
 //
 // RUN: braid-opt %s --comm-raise-collectives | FileCheck %s
@@ -10,7 +10,7 @@
 // The seed wants `all_reduce, wait, relu, addmm`. Its wait stands before the
 // relu because Inductor makes the relu's kernel when it lowers the addmm, after
 // the wait: see @as_lowered, which has that order. In a program that is written
-// in the seed's order of statements the pass raises the collective alone: the
+// in PyTorch's order of statements the pass raises the collective alone: the
 // wait keeps its place, which hides more.
 
 comm.group @world all

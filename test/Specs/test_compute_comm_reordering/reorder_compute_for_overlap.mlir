@@ -1,4 +1,4 @@
-// test_reorder_compute_for_overlap of the seeds'
+// test_reorder_compute_for_overlap of PyTorch's
 // test_compute_comm_reordering.py.
 //
 // RUN: braid-opt %s --comm-reorder-compute-for-overlap | FileCheck %s

@@ -1,4 +1,4 @@
-// test_reorder_compute_for_overlap_custom_runtime_estimation of the seeds'
+// test_reorder_compute_for_overlap_custom_runtime_estimation of PyTorch's
 // test_compute_comm_reordering.py: the same program and order with
 // given costs: collectives 100, waits 0, matmuls 5, everything else 1.
 //

@@ -1,4 +1,4 @@
-// test_sink_waits of the seeds' test_compute_comm_reordering.py: the wait stays
+// test_sink_waits of PyTorch's test_compute_comm_reordering.py: the wait stays
 // away until its first use.
 //
 // RUN: braid-opt %s --comm-sink-waits | FileCheck %s

@@ -1,4 +1,4 @@
-// test_sink_waits_raise_comms of the seeds' test_compute_comm_reordering.py.
+// test_sink_waits_raise_comms of PyTorch's test_compute_comm_reordering.py.
 //
 // RUN: braid-opt %s --comm-sink-waits --comm-raise-collectives | FileCheck %s
 // RUN: braid-run %s --ranks=2 --passes=comm-sink-waits,comm-raise-collectives --arg=ones+rank --out=%t.main.{rank}.npy --compare-results
@@ -6,12 +6,12 @@
 // RUN: braid-run %s --ranks=2 --passes=comm-sink-waits,comm-raise-collectives --entry=as_lowered --arg=ones+rank --out=%t.lowered.{rank}.npy --compare-results
 // RUN: %python %S/../Inputs/expected.py sink_waits 2 %t.lowered
 //
-// The seed's order, whichever way the program is written: all_reduce, relu,
+// PyTorch's order, whichever way the program is written: all_reduce, relu,
 // wait, addmm. As there, d + ar is part of the matmul.
 
 comm.group @world all
 
-// In the seed's order of statements the collective has to rise.
+// In PyTorch's order of statements the collective has to rise.
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:    %[[A:.*]]: tensor<4x4xf32>
 // CHECK-NOT:     linalg

@@ -1,6 +1,6 @@
-// The exact orders that the seeds' raise_comms gives on small programs.
+// The exact orders that Inductor's raise_comms gives on small programs.
 //
-// Repaired: on I3 the seeds' assertion fires (`len(cur_comms) <= 1`), and without
+// Repaired: on I3 PyTorch's assertion fires (`len(cur_comms) <= 1`), and without
 // it the three collectives would come out in reverse. Here they keep their order.
 //
 // RUN: braid-opt %s --comm-raise-collectives | FileCheck %s

@@ -1,9 +1,9 @@
-// The exact orders that the seeds' reorder_compute_for_overlap gives on small
+// The exact orders that Inductor's reorder_compute_for_overlap gives on small
 // programs: collectives cost 100 (10 in I3), matmuls 5, everything else 1.
 //
-// The default differs on I3: the seeds pick w1, which costs nothing, to hide a2,
+// The default differs on I3: Inductor picks w1, which costs nothing, to hide a2,
 // and so hold the stream. By default waits are never picked; with
-// waits-as-filler they are, and all orders are those of the seeds.
+// waits-as-filler they are, and all orders are those of Inductor.
 //
 // RUN: braid-opt %s --comm-reorder-compute-for-overlap | FileCheck %s --check-prefixes=CHECK,DEFAULT
 // RUN: braid-opt %s --comm-reorder-compute-for-overlap=waits-as-filler | FileCheck %s --check-prefixes=CHECK,WAITS

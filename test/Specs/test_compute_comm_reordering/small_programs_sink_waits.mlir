@@ -1,4 +1,4 @@
-// The exact orders that the seeds' sink_waits gives on small programs.
+// The exact orders that Inductor's sink_waits gives on small programs.
 //
 // RUN: braid-opt %s --comm-sink-waits | FileCheck %s
 

@@ -1,4 +1,4 @@
-// test_all_to_all_single_inductor of the seeds' test_inductor_collectives.py:
+// test_all_to_all_single_inductor of PyTorch's test_inductor_collectives.py:
 // the splits are data, (i + 1) * (rank + 1) rows for member i, and so is the
 // number of rows. Rank r has size * (r + 1) * (size + 1) / 2 rows of r + 1.
 //

@@ -1,4 +1,4 @@
-// test_all_to_all_single_inductor_split_sizes_none of the seeds'
+// test_all_to_all_single_inductor_split_sizes_none of PyTorch's
 // test_inductor_collectives.py: without splits the parts are equal, s // 2 rows
 // each, whatever s is.
 //

@@ -1,4 +1,4 @@
-// test_allgather_contiguous_input of the seeds' test_inductor_collectives.py: a
+// test_allgather_contiguous_input of PyTorch's test_inductor_collectives.py: a
 // transposed embedding is gathered; the result of the collective is not used,
 // and its operand is read again. A collective without a use of its value still
 // runs: the other ranks wait for it.

@@ -1,4 +1,4 @@
-// test_allgather_into_tensor_inductor of the seeds' test_inductor_collectives.py: a
+// test_allgather_into_tensor_inductor of PyTorch's test_inductor_collectives.py: a
 // matmul feeds the collective, which writes a tensor that is given to it.
 //
 // RUN: braid-opt %s --comm-bufferize | FileCheck %s

@@ -1,4 +1,4 @@
-// test_allgather_output_buffer_reuse of the seeds' test_inductor_collectives.py:
+// test_allgather_output_buffer_reuse of PyTorch's test_inductor_collectives.py:
 // embedding, all_gather along dim 0, then the parts side by side along the last
 // dim. The gathered buffer is read in two parts.
 //

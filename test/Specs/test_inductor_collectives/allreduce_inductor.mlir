@@ -1,4 +1,4 @@
-// test_allreduce_inductor of the seeds' test_inductor_collectives.py: matmuls
+// test_allreduce_inductor of PyTorch's test_inductor_collectives.py: matmuls
 // and a concatenation feed the collective, and a matmul after it needs no
 // communication: "a pattern we aim to optimize".
 //

@@ -1,4 +1,4 @@
-// test_allreduce_inductor_cudagraph_trees of the seeds'
+// test_allreduce_inductor_cudagraph_trees of PyTorch's
 // test_inductor_collectives.py: silu(x) * all_reduce(x * x) in bf16, three
 // times each for 1024, 2048 and 4096 elements, with one compiled program.
 //

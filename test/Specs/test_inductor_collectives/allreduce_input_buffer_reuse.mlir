@@ -1,4 +1,4 @@
-// test_allreduce_input_buffer_reuse of the seeds' test_inductor_collectives.py:
+// test_allreduce_input_buffer_reuse of PyTorch's test_inductor_collectives.py:
 // the collective's input is read while it is in flight, so that it must not be
 // reduced in place.
 //

@@ -1,4 +1,4 @@
-// test_dynamo_rewrite_dist_allreduce_reduce_op of the seeds'
+// test_dynamo_rewrite_dist_allreduce_reduce_op of PyTorch's
 // test_inductor_collectives.py: SUM, AVG, PRODUCT, MIN and MAX arrive as such.
 //
 // RUN: braid-opt %s --comm-bufferize | FileCheck %s

@@ -1,4 +1,4 @@
-// test_inductor_doesnt_mutate_shared of the seeds' test_inductor_collectives.py:
+// test_inductor_doesnt_mutate_shared of PyTorch's test_inductor_collectives.py:
 // an intermediate value that is read again is not reduced in place.
 //
 // RUN: braid-opt %s --comm-bufferize | FileCheck %s

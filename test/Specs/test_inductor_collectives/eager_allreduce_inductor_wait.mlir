@@ -1,7 +1,7 @@
 // test_eager_allreduce_inductor_wait and test_inductor_allreduce_eager_wait of
-// the seeds' test_inductor_collectives.py: one region starts the collective,
+// PyTorch's test_inductor_collectives.py: one region starts the collective,
 // another one waits for it. Here a function returns the token and another one
-// takes it. In the seeds one of the two is compiled; here both are scheduled,
+// takes it. In PyTorch one of the two is compiled; here both are scheduled,
 // each by itself.
 //
 // RUN: braid-opt %s --comm-sink-waits --comm-raise-collectives | FileCheck %s

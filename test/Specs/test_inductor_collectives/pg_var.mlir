@@ -1,4 +1,4 @@
-// test_dynamo_pg_var of the seeds' test_inductor_collectives.py: rank and size
+// test_dynamo_pg_var of PyTorch's test_inductor_collectives.py: rank and size
 // of a group are values. inp + (rank + 1 % size), as the seed writes it.
 //
 // RUN: braid-opt %s --cse --canonicalize | FileCheck %s

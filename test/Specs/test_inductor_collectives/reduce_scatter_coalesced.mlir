@@ -1,4 +1,4 @@
-// test_inductor_reduce_scatter_coalesced of the seeds' test_inductor_collectives.py:
+// test_inductor_reduce_scatter_coalesced of PyTorch's test_inductor_collectives.py:
 // one launch of two operands, one of them an argument; each result has its own
 // wait, and the intermediate value that is read again is not overwritten.
 //

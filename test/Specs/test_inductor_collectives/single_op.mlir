@@ -1,4 +1,4 @@
-// test_inductor_single_op of the seeds' test_inductor_collectives.py: the
+// test_inductor_single_op of PyTorch's test_inductor_collectives.py: the
 // argument is not reduced in place, and nothing is copied on the way to the
 // result.
 //

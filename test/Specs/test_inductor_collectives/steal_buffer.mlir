@@ -1,4 +1,4 @@
-// test_inductor_steal_buffer of the seeds' test_inductor_collectives.py: an
+// test_inductor_steal_buffer of PyTorch's test_inductor_collectives.py: an
 // intermediate value that no one reads again is reduced in place, and what comes
 // later does not get its buffer.
 //

@@ -1,4 +1,4 @@
-// Dynamo's tests in the seeds' test_inductor_collectives.py check graphs: how many
+// Dynamo's tests in PyTorch's test_inductor_collectives.py check graphs: how many
 // ops a call is, and of what shape. A call of the functional
 // API is two ops, the start and the wait (test_dynamo_trace_allreduce,
 // _all_gather_tensor, _all_gather_tensor_pg, _reduce_scatter_tensor); a coalesced

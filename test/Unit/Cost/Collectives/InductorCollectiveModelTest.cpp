@@ -16,7 +16,7 @@ using namespace braid;
 using namespace braid::inductor;
 using comm::CollectiveKind;
 
-// The seeds' test_nccl_heuristics: the tables have a row for each algorithm,
+// PyTorch's test_nccl_heuristics: the tables have a row for each algorithm,
 // kind of hardware and type of GPU, and a column for each protocol.
 TEST(InductorCollectiveModel, TablesHaveTheShapesOfTheirIndices) {
   EXPECT_EQ(std::size(baseLatency), NumAlgorithms);

@@ -203,7 +203,7 @@ func.func @scalar_and_empty(%a: tensor<f32>, %b: tensor<0x4xf32>) -> (tensor<f32
   return %r, %s : tensor<f32>, tensor<0x4xf32>
 }
 
-// The seeds' coalesced gather: the buffer of %x is free for others after the
+// PyTorch's coalesced gather: the buffer of %x is free for others after the
 // first wait only.
 
 // CHECK-LABEL: func @all_gather_coalesced
