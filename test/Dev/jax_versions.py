@@ -26,7 +26,7 @@ TESTS = [
     "partitioned.OneDeviceTest.test_ops_around_manual_computations",
     "modules.ModulesTest.test_permute_of_replicas",
     "sharded_jit.ShardedJitTest.test_what_xla_partitions_wrongly",
-    "errors.RanksTest.test_deadlock_is_found_at_the_line_of_the_collective",
+    "programs.ComputeTest.test_scatters",
     "errors.UnsupportedTest.test_what_the_partitioner_says",
 ]
 ABOUT = ("Outcomes of test/Dev/jax_versions.py: tests of braid.jax with several versions of JAX, those that meet what "
