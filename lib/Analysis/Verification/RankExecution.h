@@ -130,7 +130,7 @@ private:
   PathValue getSize(mlir::Value value, int64_t dim, Frame &frame);
   PathValue makeScalar(mlir::Operation *op, unsigned resultNumber,
                        llvm::ArrayRef<PathValue> operands);
-  void settleFloat(PathValue &value);
+  void settle(PathValue &value);
   llvm::SmallVector<std::optional<int64_t>> getSizes(mlir::Value value,
                                                      Frame &frame);
   void bindUnknown(mlir::Operation *op, Frame &frame);

@@ -336,6 +336,7 @@ bool RankExecution::bindBody(Operation *op, Frame &frame) {
     return arrays[operand][position];
   };
   visitIndices(ranges, [&](ArrayRef<int64_t> indices) {
+    numSteps += body.getOperations().size();
     for (BlockArgument argument : body.getArguments())
       frame[argument] = place(argument.getArgNumber(), indices);
     for (Operation &nested : body.without_terminator()) {
@@ -360,6 +361,10 @@ bool RankExecution::bindBody(Operation *op, Frame &frame) {
   return true;
 }
 
+static unsigned getDepth(const PathValue &value) {
+  return value.scalar ? value.scalar->depth : 0;
+}
+
 /// A scalar that `op` computes from `operands`, which it may do for each
 /// element of tensors.
 PathValue RankExecution::makeScalar(Operation *op, unsigned resultNumber,
@@ -378,21 +383,26 @@ PathValue RankExecution::makeScalar(Operation *op, unsigned resultNumber,
     value.id = llvm::hash_combine(value.id, operand.id);
     value.isOpen |= operand.isOpen;
     scalar->dependsOnRank |= operand.scalar && operand.scalar->dependsOnRank;
+    scalar->depth = std::max(scalar->depth, getDepth(operand) + 1);
   }
   value.scalar = std::move(scalar);
-  settleFloat(value);
+  settle(value);
   return value;
 }
 
-/// Of a float that is not known now, nobody asks what it is computed from:
-/// chains of these are as long as the path.
-void RankExecution::settleFloat(PathValue &value) {
-  if (!isa<FloatType>(value.scalar->type) || !value.scalar->op ||
-      scalars.evaluateNumber(value))
+/// Drops what a float, or an integer at the end of a long chain of ops, is
+/// computed from: of a float that is not known now, nobody asks for more, and
+/// chains are as long as the path.
+void RankExecution::settle(PathValue &value) {
+  constexpr unsigned mostDepth = 1024;
+  const PathValue::Scalar &given = *value.scalar;
+  if (!given.op || (!isa<FloatType>(given.type) && given.depth < mostDepth))
     return;
-  auto scalar = std::make_shared<PathValue::Scalar>(*value.scalar);
+  auto scalar = std::make_shared<PathValue::Scalar>(given);
+  scalar->constant = scalars.evaluateNumber(value);
   scalar->op = nullptr;
   scalar->operands.clear();
+  scalar->depth = 0;
   value.scalar = std::move(scalar);
 }
 
@@ -545,9 +555,11 @@ void RankExecution::bindScalars(Operation *op, Frame &frame) {
         scalar->op = op;
         scalar->resultNumber = result.getResultNumber();
         scalar->operands.assign(operands.begin(), operands.end());
+        for (const PathValue &operand : operands)
+          scalar->depth = std::max(scalar->depth, getDepth(operand) + 1);
       }
       value.scalar = std::move(scalar);
-      settleFloat(value);
+      settle(value);
     }
     frame[result] = value;
   }

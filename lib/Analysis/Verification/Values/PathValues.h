@@ -53,6 +53,8 @@ struct PathValue::Scalar {
   mlir::Operation *op = nullptr;
   unsigned resultNumber = 0;
   llvm::SmallVector<PathValue, 2> operands;
+  /// How many ops compute it one after the other.
+  unsigned depth = 0;
   /// The value in the program, or the tensor that has this element or size.
   mlir::Value value;
   /// The type of the scalar.
