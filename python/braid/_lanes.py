@@ -73,6 +73,7 @@ class Lanes(list):
         if stream not in self._bound:
             if self._is_capturing():
                 # Nothing can be made now: what another stream has, or the program's own.
+                self._stream = None
                 self[:] = next(reversed(self._bound.values()), None) or self._get_plain()
                 return
             self._bound[stream] = self._bind(stream)
@@ -108,18 +109,20 @@ class Lanes(list):
 class _Room:
     """The lanes of one of the program's process groups, for runs on one stream."""
 
-    #: By default process group.
+    #: By default process group. Nothing here keeps a group or its store alive, whose end ends threads and closes ports.
     _of_world = weakref.WeakKeyDictionary()
 
     def __init__(self, name, device):
         import torch
-        from torch.distributed import distributed_c10d as c10d
 
-        self.group = c10d._resolve_process_group(name)
         self.name = name
         self.device = torch.device("cuda", torch.cuda.current_device()) if device == "cuda" else torch.device(device)
         self.lanes = {}
         self.has_failed = False
+
+    @property
+    def group(self):
+        return _resolve(self.name)
 
     @classmethod
     def get(cls, name, device, stream):
@@ -192,13 +195,11 @@ class _Lane:
         import torch
         import torch.distributed as dist
 
-        self.group = _make_group(base, device, transport, max_ctas)
-        self.memory = None
+        group = _make_group(base, device, transport, max_ctas)
+        self.name = group.group_name
         # The first collective connects the members.
-        dist.all_reduce(torch.zeros(1, device=device), group=self.group)
-        if transport == "copy":
-            backend = self.group._get_backend(device)
-            self.memory = Memory(device, backend if device.type == "cuda" else None)
+        dist.all_reduce(torch.zeros(1, device=device), group=group)
+        self.memory = Memory(device, self.name if device.type == "cuda" else None) if transport == "copy" else None
 
     def place(self, planned):
         """A tensor for each of `planned`, results of gathers."""
@@ -216,15 +217,15 @@ class _Lane:
     def make_plain(self, op):
         import torch
 
-        function, name = getattr(torch.ops._c10d_functional, op).default, self.group.group_name
+        function, name = getattr(torch.ops._c10d_functional, op).default, self.name
         return lambda *arguments: function(*arguments[:-1], name)
 
     def make_gather(self, result):
         """A gather into `result`, of which this rank's part is sent from where it ends up."""
         import torch
 
-        name, members = self.group.group_name, self.group.size()
-        part = result.chunk(members)[self.group.rank()]
+        group = _resolve(self.name)
+        name, members, part = self.name, group.size(), result.chunk(group.size())[group.rank()]
         gather = torch.ops._c10d_functional.all_gather_into_tensor_out.default
 
         def run(operand, _members, _group):
@@ -240,6 +241,12 @@ def _count(shape):
     import math
 
     return math.prod(shape)
+
+
+def _resolve(name):
+    from torch.distributed import distributed_c10d as c10d
+
+    return c10d._resolve_process_group(name)
 
 
 def _make_group(base, device, transport, max_ctas):

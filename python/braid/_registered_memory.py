@@ -45,9 +45,10 @@ def _find_gap(taken, size):
 class Memory:
     """The chunks of a lane, and who uses them: one stream, one graph after the other."""
 
-    def __init__(self, device, backend=None):
+    def __init__(self, device, group=None):
+        """`group`: the name of the process group whose communicator the memory is registered with; None on CPUs."""
         self.device = device
-        self._backend = backend
+        self._group = group
         self._pools = []
         self.chunks = []
 
@@ -58,14 +59,16 @@ class Memory:
     def grow(self, size):
         """Adds a chunk of so many bytes. All ranks of the lane come here together."""
         import torch
+        from torch.distributed import distributed_c10d as c10d
 
-        if self._backend is None:
+        if self._group is None:
             self.chunks.append(torch.empty(size, dtype=torch.uint8, device=self.device))
             return
-        pool = torch.cuda.MemPool(self._backend.mem_allocator)
+        backend = c10d._resolve_process_group(self._group)._get_backend(self.device)
+        pool = torch.cuda.MemPool(backend.mem_allocator)
         self._pools.append(pool)
         self.chunks.append(_run_in_thread(lambda: self._allocate(pool, size)))
-        self._backend.register_mem_pool(pool, symm=True)
+        backend.register_mem_pool(pool, symm=True)
 
     def _allocate(self, pool, size):
         import torch

@@ -148,7 +148,27 @@ def one_rank_cannot(rank):
     return {"logged": [line for line in logged.splitlines() if "run without lanes" in line]}
 
 
-SCENARIOS = {f.__name__: f for f in (equal_to_the_program, a_result_that_escapes, graphs_share_memory, one_rank_cannot)}
+def groups_that_end(rank):
+    """Nothing keeps the groups of a job that has ended; the next one in the same process makes lanes of its own."""
+    import gc
+    import weakref
+
+    import torch.distributed as dist
+
+    step, make_inputs = make_step()
+    _, compiled = compile_step(step)
+    check(rank, compiled, step, make_inputs, (1,))
+    world = weakref.ref(dist.group.WORLD)
+    dist.barrier()
+    dist.destroy_process_group()
+    gc.collect()
+    is_gone = world() is None
+    torch_ranks.init_gloo(f"{sys.argv[1]}-again", rank, RANKS)
+    check(rank, compiled, step, make_inputs, (2, 3))
+    return {"is gone": is_gone}
+
+
+SCENARIOS = {f.__name__: f for f in (equal_to_the_program, a_result_that_escapes, graphs_share_memory, one_rank_cannot, groups_that_end)}
 
 
 class Places(unittest.TestCase):
@@ -244,6 +264,9 @@ class Lanes(unittest.TestCase):
         first, second, third = told["sizes"]
         self.assertEqual(first, second)
         self.assertEqual(third[: len(first)], first)
+
+    def test_groups_that_end(self):
+        self.assertEqual([told["is gone"] for told in self.run_ranks("groups_that_end")], [True, True])
 
     def test_one_rank_cannot(self):
         first, second = self.run_ranks("one_rank_cannot")
