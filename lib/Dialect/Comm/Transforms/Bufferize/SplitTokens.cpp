@@ -23,6 +23,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../ConvertSelect.h"
 #include "InFlight.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -349,24 +350,6 @@ LogicalResult Splitter::takeBufferForm(AsyncStartOpInterface start) {
 //===----------------------------------------------------------------------===//
 // Conversion of tokens that leave their block
 //===----------------------------------------------------------------------===//
-
-/// Selects each part of a value that a conversion divides into parts.
-struct ConvertSelect : public OpConversionPattern<arith::SelectOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  LogicalResult
-  matchAndRewrite(arith::SelectOp op, OneToNOpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    SmallVector<Value> parts;
-    for (auto [ifTrue, ifFalse] :
-         llvm::zip_equal(adaptor.getTrueValue(), adaptor.getFalseValue()))
-      parts.push_back(arith::SelectOp::create(rewriter, op.getLoc(),
-                                              adaptor.getCondition().front(),
-                                              ifTrue, ifFalse));
-    rewriter.replaceOpWithMultiple(op, ArrayRef<SmallVector<Value>>{parts});
-    return success();
-  }
-};
 
 /// Replaces the cast of a token by its operands.
 struct ConvertJoin : public OpConversionPattern<UnrealizedConversionCastOp> {

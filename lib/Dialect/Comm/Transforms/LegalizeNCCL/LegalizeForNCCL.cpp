@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Legalizer.h"
+#include "TaggedTokens.h"
 #include "TokenFamilies.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
@@ -32,26 +33,34 @@ using namespace braid::comm;
 namespace {
 
 /// Legalizes the starts of one family of tokens. A wait undoes what the start
-/// of its token has changed, so all starts of a class are replaced alike.
+/// of its token has changed. If the starts of a web differ in what is to be
+/// undone, its tokens carry a tag, the number of the *form* of the start.
 class FamilyLegalizer {
 public:
   FamilyLegalizer(TokenFamily &family) : family(family) {}
 
+  /// True if a web has a tag now.
+  bool hasTags() const { return tagged; }
   LogicalResult legalize();
 
 private:
   /// The token of a start and what stands for it.
   struct StartedToken {
     Value token;
-    Attribute key;
+    unsigned form;
     Finish finish;
   };
 
   LogicalResult replaceStart(AsyncStartOpInterface start);
-  LogicalResult rewrite(TokenClass &tokenClass);
+  unsigned getForm(Attribute key);
+  LogicalResult rewrite(TokenWeb &web);
 
   TokenFamily &family;
+  /// What distinguishes the forms; a start that is kept has none.
+  SmallVector<Attribute> forms;
   DenseMap<Value, StartedToken> started; ///< By the token of the old start.
+  bool keepsTypes = false;
+  bool tagged = false;
 };
 
 bool isLegal(AsyncStartOpInterface start) {
@@ -74,17 +83,28 @@ LogicalResult emitUnsupported(Operation *op, const Twine &expected) {
                            << " so that other collectives can replace it";
 }
 
+unsigned FamilyLegalizer::getForm(Attribute key) {
+  auto *found = llvm::find(forms, key);
+  if (found == forms.end()) {
+    forms.push_back(key);
+    return forms.size() - 1;
+  }
+  return found - forms.begin();
+}
+
 LogicalResult FamilyLegalizer::replaceStart(AsyncStartOpInterface start) {
   if (isLegal(start)) {
+    unsigned form = getForm({});
     for (Value token : start.getTokens())
-      started[token] = {token, {}, {}};
+      started[token] = {token, form, {}};
     return success();
   }
   if (family.leavesFunction && !start.isBufferForm())
     return emitUnsupported(start, "tokens that stay in their function");
   Attribute key = getKey(start);
   FailureOr<Replacement> replacement =
-      Legalizer(cast<CollectiveOpInterface>(start.getOperation())).replace();
+      Legalizer(cast<CollectiveOpInterface>(start.getOperation()))
+          .replace(keepsTypes);
   if (failed(replacement))
     return failure();
   if (replacement->usesOperands && !family.isAwaitedDirectly())
@@ -93,10 +113,11 @@ LogicalResult FamilyLegalizer::replaceStart(AsyncStartOpInterface start) {
   if (llvm::none_of(replacement->finishes,
                     [](const Finish &finish) { return bool(finish); }))
     key = {};
+  unsigned form = getForm(key);
   for (auto [old, token, finish] :
        llvm::zip_equal(start.getTokens(), replacement->start->getResults(),
                        replacement->finishes))
-    started[old] = {token, key, finish};
+    started[old] = {token, form, finish};
   return success();
 }
 
@@ -110,52 +131,109 @@ Value finishValue(ImplicitLocOpBuilder &b, const Finish &finish, Value value,
              : tensor::CastOp::create(b, original, value).getResult();
 }
 
-LogicalResult FamilyLegalizer::rewrite(TokenClass &tokenClass) {
-  const StartedToken *first = nullptr;
-  for (Value token : tokenClass.tokens) {
+/// Selects one of `finishes`, which are numbered from `first`, by `tag`.
+Value finishByTag(ImplicitLocOpBuilder &b, Value tag,
+                  ArrayRef<std::pair<unsigned, Finish>> finishes, Value value,
+                  Type original) {
+  unsigned number = finishes.front().first;
+  const Finish &finish = finishes.front().second;
+  if (finishes.size() == 1)
+    return finishValue(b, finish, value, original);
+  Value expected = arith::ConstantIndexOp::create(b, number);
+  Value isThis =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, tag, expected);
+  auto choice = scf::IfOp::create(b, TypeRange(original), isThis,
+                                  /*withElseRegion=*/true);
+  auto fill = [&](Block *block,
+                  function_ref<Value(ImplicitLocOpBuilder &)> get) {
+    auto inner = ImplicitLocOpBuilder::atBlockEnd(b.getLoc(), block);
+    scf::YieldOp::create(inner, get(inner));
+  };
+  fill(choice.thenBlock(), [&](ImplicitLocOpBuilder &inner) {
+    return finishValue(inner, finish, value, original);
+  });
+  fill(choice.elseBlock(), [&](ImplicitLocOpBuilder &inner) {
+    return finishByTag(inner, tag, finishes.drop_front(), value, original);
+  });
+  return choice.getResult(0);
+}
+
+/// Replaces `wait` by one on `token`, and by the value that `finish` computes.
+void renewWait(WaitOp wait, Value token,
+               function_ref<Value(ImplicitLocOpBuilder &, Value)> finish) {
+  ImplicitLocOpBuilder b(wait.getLoc(), wait);
+  auto renewed =
+      WaitOp::create(b, cast<TokenType>(token.getType()).getValueType(), token,
+                     ValueRange(), ValueRange());
+  renewed->setDiscardableAttrs(wait->getDiscardableAttrDictionary());
+  wait.getValue().replaceAllUsesWith(finish(b, renewed.getValue()));
+  wait.erase();
+}
+
+LogicalResult FamilyLegalizer::rewrite(TokenWeb &web) {
+  // The finish of each form, in the order of the starts.
+  llvm::MapVector<unsigned, Finish> finishes;
+  Type type, original = web.tokens.front().getType();
+  for (Value token : web.tokens) {
     auto found = started.find(token);
     if (found == started.end())
       continue;
-    if (!first)
-      first = &found->second;
-    if (found->second.key != first->key ||
-        found->second.token.getType() != first->token.getType())
-      return emitUnsupported(token.getDefiningOp(),
-                             "starts of one kind for the tokens of a wait");
+    finishes.insert({found->second.form, found->second.finish});
+    Type newType = found->second.token.getType();
+    if (type && type != newType)
+      return emitUnsupported(
+          token.getDefiningOp(),
+          "starts with replacements of one type for the tokens of a wait");
+    type = newType;
   }
   // A token of an endless loop.
-  if (!first)
+  if (!type)
     return success();
-  Type original = tokenClass.tokens.front().getType();
-  Type type = first->token.getType();
-  for (Value token : tokenClass.tokens) {
+  bool hasTag = finishes.size() > 1;
+  tagged |= hasTag;
+  Type passedOn = hasTag ? getTaggedType(cast<TokenType>(type)) : type;
+  for (Value token : web.tokens) {
     auto found = started.find(token);
-    if (found == started.end())
-      token.setType(type);
-    else if (found->second.token != token)
-      token.replaceAllUsesWith(found->second.token);
+    if (found == started.end()) {
+      token.setType(passedOn);
+      continue;
+    }
+    const StartedToken &other = found->second;
+    if (hasTag)
+      replaceByTagged(token, other.token, other.form);
+    else if (other.token != token)
+      token.replaceAllUsesWith(other.token);
   }
-  for (WaitOp wait : tokenClass.waits) {
-    ImplicitLocOpBuilder b(wait.getLoc(), wait);
-    auto renewed = WaitOp::create(b, cast<TokenType>(type).getValueType(),
-                                  wait.getToken(), ValueRange(), ValueRange());
-    renewed->setDiscardableAttrs(wait->getDiscardableAttrDictionary());
-    wait.getValue().replaceAllUsesWith(
-        finishValue(b, first->finish, renewed.getValue(),
-                    cast<TokenType>(original).getValueType()));
-    wait.erase();
+  Type value = cast<TokenType>(original).getValueType();
+  for (WaitOp wait : web.waits) {
+    if (!hasTag) {
+      renewWait(wait, wait.getToken(), [&](ImplicitLocOpBuilder &b, Value of) {
+        return finishValue(b, finishes.front().second, of, value);
+      });
+      continue;
+    }
+    Value token, tag;
+    std::tie(token, tag) =
+        splitTagged(wait.getToken(), cast<TokenType>(type), wait);
+    renewWait(wait, token, [&](ImplicitLocOpBuilder &b, Value of) {
+      return finishByTag(b, tag, finishes.getArrayRef(), of, value);
+    });
   }
   return success();
 }
 
 LogicalResult FamilyLegalizer::legalize() {
+  llvm::SmallDenseSet<Attribute> keys;
+  for (AsyncStartOpInterface start : family.starts)
+    keys.insert(getKey(start));
   if (llvm::all_of(family.starts, isLegal))
     return success();
+  keepsTypes = keys.size() > 1;
   for (AsyncStartOpInterface start : family.starts)
     if (failed(replaceStart(start)))
       return failure();
-  for (TokenClass &tokenClass : family.classes)
-    if (failed(rewrite(tokenClass)))
+  for (TokenWeb &web : family.webs)
+    if (failed(rewrite(web)))
       return failure();
   for (AsyncStartOpInterface start : family.starts)
     if (started.lookup(start.getTokens()[0]).token != start.getTokens()[0])
@@ -212,10 +290,14 @@ struct CommLegalizeForNCCLPass
   }
 
   LogicalResult transform() override {
-    for (TokenFamily &family : getTokenFamilies(getOperation()))
-      if (failed(FamilyLegalizer(family).legalize()))
+    bool tagged = false;
+    for (TokenFamily &family : getTokenFamilies(getOperation())) {
+      FamilyLegalizer legalizer(family);
+      if (failed(legalizer.legalize()))
         return failure();
-    return success();
+      tagged |= legalizer.hasTags();
+    }
+    return success(!tagged || succeeded(lowerTags(getOperation())));
   }
 };
 

@@ -173,7 +173,9 @@ void Legalizer::gatherBits(Value &source, Finish &finish) {
 void Legalizer::prepareElements(Value &source, Finish &finish) {
   Type element = getTensorType(source).getElementType();
   std::optional<NCCLElements> converted =
-      reduction ? NCCLElements::get(element, *reduction) : std::nullopt;
+      reduction
+          ? NCCLElements::get(element, *reduction, /*exact=*/true, keepsTypes)
+          : std::nullopt;
   if (!converted)
     return;
   Value own = source;
@@ -283,9 +285,10 @@ Legalizer::getResultType(Value source, RankedTensorType original) {
   return RankedTensorType::get(shape, type.getElementType());
 }
 
-FailureOr<Replacement> Legalizer::replace() {
+FailureOr<Replacement> Legalizer::replace(bool keepsTypes) {
   if (failed(check()))
     return failure();
+  this->keepsTypes = keepsTypes;
   newKind = op.getCollectiveKind();
   newReduction = reduction;
   if (reduction == ReductionKind::premul_sum)

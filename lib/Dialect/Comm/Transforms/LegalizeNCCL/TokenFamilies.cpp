@@ -16,10 +16,9 @@ using namespace mlir;
 using namespace braid::comm;
 
 bool TokenFamily::isAwaitedDirectly() const {
-  return llvm::all_of(classes, [](const TokenClass &tokenClass) {
-    return tokenClass.tokens.size() == 1 &&
-           llvm::all_of(tokenClass.tokens.front().getUsers(),
-                        llvm::IsaPred<WaitOp>);
+  return llvm::all_of(webs, [](const TokenWeb &web) {
+    return web.tokens.size() == 1 &&
+           llvm::all_of(web.tokens.front().getUsers(), llvm::IsaPred<WaitOp>);
   });
 }
 
@@ -37,7 +36,7 @@ private:
   bool passesOn(Operation *op);
 
   llvm::MapVector<Value, unsigned> numbers;
-  llvm::IntEqClasses classes, families;
+  llvm::IntEqClasses webs, families;
   /// The tokens that other ops create or use.
   SmallVector<unsigned> strangers;
 };
@@ -53,7 +52,7 @@ void Joiner::number(Operation *function) {
       for (Block &block : region)
         llvm::for_each(block.getArguments(), add);
   });
-  classes.grow(numbers.size());
+  webs.grow(numbers.size());
   families.grow(numbers.size());
 }
 
@@ -61,7 +60,7 @@ void Joiner::join(Value first, Value second) {
   auto *one = numbers.find(first), *other = numbers.find(second);
   if (one == numbers.end() || other == numbers.end())
     return;
-  classes.join(one->second, other->second);
+  webs.join(one->second, other->second);
   families.join(one->second, other->second);
 }
 
@@ -116,23 +115,23 @@ void Joiner::visit(Operation *op) {
 SmallVector<TokenFamily> Joiner::run(Operation *function) {
   number(function);
   function->walk([&](Operation *op) { visit(op); });
-  classes.compress();
+  webs.compress();
   families.compress();
   SmallVector<TokenFamily> found(families.getNumClasses());
   SmallVector<std::pair<unsigned, unsigned>> places(
-      classes.getNumClasses(), {~0u, 0}); // family and class in it
+      webs.getNumClasses(), {~0u, 0}); // family and web in it
   for (auto [token, number] : numbers) {
     TokenFamily &family = found[families[number]];
-    auto &place = places[classes[number]];
+    auto &place = places[webs[number]];
     if (place.first == ~0u) {
-      place = {families[number], family.classes.size()};
-      family.classes.emplace_back();
+      place = {families[number], family.webs.size()};
+      family.webs.emplace_back();
     }
-    TokenClass &tokenClass = family.classes[place.second];
-    tokenClass.tokens.push_back(token);
+    TokenWeb &web = family.webs[place.second];
+    web.tokens.push_back(token);
     for (Operation *user : token.getUsers())
       if (auto wait = dyn_cast<WaitOp>(user))
-        tokenClass.waits.push_back(wait);
+        web.waits.push_back(wait);
     auto start = token.getDefiningOp<AsyncStartOpInterface>();
     if (start && token == start.getTokens()[0])
       family.starts.push_back(start);

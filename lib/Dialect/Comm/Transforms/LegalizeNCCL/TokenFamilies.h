@@ -15,14 +15,14 @@ namespace braid::comm {
 
 /// Tokens that control flow and `arith.select` pass on to one another, so that
 /// all have one type.
-struct TokenClass {
+struct TokenWeb {
   llvm::SmallVector<mlir::Value> tokens; ///< In program order.
   llvm::SmallVector<WaitOp> waits;
 };
 
-/// Classes that share starts.
+/// Webs that share starts.
 struct TokenFamily {
-  llvm::SmallVector<TokenClass> classes;
+  llvm::SmallVector<TokenWeb> webs;
   /// In program order.
   llvm::SmallVector<AsyncStartOpInterface> starts;
   /// True if an op that is neither a start, a wait nor control flow in the
