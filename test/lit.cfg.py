@@ -87,8 +87,12 @@ if os.path.exists(os.path.join(cuda, "bin", "ptxas")):
     config.available_features.add("ptxas")
 # Ranks as processes: more of them than cores, and as root in a container.
 engine = os.path.join(config.braid_binary_dir, "lib", "libbraid_rt_mpi.so")
-if lit.util.which("mpirun", config.environment["PATH"]) and os.path.exists(engine):
+mpirun = lit.util.which("mpirun", config.environment["PATH"])
+if mpirun and os.path.exists(engine):
     config.available_features.add("mpi")
+    config.environment["BRAID_TEST_MPIRUN"] = mpirun
+    launcher = os.path.join(config.test_source_root, "Inputs", "launcher")
+    config.environment["PATH"] = os.pathsep.join([launcher, config.environment["PATH"]])
     for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
                  "OMPI_MCA_rmaps_base_oversubscribe"]:
         config.environment[name] = "1"
