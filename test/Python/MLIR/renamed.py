@@ -5,7 +5,6 @@ new name."""
 import unittest
 import warnings
 
-from braid import schedule
 from braid.mlir import Program
 
 PROGRAM = """comm.group @world all
@@ -46,13 +45,6 @@ class Renamed(unittest.TestCase):
                     self.assertEqual(found, call(**new))
                 with self.assertRaisesRegex(TypeError, f"expected {next(iter(new))}= alone"):
                     call(**old, **new)
-
-    def test_the_old_name_of_a_method_works_with_a_warning(self):
-        machine = schedule.Machine("cpu")
-        with self.assertWarnsRegex(FutureWarning, "Machine.product is the old name of Machine.matmul"):
-            self.assertEqual(machine.product(64, 64, 64, "f32"), machine.matmul(64, 64, 64, "f32"))
-        with self.assertWarnsRegex(FutureWarning, "ProductTime is the old name of MatmulTime"):
-            self.assertIs(schedule.ProductTime, schedule.MatmulTime)
 
     def test_old_options_of_passes_work(self):
         self.assertEqual(
