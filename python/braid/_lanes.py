@@ -12,6 +12,7 @@ Where one rank cannot, all ranks run the collectives as the program has them, an
 import hashlib
 import json
 import logging
+import math
 import weakref
 from dataclasses import dataclass
 
@@ -40,7 +41,7 @@ class Planned:
 
     @property
     def lane(self):
-        return self.group, self.transport, self.max_ctas
+        return self.transport, self.max_ctas
 
 
 class Lanes(list):
@@ -155,35 +156,34 @@ class _Room:
 
     def _agrees(self, digest):
         """Whether all members have the same plan, and memory of the same sizes."""
-        import torch
-        import torch.distributed as dist
-
         state = [(str(key), lane.memory.sizes if lane.memory else []) for key, lane in sorted(self.lanes.items())]
         state = int(hashlib.sha256(json.dumps([digest, state, self.has_failed]).encode()).hexdigest()[:12], 16)
-        both = torch.tensor([state, -state], device=self.device)
-        dist.all_reduce(both, op=dist.ReduceOp.MIN, group=self.group)
-        least, most = both.tolist()
+        least, most = self._get_least(state, -state)
         return least == -most
 
     def _is_true_for_all(self, value):
+        return bool(*self._get_least(int(value)))
+
+    def _get_least(self, *numbers):
+        """The least that a member has of each number."""
         import torch
         import torch.distributed as dist
 
-        flag = torch.tensor([int(value)], device=self.device)
-        dist.all_reduce(flag, op=dist.ReduceOp.MIN, group=self.group)
-        return bool(flag.item())
+        found = torch.tensor(numbers, device=self.device)
+        dist.all_reduce(found, op=dist.ReduceOp.MIN, group=self.group)
+        return found.tolist()
 
     def _make(self, planned):
         functions = []
-        for transport, max_ctas in dict.fromkeys((each.transport, each.max_ctas) for each in planned):
-            if (transport, max_ctas) not in self.lanes:
-                self.lanes[transport, max_ctas] = _Lane(self.group, self.device, transport, max_ctas)
+        for key in dict.fromkeys(each.lane for each in planned):
+            if key not in self.lanes:
+                self.lanes[key] = _Lane(self.group, self.device, *key)
         places = {}
         for key, lane in self.lanes.items():
-            own = [each for each in planned if each.shape is not None and (each.transport, each.max_ctas) == key]
+            own = [each for each in planned if each.shape is not None and each.lane == key]
             places.update(zip(map(id, own), lane.place(own)))
         for each in planned:
-            lane = self.lanes[each.transport, each.max_ctas]
+            lane = self.lanes[each.lane]
             functions.append(lane.make_gather(places[id(each)]) if id(each) in places else lane.make_plain(each.op))
         return functions
 
@@ -208,7 +208,7 @@ class _Lane:
         if not planned:
             return []
         dtypes = [getattr(torch, each.dtype) for each in planned]
-        intervals = [(each.first, each.last, _count(each.shape) * dtype.itemsize) for each, dtype in zip(planned, dtypes)]
+        intervals = [(each.first, each.last, math.prod(each.shape) * dtype.itemsize) for each, dtype in zip(planned, dtypes)]
         places, more = place(intervals, self.memory.sizes)
         if more:
             self.memory.grow(more)
@@ -235,12 +235,6 @@ class _Lane:
             return result
 
         return run
-
-
-def _count(shape):
-    import math
-
-    return math.prod(shape)
 
 
 def _resolve(name):

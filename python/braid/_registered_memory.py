@@ -7,6 +7,7 @@ Copy engines run a collective where its memory is registered with the communicat
 So the memory consists of few large chunks, which stay registered, and graphs find places in them for the time in which a result lives.
 """
 
+import math
 import threading
 
 #: Bytes to which places are aligned.
@@ -78,8 +79,6 @@ class Memory:
 
     def view(self, chunk, offset, shape, dtype):
         """A tensor at this place with a storage of its own, by which PyTorch knows what a wait awaits."""
-        import math
-
         import torch
 
         address = self.chunks[chunk].data_ptr() + offset
