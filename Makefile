@@ -6,6 +6,7 @@
 # PREFIX=dir   where `make install` puts Braid (default: /usr/local)
 # CMAKE_ARGS=  more arguments for CMake
 # PROGRAMS=n SEED=n   the mutated programs of `make sanitize`
+# SANITIZERS="address thread"   those of `make sanitize`
 # TARGET=cuda  run the demo on the GPUs of this machine
 # OUTPUT=file FILES="a.so b.so"   what `make bundle` makes, of which programs
 # CCACHE=1     compile with ccache, without precompiled headers, in a new build folder
@@ -19,7 +20,7 @@ export BRAID_JOBS := $(JOBS)
 export BRAID_CMAKE_ARGS := $(CMAKE_ARGS)
 export BRAID_NO_SETUP := $(NO_SETUP)
 export BRAID_CCACHE := $(CCACHE)
-export PROGRAMS SEED
+export PROGRAMS SEED SANITIZERS
 OUTPUT ?= $(BUILD)/braid-bundle.tar.gz
 DEV := $(ROOT)/tools/dev
 

@@ -10,6 +10,7 @@
 # rounds with both.
 # The last line reads "N passed, M failed", with the parts that failed behind it.
 #
+# SANITIZERS="address thread"   which of them (default: both)
 # PROGRAMS=n   how many mutated programs (default: 250)
 # SEED=n       of their random choices (default: 1)
 # FUZZ_SECONDS=n   the time of each fuzzer (default: 60)
@@ -36,6 +37,11 @@ export TSAN_OPTIONS="allocator_may_return_null=1:external_symbolizer_path=$symbo
 export OPENBLAS_NUM_THREADS=1
 
 passed=0 failed=0 failures=()
+for name in ${SANITIZERS:=address thread}; do
+  [[ $name =~ ^(address|thread)$ ]] || fail "SANITIZERS: found '$name', expected address, thread, or both"
+done
+# wanted NAME: whether this run is to use a sanitizer.
+wanted() { [[ " $SANITIZERS " = *" $1 "* ]]; }
 # add NAME PASSED FAILED: counts what a part says of itself.
 add() {
   passed=$((passed + $2)) failed=$((failed + $3))
@@ -166,7 +172,7 @@ failedOf() {
 SECONDS=0
 # Costs and analyses have no unit tests here: lit tests and mutated programs come to all
 # of their code, with extreme sizes, machines and options.
-if build address "$address" braid-opt BraidSupportTests BraidScheduleTests BraidRuntimeTests \
+if wanted address && build address "$address" braid-opt BraidSupportTests BraidScheduleTests BraidRuntimeTests \
   BraidRuntimeConformanceTests braid-fuzzers; then
   # What needs another tool, or a program in Python, is no test of braid-opt alone.
   cd "$ROOT"
@@ -215,7 +221,7 @@ if build address "$address" braid-opt BraidSupportTests BraidScheduleTests Braid
   fuzzers "$address"
   [ -z "${MPI_FAULTS:-}" ] || mpiFaults "$address"
 fi
-if build thread "$thread" BraidRuntimeTests BraidRuntimeConformanceTests BraidRuntimeCUDADeviceTests \
+if wanted thread && build thread "$thread" BraidRuntimeTests BraidRuntimeConformanceTests BraidRuntimeCUDADeviceTests \
   BraidRuntimeCUDAEngineTests; then
   startFaults "$thread"
   unitTests "$thread/test/Unit/Runtime/BraidRuntimeConformanceTests" "$thread/test/Unit/Runtime/BraidRuntimeTests" \
