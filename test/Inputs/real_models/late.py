@@ -85,7 +85,14 @@ def all_gather_into_tensor(value, size, group):
 
 
 def all_gather_into_tensor_out(value, size, group, *, out):
-    return _start(out, lambda: torch.cat([_of_rank(value, rank) for rank in range(size)]).view(out.shape))
+    def gather():
+        return torch.cat([_of_rank(value, rank) for rank in range(size)]).view(out.shape)
+
+    if value.untyped_storage().data_ptr() != out.untyped_storage().data_ptr():
+        return _start(out, gather)
+    # A gather in place sends a part of its result.
+    found = gather()
+    return _start(out, lambda: found)
 
 
 def all_gather_into_tensor_coalesced(values, size, group):
