@@ -60,20 +60,21 @@ def _distribute_parameters(module, mesh, placements, recompute):
     return module
 
 
-def _get_mesh(*sizes):
-    return init_device_mesh("cpu", sizes, mesh_dim_names=("outer", "inner")[-len(sizes) :])
+def _get_mesh(module, *sizes):
+    device = next(module.parameters()).device.type
+    return init_device_mesh(device, sizes, mesh_dim_names=("outer", "inner")[-len(sizes) :])
 
 
 def _data_parallel(model, module, ranks, recompute):
-    return _distribute_parameters(module, _get_mesh(ranks), [Replicate()], False)
+    return _distribute_parameters(module, _get_mesh(module, ranks), [Replicate()], False)
 
 
 def _fully_sharded(model, module, ranks, recompute):
-    return _distribute_parameters(module, _get_mesh(ranks), [Shard(0)], recompute)
+    return _distribute_parameters(module, _get_mesh(module, ranks), [Shard(0)], recompute)
 
 
 def _hybrid_sharded(model, module, ranks, recompute):
-    return _distribute_parameters(module, _get_mesh(2, ranks // 2), [Replicate(), Shard(0)], recompute)
+    return _distribute_parameters(module, _get_mesh(module, 2, ranks // 2), [Replicate(), Shard(0)], recompute)
 
 
 def _plan_linears(model, module, **rows):
@@ -97,7 +98,7 @@ def _parallelize(module, mesh, plan):
 
 
 def _tensor_parallel(model, module, ranks, recompute):
-    return _parallelize(module, _get_mesh(ranks), _plan_linears(model, module))
+    return _parallelize(module, _get_mesh(module, ranks), _plan_linears(model, module))
 
 
 def _sequence_parallel(model, module, ranks, recompute):
@@ -130,7 +131,7 @@ def _sequence_parallel(model, module, ranks, recompute):
         plan[layer + names.mlp] = (
             PrepareModuleInputOutput(**positional, **parts) if names.has_experts else PrepareModuleInput(**positional)
         )
-    return _parallelize(module, _get_mesh(ranks), plan)
+    return _parallelize(module, _get_mesh(module, ranks), plan)
 
 
 class Parallelism:

@@ -1,0 +1,381 @@
+#!/usr/bin/env python3
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Training steps of models of transformers on GPUs: Inductor's schedulers beside braid.inductor.
+
+    torchrun --nproc-per-node 4 inductor_models_gpu.py --model=llama --parallelism=fsdp --tokens=4096 --output=OUT.json
+
+Needs GPUs (or `--device=cpu`, which tries everything but the times of GPUs), PyTorch 2.11 to 2.13, transformers and the package braid.
+A step is forward, loss and backward. All variants run in turn in one process for each GPU, in a new order each round: single steps behind
+a barrier, and then steps in a row. Times are medians, of the slowest rank. The kernels of one step come from PyTorch's profiler.
+"""
+
+import argparse
+import json
+import os
+import random
+import statistics
+import sys
+import time
+import traceback
+import types
+import warnings
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "Inputs"))
+
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from real_models.parallel import PARALLELISMS
+from real_models.zoo import MODELS
+from torch._inductor import config
+
+WARM_UPS = 2
+
+
+def attend(module, query, key, value, attention_mask, scaling=None, **_):
+    """Causal attention of the whole sequence: a mask would have the length that a rank has of values between blocks."""
+    found = F.scaled_dot_product_attention(query, key, value, is_causal=True, scale=scaling, enable_gqa=True)
+    return found.transpose(1, 2).contiguous(), None
+
+
+def make_config(options):
+    import transformers
+
+    transformers.AttentionInterface.register("whole_sequence", attend)
+    attention = "whole_sequence" if options.parallelism == "sp" else "sdpa"
+    common = dict(
+        hidden_size=options.width, num_hidden_layers=options.layers, num_attention_heads=options.heads, vocab_size=options.vocabulary,
+        max_position_embeddings=options.tokens, use_cache=False, attn_implementation=attention, tie_word_embeddings=False,
+    )  # fmt: skip
+    if options.model == "gpt_neox":
+        more = dict(intermediate_size=4 * options.width, attention_dropout=0.0, hidden_dropout=0.0)
+        return transformers.GPTNeoXConfig(**common, **more)
+    common |= dict(intermediate_size=options.inner, num_key_value_heads=max(options.heads // 4, 1))
+    if options.model == "mixtral":
+        return transformers.MixtralConfig(**common, num_local_experts=4, experts_implementation="batched_mm")
+    return transformers.LlamaConfig(**common)
+
+
+def loss_of_step(module, tokens, positions):
+    logits = module(input_ids=tokens, position_ids=positions, use_cache=False).logits
+    return F.cross_entropy(logits[:, :-1].flatten(0, 1).float(), tokens[:, 1:].flatten())
+
+
+def reorder(*passes):
+    return {"reorder_for_compute_comm_overlap": True, "reorder_for_compute_comm_overlap_passes": list(passes)}
+
+
+def get_newest():
+    settings = {"enable_overlap_scheduling": True, "collective_bucketing": True, "insert_overlap_deps": True}
+    return {f"aten_distributed_optimizations.{name}": value for name, value in settings.items()}
+
+
+def get_async_tensor_parallel():
+    """Inductor's matmuls in parts; symmetric memory of all process groups."""
+    from torch.distributed import distributed_c10d as c10d
+    from torch.distributed._symmetric_memory import enable_symm_mem_for_group
+
+    for group in list(c10d._world.pg_names.values()):
+        enable_symm_mem_for_group(group)
+    return {"_micro_pipeline_tp": True}
+
+
+def get_braid(options, **more):
+    import braid.inductor
+
+    return braid.inductor.options(machine=options.machine, profile=options.profile, **more)
+
+
+GRAPHS = {"triton.cudagraphs": True}
+
+#: By name what a variant sets of Inductor. What ends with "graphs" runs as CUDA graphs.
+VARIANTS = {
+    "plain": lambda options: {},
+    "three": lambda options: reorder("sink_waits", "raise_comms", "reorder_compute_for_overlap"),
+    "newest": lambda options: get_newest(),
+    "async": lambda options: get_async_tensor_parallel(),
+    "order": lambda options: get_braid(options, lanes=False),
+    "lanes": lambda options: get_braid(options),
+    "plain graphs": lambda options: GRAPHS,
+    "newest graphs": lambda options: {**get_newest(), **GRAPHS},
+    "order graphs": lambda options: get_braid(options, lanes=False, cuda_graphs=True),
+    "lanes graphs": lambda options: get_braid(options, cuda_graphs=True),
+}
+
+
+class Step:
+    """The training step of a model on this rank."""
+
+    def __init__(self, options, rank, device):
+        self.device = device
+        parallelism = PARALLELISMS[options.parallelism]
+        torch.manual_seed(0)
+        torch.set_default_dtype(torch.bfloat16)
+        import transformers
+
+        module = transformers.AutoModelForCausalLM.from_config(make_config(options)).to(device)
+        torch.set_default_dtype(torch.float32)
+        self.module = parallelism.distribute(MODELS[options.model], module, dist.get_world_size(), True)
+        generator = torch.Generator().manual_seed(rank if parallelism.own_inputs else 0)
+        shape = (1, options.tokens)
+        self.tokens = torch.randint(0, options.vocabulary, shape, generator=generator).to(device)
+        self.positions = torch.arange(options.tokens, device=device)[None]
+
+    def run(self, function):
+        if self.device.type == "cuda":
+            torch.compiler.cudagraph_mark_step_begin()
+        for parameter in self.module.parameters():
+            parameter.grad = None
+        loss = function(self.module, self.tokens, self.positions)
+        loss.backward()
+        return loss
+
+    def get_gradients(self):
+        for parameter in self.module.parameters():
+            if parameter.grad is not None:
+                value = parameter.grad
+                yield (value.to_local() if hasattr(value, "to_local") else value).float()
+
+    def synchronize(self):
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
+
+
+class Variant:
+    """A compiled step, and what is known of it."""
+
+    def __init__(self, name, options):
+        self.name = name
+        self.patch = {"fx_graph_cache": False, **VARIANTS[name](options)}
+        passes = self.patch.get("reorder_for_compute_comm_overlap_passes") or [None]
+        self.overlap = None if isinstance(passes[0], str) else passes[0]
+        # Each variant has a function of its own, because torch.compile keeps what it has compiled with the code object.
+        code = loss_of_step.__code__.replace(co_name="loss_" + name.replace(" ", "_"))
+        self.function = torch.compile(types.FunctionType(code, loss_of_step.__globals__), fullgraph=True)
+        self.figures, self.schedules = {}, []
+        if self.overlap is not None:
+            # Inductor copies settings, and a method with its object.
+            self.patch["reorder_for_compute_comm_overlap_passes"] = [self.overlap, lambda snodes: self._note(snodes)]
+
+    def _note(self, snodes):
+        if self.overlap.last is not None:
+            self.schedules.append((self.overlap.before, self.overlap.last))
+        self.figures.setdefault("notes", []).append(self.overlap.reason or self.overlap.notes)
+        return snodes
+
+    def compile(self, step):
+        begin = time.time()
+        with config.patch(self.patch):
+            for _ in range(WARM_UPS + 1):
+                loss = step.run(self.function)
+        step.synchronize()
+        squares = sum(float(gradient.square().sum()) for gradient in step.get_gradients())
+        self.figures |= {"loss": loss.item(), "squared_gradient": squares, "compile_s": time.time() - begin}
+        if self.schedules:
+            for name, number in (("before", 0), ("predicted", 1)):
+                self.figures[name] = sum(schedules[number].makespan for schedules in self.schedules) / 1e6
+            self.figures["bound"] = sum(last.bound for _, last in self.schedules) / 1e6
+
+
+class Run:
+    """All variants of a step, and the file of their figures."""
+
+    def __init__(self, options, step, rank):
+        self.options, self.step, self.rank = options, step, rank
+        self.variants, self.failed = {}, {}
+        self.begin = time.time()
+
+    def is_late(self):
+        late = torch.tensor([float(time.time() - self.begin > self.options.limit)], device=self.step.device)
+        dist.all_reduce(late, op=dist.ReduceOp.MAX)
+        return bool(late.item())
+
+    def compile(self, name):
+        try:
+            variant = Variant(name, self.options)
+            variant.compile(self.step)
+            self.variants[name] = variant
+        except Exception as error:  # The others may do.
+            self.failed[name] = repr(error)[-400:]
+            if self.rank == 0:
+                traceback.print_exc(limit=-3)
+        self.write()
+
+    def measure_kernels(self):
+        """The times of PyTorch's kernels, of what has been compiled with Braid so far."""
+        from braid.inductor import kernel_times
+
+        begin = time.time()
+        count = kernel_times.measure()
+        if self.rank == 0:
+            print(f"{count} kernels measured in {time.time() - begin:.1f} s", flush=True)
+
+    def measure(self):
+        draw, single, rows = random.Random(0), {}, {}
+        names = list(self.variants)
+        for number in range(self.options.rounds + 1):
+            for name in draw.sample(names, len(names)):
+                single.setdefault(name, []).append(self._time(name, 1))
+            if self.is_late():
+                break
+        for _ in range(self.options.rows):
+            for name in draw.sample(names, len(names)):
+                rows.setdefault(name, []).append(self._time(name, 5) / 5)
+            if self.is_late():
+                break
+        for name in names:
+            times = single[name][1:] or single[name]
+            values = [statistics.median(times), min(times), statistics.median(rows.get(name) or [0])]
+            figures = torch.tensor(values, device=self.step.device)
+            dist.all_reduce(figures, op=dist.ReduceOp.MAX)
+            self.variants[name].figures |= dict(zip(("ms", "least_ms", "in_a_row_ms"), figures.tolist()))
+        self.write()
+
+    def _time(self, name, steps):
+        function = self.variants[name].function
+        dist.barrier()
+        self.step.synchronize()
+        if self.step.device.type == "cpu":
+            begin = time.perf_counter()
+            for _ in range(steps):
+                self.step.run(function)
+            return (time.perf_counter() - begin) * 1e3
+        events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
+        events[0].record()
+        for _ in range(steps):
+            self.step.run(function)
+        events[1].record()
+        torch.cuda.synchronize()
+        return events[0].elapsed_time(events[1])
+
+    def profile(self):
+        """Of one step of each variant: its kernels, and the peak memory."""
+        for name, variant in self.variants.items():
+            if self.is_late():
+                return
+            torch.cuda.reset_peak_memory_stats()
+            self.step.run(variant.function)
+            variant.figures["peak_gib"] = torch.cuda.max_memory_allocated() / 2**30
+            variant.figures["kernels"] = self._get_kernels(variant.function)
+            self.write()
+
+    def _get_kernels(self, function):
+        from torch.profiler import ProfilerActivity, profile
+
+        dist.barrier()
+        self.step.synchronize()
+        with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as found:
+            begin = time.perf_counter()
+            self.step.run(function)
+            host = (time.perf_counter() - begin) * 1e3
+            self.step.synchronize()
+        intervals = {False: [], True: []}
+        by_name = {}
+        for event in found.events():
+            if event.device_type != torch.autograd.DeviceType.CUDA or getattr(event, "is_user_annotation", False):
+                continue
+            interval = event.time_range.start / 1e3, event.time_range.end / 1e3
+            intervals[is_communication(event.name)].append(interval)
+            by_name[event.name[:80]] = by_name.get(event.name[:80], 0) + interval[1] - interval[0]
+        compute, communication = (unite(intervals[kind]) for kind in (False, True))
+        everything = unite(compute + communication)
+        length = get_length(everything)
+        return {
+            "compute": get_length(compute),
+            "communication": get_length(communication),
+            "both": get_length(compute) + get_length(communication) - length,
+            "idle": everything[-1][1] - everything[0][0] - length,
+            "host": host,
+            "longest": dict(sorted(by_name.items(), key=lambda item: -item[1])[:12]),
+        }
+
+    def write(self):
+        if self.rank or not self.options.output:
+            return
+        found = {name: variant.figures for name, variant in self.variants.items()}
+        gpu = torch.cuda.get_device_name() if self.step.device.type == "cuda" else "CPU"
+        head = {"gpu": gpu, "ranks": dist.get_world_size(), "torch": torch.__version__, "options": vars(self.options)}
+        with open(self.options.output, "w", encoding="utf-8") as stream:
+            json.dump({**head, "failed": self.failed, "variants": found}, stream, indent=1)
+
+    def print(self):
+        if self.rank:
+            return
+        for name, variant in self.variants.items():
+            figures = dict(variant.figures)
+            kernels = figures.pop("kernels", {})
+            notes = figures.pop("notes", "")
+            words = [f"{key} {value:.4g}" for key, value in figures.items()]
+            words += [f"{key} {value:.1f}" for key, value in kernels.items() if key != "longest"]
+            print(f"{name}: {', '.join(words)} {notes}", flush=True)
+        print(self.failed, flush=True)
+
+
+def is_communication(name):
+    return any(word in name for word in ("nccl", "symm", "PtoP", "barrier", "put_signal", "wait_signal"))
+
+
+def unite(intervals):
+    """The union of intervals, as intervals that do not meet."""
+    result = []
+    for begin, end in sorted(intervals):
+        if result and begin <= result[-1][1]:
+            result[-1][1] = max(result[-1][1], end)
+        else:
+            result.append([begin, end])
+    return result
+
+
+def get_length(intervals):
+    return sum(end - begin for begin, end in intervals)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", choices=("llama", "gpt_neox", "mixtral"), default="llama")
+    parser.add_argument("--parallelism", choices=list(PARALLELISMS), default="fsdp")
+    parser.add_argument("--variants", default="plain,newest,order,lanes,lanes graphs,newest graphs", help="of: " + ", ".join(VARIANTS))
+    sizes = dict(layers=4, width=4096, inner=14336, heads=32, vocabulary=32000, tokens=4096, rounds=8, rows=3)
+    for name, value in sizes.items():
+        parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--machine", default="h200x8")
+    parser.add_argument("--profile", default="auto", help='a file of braid-calibrate, "shipped", or "auto"')
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--limit", type=float, default=600, help="seconds after which no further variant or round begins")
+    parser.add_argument("--output", help="a file for the figures as JSON")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_arguments()
+    warnings.simplefilter("ignore")
+    rank = int(os.environ["RANK"])
+    is_gpu = options.device == "cuda"
+    device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if is_gpu else torch.device("cpu")
+    if is_gpu:
+        torch.cuda.set_device(device)
+    dist.init_process_group("nccl" if is_gpu else "gloo")
+    run = Run(options, Step(options, rank, device), rank)
+    names = options.variants.split(",")
+    with_braid = [name for name in names if name.startswith(("order", "lanes"))]
+    if with_braid and is_gpu:
+        # What this compile lacks of times is measured for the others.
+        run.compile(with_braid[0])
+        run.measure_kernels()
+    for name in names:
+        if run.is_late():
+            break
+        run.compile(name)
+    run.measure()
+    if is_gpu:
+        run.profile()
+    run.print()
+    # Groups whose collectives a CUDA graph has recorded do not end by themselves.
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
