@@ -102,6 +102,9 @@ VARIANTS = {
     "newest graphs": lambda options: {**get_newest(), **GRAPHS},
     "order graphs": lambda options: get_braid(options, lanes=False, cuda_graphs=True),
     "lanes graphs": lambda options: get_braid(options, cuda_graphs=True),
+    "all lanes graphs": lambda options: get_braid(options, lanes=True, cuda_graphs=True),
+    "careless lanes graphs": lambda options: get_braid(options, margin=0, cuda_graphs=True),
+    "three graphs": lambda options: {**reorder("sink_waits", "raise_comms", "reorder_compute_for_overlap"), **GRAPHS},
 }
 
 
@@ -359,7 +362,7 @@ def main():
     dist.init_process_group("nccl" if is_gpu else "gloo")
     run = Run(options, Step(options, rank, device), rank)
     names = options.variants.split(",")
-    with_braid = [name for name in names if name.startswith(("order", "lanes"))]
+    with_braid = [name for name in names if "lanes" in name or "order" in name]
     if with_braid and is_gpu:
         # What this compile lacks of times is measured for the others.
         run.compile(with_braid[0])
