@@ -17,10 +17,12 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 
 from jaxlib.mlir import ir
 
-from .errors import PartitionError, UnsupportedError
+from . import partitioner_faults
+from .errors import PartitionError, UnsupportedError, find_location
 from .sharding import Sharding
 
 # This package without its __init__.py, which imports JAX: jaxlib is enough here.
@@ -33,6 +35,7 @@ from braid.jax.partitioner import run
 run()
 """
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
+_MOST_CULPRITS = 4
 
 
 def _get_path():
@@ -44,6 +47,10 @@ def _get_path():
     return path if folder in path else [folder, *path]
 
 
+class WholeOpWarning(UserWarning):
+    """XLA cannot partition an op, which every rank computes whole."""
+
+
 def partition(module, world):
     """Partitions a module for the ranks of its world. Gives the module of one rank, and the
     shardings of the arguments and results of `main`; raises PartitionError with what XLA
@@ -51,11 +58,14 @@ def partition(module, world):
     if world.replicas != 1:
         raise PartitionError(f"the module is for {world.replicas} replicas, expected 1")
     text = _rename_axes(module.operation.get_asm(enable_debug_info=True), world)
-    given = {"module": text, "ranks": world.size}
-    # Flags of XLA that are meant for this process could change the partitioned module.
-    environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
-    done = subprocess.run([sys.executable, "-c", _PROGRAM, _FOLDER, *_get_path()], text=True, check=False,
-                          input=json.dumps(given), capture_output=True, env=environment)
+
+    def attempt(whole):
+        return _run({"module": text, "ranks": world.size, "whole": whole})
+
+    done = attempt([])
+    # Negative: XLA has ended the process.
+    if done.returncode < 0 and partitioner_faults.find_mesh(module):
+        done = _keep_culprits_whole(attempt, partitioner_faults.list_involved(module)) or done
     if done.returncode:
         raise PartitionError(_reason(done.stderr, done.returncode), done.stderr)
     found = json.loads(done.stdout)
@@ -64,6 +74,42 @@ def partition(module, world):
     shardings = tuple([Sharding.from_tiles(rank, tiles, world.meshes)
                        for rank, tiles in found[name]] for name in ("arguments", "results"))
     return ir.Module.parse(found["module"], context=module.context), shardings
+
+
+def _run(given):
+    """The other process, at its end."""
+    # Flags of XLA that are meant for this process could change the partitioned module.
+    environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+    return subprocess.run([sys.executable, "-c", _PROGRAM, _FOLDER, *_get_path()], text=True, check=False,
+                          input=json.dumps(given), capture_output=True, env=environment)
+
+
+def _keep_culprits_whole(attempt, ops):
+    """The first attempt that does not end the process, with as few whole ones of `ops` as a
+    search in halves finds; None where all of them are not enough."""
+    best, culprits, end = attempt(list(range(len(ops)))), [], len(ops)
+    if best.returncode < 0:
+        return None
+    while end and len(culprits) < _MOST_CULPRITS:
+        begin = 0  # Those before `begin` and the culprits are not enough, those before `end` are.
+        while end - begin > 1:
+            middle = (begin + end) // 2
+            done = attempt([*range(middle), *culprits])
+            if done.returncode < 0:
+                begin = middle
+            else:
+                best, end = done, middle
+        end -= 1
+        culprits.append(end)
+        done = attempt(culprits)
+        if done.returncode >= 0:
+            best, end = done, 0
+            break
+    for number in [*range(end), *culprits]:
+        place, primitive = find_location(ops[number])
+        warnings.warn(f"{place}: {ops[number].name} (from {primitive}): XLA cannot partition this op, which every rank "
+                      "computes whole", WholeOpWarning, stacklevel=7)
+    return best
 
 
 def _rename_axes(text, world):

@@ -53,12 +53,13 @@ def parse(text):
 
 
 def run():
-    """Reads a module and the number of ranks from the standard input, as JSON, and writes the
-    partitioned module with the shardings of its arguments and results."""
+    """Reads a module, the number of ranks, and which ops are to stay whole, from the standard
+    input, as JSON, and writes the partitioned module with the shardings of its arguments and
+    results."""
     status = 0
     try:
         given = json.load(sys.stdin)
-        json.dump(_answer(parse(given["module"]), given["ranks"]), sys.stdout)
+        json.dump(_answer(parse(given["module"]), given["ranks"], given["whole"]), sys.stdout)
     except Exception:  # pylint: disable=broad-except
         traceback.print_exc()
         status = 1
@@ -68,8 +69,9 @@ def run():
     os._exit(status)
 
 
-def _answer(module, ranks):
+def _answer(module, ranks, whole):
     with module.context:
+        partitioner_faults.keep_all_whole(module, whole)
         legal = _prepare(module, ranks)
         faults, *found = _partition(module, ranks, *legal)
         if faults and partitioner_faults.keep_whole(module, faults):

@@ -15,6 +15,9 @@ The gradient of a max pool whose windows overlap along a split dimension: parts 
 wrong places.
 
 Each such op is kept whole along these dimensions, and the module is partitioned once more.
+
+Other ops end the partitioner, such as gradients of convolutions of groups that are split. Which
+ones is found by trial: partition.py asks for a program in which some ops are kept whole.
 """
 
 from dataclasses import dataclass
@@ -29,6 +32,10 @@ from .errors import UnsupportedError
 from .walk import walk
 
 _NAMES = ("stablehlo.convolution", "stablehlo.select_and_scatter")
+# Ops that the partitioner does not split dimension by dimension.
+_INVOLVED = ("cholesky", "concatenate", "convolution", "custom_call", "dot_general", "dynamic_slice",
+             "dynamic_update_slice", "fft", "gather", "pad", "reduce_window", "reshape", "reverse", "rng_bit_generator",
+             "scatter", "select_and_scatter", "slice", "sort", "triangular_solve")
 _ATTRIBUTES, _NUMBER = "mhlo.frontend_attributes", "braid.number"
 
 
@@ -108,29 +115,54 @@ def _find_source(value):
     return None
 
 
+def list_involved(module):
+    """The ops of a module that may end the partitioner."""
+    return [op for op in walk(module) if op.name.removeprefix("stablehlo.") in _INVOLVED]
+
+
+def keep_all_whole(module, numbers):
+    """Has some of the ops that `list_involved` gives keep all their dimensions whole."""
+    involved, mesh = list_involved(module), find_mesh(module)
+    for number in numbers:
+        op = involved[number]
+        _keep_whole(op, mesh, [range(ir.RankedTensorType(value.type).rank)
+                               for value in [*op.operands, *op.results]])
+
+
 def keep_whole(module, faults):
     """Has the ops of faults keep their dimensions whole, and says whether it can: where the
     module has a mesh, and the ops are its own."""
-    meshes = [ir.StringAttr(op.operation.attributes["sym_name"]).value
-              for op in module.body.operations if op.operation.name == "sdy.mesh"
-              and len(sdy.MeshAttr(op.operation.attributes["mesh"]).axes)]
+    mesh = find_mesh(module)
     wanted = {fault.number: fault.dimensions for fault in faults}
-    if not meshes or None in wanted:
+    if mesh is None or None in wanted:
         return False
     for op in walk(module):
         whole = wanted.get(_read_number(op))
-        if whole is None:
-            continue
-        for operand, dimensions in enumerate(whole[:-1]):
-            with ir.InsertionPoint(op):
-                op.operands[operand] = _constrain(op.operands[operand], meshes[0], dimensions, op)
-        uses = [(use.owner.operation, use.operand_number) for use in op.results[0].uses]
+        if whole is not None:
+            _keep_whole(op, mesh, whole)
+    return True
+
+
+def find_mesh(module):
+    """The name of a mesh of a module; None if it has none."""
+    return next((ir.StringAttr(op.operation.attributes["sym_name"]).value
+                 for op in module.body.operations if op.operation.name == "sdy.mesh"
+                 and len(sdy.MeshAttr(op.operation.attributes["mesh"]).axes)), None)
+
+
+def _keep_whole(op, mesh, whole):
+    """whole: the dimensions of the first operands, and of the results, of an op"""
+    count = len(op.results)
+    for operand, dimensions in enumerate(whole[:-count]):
         with ir.InsertionPoint(op):
-            constrained = _constrain(op.results[0], meshes[0], whole[-1], op)
+            op.operands[operand] = _constrain(op.operands[operand], mesh, dimensions, op)
+    for result, dimensions in zip(op.results, whole[-count:]):
+        uses = [(use.owner.operation, use.operand_number) for use in result.uses]
+        with ir.InsertionPoint(op):
+            constrained = _constrain(result, mesh, dimensions, op)
         constrained.owner.move_after(op)
         for user, operand in uses:
             user.operands[operand] = constrained
-    return True
 
 
 def _constrain(value, mesh, whole, op):

@@ -15,9 +15,12 @@ import jax
 import jax_sharded_ops as ops
 import jax_testing as jt
 import numpy as np
+from jax import lax
+from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import braid.jax
+from braid.jax.partition import WholeOpWarning
 
 MESHES = {"line": ops.LINE, "square": ops.SQUARE, "shuffled": ops.SHUFFLED}
 BATCH = 24
@@ -115,6 +118,26 @@ class ShardedJitTest(jt.JaxTestCase):
                  for number, case in enumerate(case for case in cases if word in case.name)]
         self.assertGreater(len(items), 8)
         self.check(ops.SQUARE, items)
+
+    def test_ops_that_end_the_partitioner(self):
+        """Every rank computes these whole, and no others."""
+        def ops_of_both_kinds(x, w, y):
+            def loss(x, w):
+                return (ops.convolve(feature_group_count=2)(x, w) ** 2).sum()
+            gradients = jax.grad(loss, argnums=(0, 1))(x, w)
+            return gradients, lax.pad(y, np.float32(7), ((-1, 4, 2), (2, -3, 1))), y[1:5] @ y.T
+
+        args = ops.IMAGES, ops.FILTERS[:, :, :2], ops.X
+        specs = P(None, None, None, "i"), P(None, None, "j"), P(("i", "j"))
+        out = ((NamedSharding(ops.SQUARE, P("i", "j")), NamedSharding(ops.SQUARE, P(None, None, "i", "j"))), None, None)
+        with self.assertWarns(WholeOpWarning) as caught:
+            found = braid.jax.compile(ops.jit(ops_of_both_kinds, specs, out, ops.SQUARE), *args)(*args)
+        self.assertIsNone(differs(found, ops_of_both_kinds(*args), 0.0))
+        first = ops_of_both_kinds.__code__.co_firstlineno
+        said = sorted(str(w.message) for w in caught.warnings if w.category is WholeOpWarning)
+        self.assertEqual(len(said), 2, said)
+        self.assertIn("stablehlo.convolution (from conv_general_dilated): XLA cannot partition this op", said[0])
+        self.assertRegex(said[1], rf"sharded_jit.py:{first + 4}:\d+: stablehlo.pad \(from pad\): ")
 
     def test_without_a_mesh_to_keep_whole(self):
         """A module with XLA's own shardings names no mesh: what would be wrong is refused."""
