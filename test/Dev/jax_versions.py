@@ -27,6 +27,7 @@ TESTS = [
     "modules.ModulesTest.test_permute_of_replicas",
     "sharded_jit.ShardedJitTest.test_what_xla_partitions_wrongly",
     "programs.ComputeTest.test_scatters",
+    "errors.UnsupportedTest.test_op_of_a_program_with_shardings",
     "errors.UnsupportedTest.test_what_the_partitioner_says",
 ]
 ABOUT = ("Outcomes of test/Dev/jax_versions.py: tests of braid.jax with several versions of JAX, those that meet what "

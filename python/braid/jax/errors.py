@@ -15,6 +15,9 @@ from braid.mlir import BraidError, Location
 # How XLA's messages name the source of an instruction.
 _XLA_SOURCE = re.compile(r'source_file="([^"\n]+)" source_line=(\d+)[^}\n]*?source_column=(\d+)')
 
+# A primitive with its place, as name_with_place makes them.
+_PLACE_IN_NAME = re.compile(r'([^"/]*) <- ((?:(?! <- )[^"\n])+):(\d+):(\d+)"')
+
 # Files of packages, whose lines are not the user's.
 _PACKAGES = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
 
@@ -92,9 +95,9 @@ class PartitionError(BraidError):
     """
 
     def __init__(self, reason, details=""):
-        found = _XLA_SOURCE.search(reason)
+        found = _PLACE_IN_NAME.search(reason) or _XLA_SOURCE.search(reason)
         self.details = details or reason
-        self.location = Location(*found.groups()) if found else None
+        self.location = Location(*found.groups()[-3:]) if found else None
         place = f"{self.location}: " if found else ""
         super().__init__(f"{place}the partitioner failed: {_shorten(reason)}; a function under "
                          "jax.shard_map needs no partitioner")
@@ -117,10 +120,18 @@ def find_location(op):
     return None, source_location(op.location)[1]
 
 
+def name_with_place(primitive, location):
+    """A name for a primitive that keeps its place in XLA, which gives instructions the lines of
+    others in some versions (0.8), and none in its messages in others."""
+    return f"{primitive or ''} <- {location.file}:{location.line}:{location.column}"
+
+
 def source_location(location):
     """The place in the Python source and the primitive that an MLIR location of JAX
     names: the innermost call in a file of the user's, and the outermost name."""
     text = str(location)
+    if named := _PLACE_IN_NAME.search(text):
+        return Location(*named.groups()[1:]), named[1] or None
     places = re.findall(r'"([^"\n]+)":(\d+):(\d+)', text)
     own = [place for place in places if not _PACKAGES.search(place[0])]
     name = re.match(r'loc\((?:callsite\()*"([^"]*)"(?!:\d)', text)

@@ -18,7 +18,7 @@ from jaxlib.mlir.dialects import stablehlo
 from braid.mlir import BraidError
 
 from . import callbacks, collectives, private_names
-from .errors import PassError, UnsupportedError, source_location
+from .errors import PassError, UnsupportedError, name_with_place, source_location
 from .groups import World
 from .manual import inline_manual_computations, unwrap
 from .partition import partition
@@ -61,9 +61,8 @@ def to_one_rank(module):
     world = World(module)
     shardings = unwrap(module, world)
     if shardings is None and world.size > 1:
-        # XLA keeps a name and a place of an op, but no chain of calls.
         with module.context:
-            _simplify_locations(module)
+            _simplify_locations(module, name_with_place)
         module, shardings = partition(module, world)
         inline_calls(module)
     elif shardings is None:
@@ -134,11 +133,12 @@ def _check(module):
                                        f"{op.results[0].type} do not go together")
 
 
-def _simplify_locations(module):
+def _simplify_locations(module, make_name=lambda primitive, location: primitive):
     """Names each op after JAX's primitive, at its line of the Python source."""
     for op in walk(module):
         location, primitive = source_location(op.location)
         if location is None:
             continue
         file = ir.Location.file(location.file, location.line, location.column)
-        op.location = ir.Location.name(primitive, file) if primitive else file
+        name = make_name(primitive, location)
+        op.location = ir.Location.name(name, file) if name else file

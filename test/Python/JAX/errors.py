@@ -84,6 +84,12 @@ class UnsupportedTest(unittest.TestCase):
                 partition.partition(module, world)
         self.assertEqual(caught.exception.location.line, 3)
 
+    def test_place_that_xla_keeps_in_a_name(self):
+        error = braid.jax.PartitionError('unexpected %mul.1 = f32[] multiply(), metadata={op_name="jit(f)/mul <- '
+                                         '/a b/c.py:12:4" stack_frame_id=7}')
+        self.assertEqual(str(error), "/a b/c.py:12:4: the partitioner failed: unexpected %mul.1 = f32[] multiply(); a "
+                         "function under jax.shard_map needs no partitioner")
+
     def test_fault_of_a_translation_names_op_and_line(self):
         def product(x):
             return x @ x.T  # this line
