@@ -22,7 +22,7 @@ from .errors import PassError, UnsupportedError, name_with_place, source_locatio
 from .groups import World
 from .manual import inline_manual_computations, unwrap
 from .partition import partition
-from .rewrites import (bodies, complex_numbers, control, empty_arrays, library_calls, pools,
+from .rewrites import (bodies, complex_numbers, control, conversions, empty_arrays, library_calls, pools,
                        products, reduce_scatters, scalars, scatters, sorts)
 from .walk import walk
 
@@ -82,7 +82,7 @@ def to_text(module, world):
             _rewrite(op, (lambda op: reduce_scatters.fuse(op, world),))
         before = (empty_arrays.rewrite, lambda op: collectives.mark(op, world), products.rewrite, scatters.rewrite,
                   complex_numbers.rewrite, sorts.rewrite, pools.rewrite, library_calls.rewrite,
-                  bodies.reduce_nothing, scalars.fold_broadcast)
+                  bodies.reduce_nothing, scalars.fold_broadcast, conversions.rewrite)
         for op in walk(module):
             _rewrite(op, (control.count_iterations, *before))
         _drop_attributes(module)

@@ -70,6 +70,17 @@ class PoolTest(jt.JaxTestCase):
         self.check_equal(shard(gradients), jt.integers((4, 9, 7, 2)))
 
 
+class ConversionTest(jt.JaxTestCase):
+    def test_floats_beyond_integers(self):
+        """The nearest integer, and 0 for NaN; bounds of 32 bits are beyond all numbers of f16."""
+        x = with_special_values((6, 8)) * np.float32(1e9)
+        x.flat[:4] = 2.0 ** 31, -2.0 ** 31, 2.0 ** 32, -0.5
+        self.check_equal(shard(lambda x: [
+            (x * scale).astype(float).astype(integer)
+            for float in (jnp.float32, jnp.float16, jnp.float8_e5m2) for scale in (1.0, np.float32(1e-7))
+            for integer in (np.int8, np.uint8, np.int16, np.int32, np.uint32)]), x)
+
+
 class ReductionTest(jt.JaxTestCase):
     def test_of_nothing(self):
         self.check_equal(shard(lambda x: (

@@ -1,0 +1,52 @@
+# ===- conversions.py - Floats to integers --------------------------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Gives conversions of floats to integers XLA's results for what no integer of the type is: the nearest
+one, and 0 for NaN. The legalisation to linalg leaves these to the processor."""
+
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+
+
+def rewrite(op):
+    """Replaces a conversion of floats to integers. Gives whether it was one."""
+    if op.name != "stablehlo.convert":
+        return False
+    value, type = op.operands[0], ir.RankedTensorType(op.results[0].type)
+    element = ir.RankedTensorType(value.type).element_type
+    if not isinstance(element, ir.FloatType) or not isinstance(type.element_type, ir.IntegerType):
+        return False
+    integer = ir.IntegerType(type.element_type)
+    if integer.width == 1:
+        return False
+    with ir.InsertionPoint(op), op.location:
+        result = _saturate(value, type, integer)
+    op.results[0].replace_all_uses_with(result)
+    op.erase()
+    return True
+
+
+def _saturate(value, type, integer):
+    if ir.RankedTensorType(value.type).element_type.width < 32:
+        # The bounds of integers are no numbers of 16 bits.
+        value = stablehlo.convert(ir.RankedTensorType.get(type.shape, ir.F32Type.get()), value)
+    least, end = (0, 2 ** integer.width) if integer.is_unsigned else (-2 ** (integer.width - 1), 2 ** (integer.width - 1))
+
+    def constant(number, element):
+        text = float(number) if isinstance(element, ir.FloatType) else number
+        return stablehlo.constant(ir.Attribute.parse(
+            f"dense<{text}> : {ir.RankedTensorType.get(type.shape, element)}"))
+
+    def compare(direction, other):
+        return stablehlo.compare(value, other, stablehlo.ComparisonDirectionAttr.get(direction))
+
+    element = ir.RankedTensorType(value.type).element_type
+    result = stablehlo.convert(type, value)
+    for condition, number in ((compare("NE", value), 0), (compare("LE", constant(least, element)), least),
+                              (compare("GE", constant(end, element)), end - 1)):
+        result = stablehlo.select(condition, constant(number, integer), result)
+    return result
