@@ -3,7 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What costs depend on: sizes, operations, matmuls and process groups, as PyTorch has them."""
 
+import logging
+
 from .schedule.machine import TRANSPOSED
+
+_log = logging.getLogger("braid")
 
 
 class CollectiveGroups:
@@ -130,4 +134,16 @@ def count_flops(fx_node):
         return 0
     value = lambda argument: argument.meta["val"] if isinstance(argument, torch.fx.Node) else argument  # noqa: E731
     args, kwargs = tree_map(value, (fx_node.args, fx_node.kwargs))
-    return get_hint(formula(*args, **kwargs, out_val=fx_node.meta["val"]))
+    for widen in (False, True):
+        try:
+            return get_hint(formula(*(_widen_heads(torch, args) if widen else args), **kwargs, out_val=fx_node.meta["val"]))
+        except Exception as error:  # A formula may refuse what its op takes.
+            _log.info("no operations of %s: %s", fx_node, error)
+    return 0
+
+
+def _widen_heads(torch, args):
+    """Attention whose keys and values have as many heads as its queries: PyTorch 2.11 counts no other."""
+    is_operand = lambda value: isinstance(value, torch.Tensor) and value.dim() == 4  # noqa: E731
+    heads = max((value.shape[1] for value in args if is_operand(value)), default=0)
+    return [value[:, :1].expand(-1, heads, -1, -1) if is_operand(value) else value for value in args]

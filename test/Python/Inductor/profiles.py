@@ -5,10 +5,12 @@
 
 import types
 import unittest
+from unittest import mock
 
 import torch
+import torch.utils.flop_counter
 import torch_steps
-from braid._torch_costs import get_matmul
+from braid._torch_costs import count_flops, get_matmul
 from braid.inductor import Overlap
 from braid.schedule import Machine, ScheduleError
 
@@ -39,6 +41,34 @@ class Measured(unittest.TestCase):
             operands = [types.SimpleNamespace(meta={"val": value}) for value in (left, right)]
             product = get_matmul(types.SimpleNamespace(target=torch.ops.aten.mm.default, args=operands))
             self.assertEqual(product, (rows, columns, depth, "bf16", 1, transposed))
+
+
+class Operations(unittest.TestCase):
+    @staticmethod
+    def count(op, *args):
+        nodes = torch.fx.Graph()
+        operands = []
+        for value in args:
+            node = nodes.placeholder("operand") if isinstance(value, torch.Tensor) else value
+            if isinstance(value, torch.Tensor):
+                node.meta["val"] = value
+            operands.append(node)
+        called = nodes.call_function(op, tuple(operands))
+        called.meta["val"] = args[0]
+        return count_flops(called)
+
+    def test_attention_whose_keys_have_fewer_heads_than_its_queries(self):
+        query, key = torch.empty(2, 8, 16, 4), torch.empty(2, 2, 16, 4)
+        attention = torch.ops.aten._scaled_dot_product_flash_attention.default
+        self.assertEqual(self.count(attention, query, key, key), 2 * 2 * 2 * 8 * 16 * 16 * 4)
+        self.assertEqual(self.count(attention, query, key, key), self.count(attention, query, query, query))
+
+    def test_a_formula_that_refuses_its_op_counts_nothing(self):
+        def refuse(*args, out_val, **kwargs):
+            raise AssertionError("no such shapes")
+
+        with mock.patch.dict(torch.utils.flop_counter.flop_registry, {torch.ops.aten.relu: refuse}):
+            self.assertEqual(self.count(torch.ops.aten.relu.default, torch.empty(2, 3)), 0)
 
 
 class BadInput(unittest.TestCase):
