@@ -123,6 +123,10 @@ class OverlapPass:
         """What an order depends on beside the graph."""
         return f"braid {__version__} {self._describe_options(self.DEFAULTS)} {self._digest_files()}"
 
+    def _describe_measurements(self):
+        """A text that differs where something was measured since an order was decided on, the same on all ranks."""
+        return ""
+
     def _digest_files(self):
         digest = hashlib.sha256()
         for name in ("machine", "profile"):
@@ -187,7 +191,7 @@ class OverlapPass:
         if len(collectives) < 2 or self.keeps_order():
             return None
         names = set(self.DEFAULTS) - {"agree", "report", "deterministic"}
-        options = f"{type(self).__module__} {self._describe_options(names)}"
+        options = f"{type(self).__module__} {self._describe_options(names)} {self._describe_measurements()}"
         return Agreement(graph, collectives, f"{options}, deterministic={self.is_deterministic()}")
 
     def _say_why_order_is_kept(self):

@@ -96,7 +96,10 @@ class Overlap(_torch.OverlapPass):
         return super().with_options(**options)
 
     def _get_cache_key(self):
-        return f"{super()._get_cache_key()} {kernel_times.get_digest()}"
+        return f"{super()._get_cache_key()} {self._describe_measurements()}"
+
+    def _describe_measurements(self):
+        return kernel_times.get_digest()
 
     def _check_options(self):
         if self.options["lanes"] not in (None, True, False):

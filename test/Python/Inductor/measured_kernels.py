@@ -5,6 +5,7 @@
 
 import json
 import os
+import sys
 import tempfile
 import unittest
 from unittest import mock
@@ -12,12 +13,17 @@ from unittest import mock
 import braid.inductor
 import torch
 import torch._inductor.config as config
+import torch.distributed as dist
 import torch.distributed._functional_collectives as funcol
 import torch_steps
+from braid import _agreement, _torch
 from braid.inductor import costs
 from braid.inductor import measured_kernels as module
 from braid.inductor.measured_kernels import KernelTimes
 from braid.schedule import ScheduleError
+
+#: `braid.inductor.overlap` is the pass.
+overlaps = sys.modules["braid.inductor.overlap"]
 
 
 def attend(q, k, v, w):
@@ -53,6 +59,33 @@ class Signatures(unittest.TestCase):
             compile_with(overlap)
         taken = [slice.end - slice.start for slice in (overlap.last or overlap.before).timeline]
         self.assertEqual(taken.count(5_000_000), 2)
+
+    def test_an_order_is_decided_on_again_after_a_measurement(self):
+        """The collective whose kernel takes longer comes first, whatever was decided before."""
+
+        def step(q, k, v, w):
+            attended = torch.nn.functional.scaled_dot_product_attention(funcol.all_reduce(q, "sum", "0"), k, v)
+            return attended, funcol.all_reduce(w, "sum", "0") @ w
+
+        times, orders, store = KernelTimes(), [], dist.HashStore()
+        with (
+            mock.patch.object(costs, "kernel_times", times),
+            mock.patch.object(overlaps, "kernel_times", times),
+            mock.patch.object(_torch, "has_other_ranks", lambda: True),
+            mock.patch.object(_agreement.Store, "__init__", lambda self: setattr(self, "_store", store)),
+        ):
+            for attention in (1_000, 5_000_000):
+                overlap = braid.inductor.Overlap(machine="h100x8", min_gain=0)
+                torch_steps.compile_until_scheduled(step, make_inputs(), [overlap])
+                for signature in list(times.missing):
+                    times.times[signature] = 1_000_000
+                times.missing.clear()
+                times.times.update({signature: attention for signature in times.times if "attention" in signature})
+                (order,) = torch_steps.compile_until_scheduled(step, make_inputs(), [overlap])
+                orders.append([snode.get_name() for snode in order if "all_reduce" in str(getattr(snode.node, "op_overload", ""))])
+                self.assertFalse([note for note in overlap.notes if "earlier compile" in note])
+        self.assertEqual(orders[0], orders[1][::-1])
+        self.assertEqual(len(orders[0]), 2)
 
     def test_measuring(self):
         times = KernelTimes()
