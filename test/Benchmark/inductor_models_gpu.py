@@ -12,6 +12,7 @@ a barrier, and then steps in a row. Times are medians, of the slowest rank. The 
 """
 
 import argparse
+import faulthandler
 import json
 import os
 import random
@@ -36,7 +37,9 @@ WARM_UPS = 2
 
 def attend(module, query, key, value, attention_mask, scaling=None, **_):
     """Causal attention of the whole sequence: a mask would have the length that a rank has of values between blocks."""
-    found = F.scaled_dot_product_attention(query, key, value, is_causal=True, scale=scaling, enable_gqa=True)
+    # PyTorch 2.11 counts no operations of attention with grouped heads.
+    key, value = (each.repeat_interleave(query.shape[1] // each.shape[1], dim=1) for each in (key, value))
+    found = F.scaled_dot_product_attention(query, key, value, is_causal=True, scale=scaling)
     return found.transpose(1, 2).contiguous(), None
 
 
@@ -88,9 +91,7 @@ def get_braid(options, **more):
     return braid.inductor.options(machine=options.machine, profile=options.profile, **more)
 
 
-GRAPHS = {"triton.cudagraphs": True}
-
-#: By name what a variant sets of Inductor. What ends with "graphs" runs as CUDA graphs.
+#: By name what a variant sets of Inductor. A name with GRAPH behind it is the same in one CUDA graph of the whole step.
 VARIANTS = {
     "plain": lambda options: {},
     "three": lambda options: reorder("sink_waits", "raise_comms", "reorder_compute_for_overlap"),
@@ -98,14 +99,10 @@ VARIANTS = {
     "async": lambda options: get_async_tensor_parallel(),
     "order": lambda options: get_braid(options, lanes=False),
     "lanes": lambda options: get_braid(options),
-    "plain graphs": lambda options: GRAPHS,
-    "newest graphs": lambda options: {**get_newest(), **GRAPHS},
-    "order graphs": lambda options: get_braid(options, lanes=False, cuda_graphs=True),
-    "lanes graphs": lambda options: get_braid(options, cuda_graphs=True),
-    "all lanes graphs": lambda options: get_braid(options, lanes=True, cuda_graphs=True),
-    "careless lanes graphs": lambda options: get_braid(options, margin=0, cuda_graphs=True),
-    "three graphs": lambda options: {**reorder("sink_waits", "raise_comms", "reorder_compute_for_overlap"), **GRAPHS},
+    "all lanes": lambda options: get_braid(options, lanes=True),
+    "careless lanes": lambda options: get_braid(options, margin=0),
 }
+GRAPH = " graph"
 
 
 class Step:
@@ -127,8 +124,6 @@ class Step:
         self.positions = torch.arange(options.tokens, device=device)[None]
 
     def run(self, function):
-        if self.device.type == "cuda":
-            torch.compiler.cudagraph_mark_step_begin()
         for parameter in self.module.parameters():
             parameter.grad = None
         loss = function(self.module, self.tokens, self.positions)
@@ -168,6 +163,9 @@ class Variant:
         self.figures.setdefault("notes", []).append(self.overlap.reason or self.overlap.notes)
         return snodes
 
+    def run(self, step):
+        step.run(self.function)
+
     def compile(self, step):
         begin = time.time()
         with config.patch(self.patch):
@@ -180,6 +178,37 @@ class Variant:
             for name, number in (("before", 0), ("predicted", 1)):
                 self.figures[name] = sum(schedules[number].makespan for schedules in self.schedules) / 1e6
             self.figures["bound"] = sum(last.bound for _, last in self.schedules) / 1e6
+
+
+class Graph:
+    """A step of a compiled variant as one CUDA graph."""
+
+    def __init__(self, variant, step):
+        self.figures = {name: variant.figures[name] for name in ("before", "predicted", "bound") if name in variant.figures}
+        begin = time.time()
+        self.graph = torch.cuda.CUDAGraph()
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(WARM_UPS):
+                step.run(variant.function)
+        torch.cuda.current_stream().wait_stream(stream)
+        step.synchronize()
+        dist.barrier()
+        step.synchronize()
+        # Other threads, such as the watchdog of NCCL, may ask for events meanwhile.
+        with torch.cuda.graph(self.graph, stream=stream, capture_error_mode="thread_local"):
+            self.loss = step.run(variant.function)
+        self.gradients = [(parameter, parameter.grad) for parameter in step.module.parameters()]
+        self.run(step)
+        step.synchronize()
+        squares = sum(float(gradient.square().sum()) for gradient in step.get_gradients())
+        self.figures |= {"loss": self.loss.item(), "squared_gradient": squares, "compile_s": time.time() - begin}
+
+    def run(self, step):
+        for parameter, gradient in self.gradients:
+            parameter.grad = gradient
+        self.graph.replay()
 
 
 class Run:
@@ -197,9 +226,12 @@ class Run:
 
     def compile(self, name):
         try:
-            variant = Variant(name, self.options)
-            variant.compile(self.step)
-            self.variants[name] = variant
+            if name.endswith(GRAPH):
+                self.variants[name] = Graph(self.variants[name.removesuffix(GRAPH)], self.step)
+            else:
+                variant = Variant(name, self.options)
+                variant.compile(self.step)
+                self.variants[name] = variant
         except Exception as error:  # The others may do.
             self.failed[name] = repr(error)[-400:]
             if self.rank == 0:
@@ -237,18 +269,18 @@ class Run:
         self.write()
 
     def _time(self, name, steps):
-        function = self.variants[name].function
+        run = self.variants[name].run
         dist.barrier()
         self.step.synchronize()
         if self.step.device.type == "cpu":
             begin = time.perf_counter()
             for _ in range(steps):
-                self.step.run(function)
+                run(self.step)
             return (time.perf_counter() - begin) * 1e3
         events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
         events[0].record()
         for _ in range(steps):
-            self.step.run(function)
+            run(self.step)
         events[1].record()
         torch.cuda.synchronize()
         return events[0].elapsed_time(events[1])
@@ -259,19 +291,19 @@ class Run:
             if self.is_late():
                 return
             torch.cuda.reset_peak_memory_stats()
-            self.step.run(variant.function)
+            variant.run(self.step)
             variant.figures["peak_gib"] = torch.cuda.max_memory_allocated() / 2**30
-            variant.figures["kernels"] = self._get_kernels(variant.function)
+            variant.figures["kernels"] = self._get_kernels(variant)
             self.write()
 
-    def _get_kernels(self, function):
+    def _get_kernels(self, variant):
         from torch.profiler import ProfilerActivity, profile
 
         dist.barrier()
         self.step.synchronize()
         with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as found:
             begin = time.perf_counter()
-            self.step.run(function)
+            variant.run(self.step)
             host = (time.perf_counter() - begin) * 1e3
             self.step.synchronize()
         intervals = {False: [], True: []}
@@ -339,7 +371,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", choices=("llama", "gpt_neox", "mixtral"), default="llama")
     parser.add_argument("--parallelism", choices=list(PARALLELISMS), default="fsdp")
-    parser.add_argument("--variants", default="plain,newest,order,lanes,lanes graphs,newest graphs", help="of: " + ", ".join(VARIANTS))
+    parser.add_argument("--variants", default="plain,newest,order,lanes,newest graph,lanes graph", help=f"of: {', '.join(VARIANTS)}, each with{GRAPH!r} behind it too")
     sizes = dict(layers=4, width=4096, inner=14336, heads=32, vocabulary=32000, tokens=4096, rounds=8, rows=3)
     for name, value in sizes.items():
         parser.add_argument(f"--{name}", type=int, default=value)
@@ -354,6 +386,7 @@ def parse_arguments():
 def main():
     options = parse_arguments()
     warnings.simplefilter("ignore")
+    faulthandler.dump_traceback_later(options.limit + 15)
     rank = int(os.environ["RANK"])
     is_gpu = options.device == "cuda"
     device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if is_gpu else torch.device("cpu")
