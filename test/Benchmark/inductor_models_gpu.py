@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Training steps of models of transformers on GPUs: Inductor's schedulers beside braid.inductor.
 
-    torchrun --nproc-per-node 4 inductor_models_gpu.py --model=llama --parallelism=fsdp --tokens=4096 --output=OUT.json
+    torchrun --nproc-per-node 4 inductor_models_gpu.py --model=llama --parallelism=fsdp --tokens=4096 --output=figures
 
 Needs GPUs (or `--device=cpu`, which tries everything but the times of GPUs), PyTorch 2.11 to 2.13, transformers and the package braid.
 A step is forward, loss and backward. All variants run in turn in one process for each GPU, in a new order each round: single steps behind
@@ -12,7 +12,6 @@ a barrier, and then steps in a row. Times are medians, of the slowest rank. The 
 """
 
 import argparse
-import faulthandler
 import json
 import os
 import random
@@ -43,11 +42,11 @@ def attend(module, query, key, value, attention_mask, scaling=None, **_):
     return found.transpose(1, 2).contiguous(), None
 
 
-def make_config(options):
+def make_config(parallelism, options):
     import transformers
 
     transformers.AttentionInterface.register("whole_sequence", attend)
-    attention = "whole_sequence" if options.parallelism == "sp" else "sdpa"
+    attention = "whole_sequence" if parallelism == "sp" else "sdpa"
     common = dict(
         hidden_size=options.width, num_hidden_layers=options.layers, num_attention_heads=options.heads, vocab_size=options.vocabulary,
         max_position_embeddings=options.tokens, use_cache=False, attn_implementation=attention, tie_word_embeddings=False,
@@ -108,14 +107,14 @@ GRAPH = " graph"
 class Step:
     """The training step of a model on this rank."""
 
-    def __init__(self, options, rank, device):
+    def __init__(self, name, options, rank, device):
         self.device = device
-        parallelism = PARALLELISMS[options.parallelism]
+        parallelism = PARALLELISMS[name]
         torch.manual_seed(0)
         torch.set_default_dtype(torch.bfloat16)
         import transformers
 
-        module = transformers.AutoModelForCausalLM.from_config(make_config(options)).to(device)
+        module = transformers.AutoModelForCausalLM.from_config(make_config(name, options)).to(device)
         torch.set_default_dtype(torch.float32)
         self.module = parallelism.distribute(MODELS[options.model], module, dist.get_world_size(), True)
         generator = torch.Generator().manual_seed(rank if parallelism.own_inputs else 0)
@@ -214,10 +213,27 @@ class Graph:
 class Run:
     """All variants of a step, and the file of their figures."""
 
-    def __init__(self, options, step, rank):
-        self.options, self.step, self.rank = options, step, rank
+    def __init__(self, name, options, step, rank, begin):
+        self.name, self.options, self.step, self.rank = name, options, step, rank
         self.variants, self.failed = {}, {}
-        self.begin = time.time()
+        self.begin = begin
+
+    def run(self):
+        is_gpu = self.step.device.type == "cuda"
+        names = self.options.variants.split(",")
+        with_braid = [name for name in names if "lanes" in name or "order" in name]
+        if with_braid and is_gpu:
+            # What this compile lacks of times is measured for the others.
+            self.compile(with_braid[0])
+            self.measure_kernels()
+        for name in names:
+            if self.is_late():
+                break
+            self.compile(name)
+        self.measure()
+        if is_gpu:
+            self.profile()
+        self.print()
 
     def is_late(self):
         late = torch.tensor([float(time.time() - self.begin > self.options.limit)], device=self.step.device)
@@ -332,12 +348,14 @@ class Run:
         found = {name: variant.figures for name, variant in self.variants.items()}
         gpu = torch.cuda.get_device_name() if self.step.device.type == "cuda" else "CPU"
         head = {"gpu": gpu, "ranks": dist.get_world_size(), "torch": torch.__version__, "options": vars(self.options)}
-        with open(self.options.output, "w", encoding="utf-8") as stream:
+        path = f"{self.options.output}.{self.name}.json"
+        with open(path, "w", encoding="utf-8") as stream:
             json.dump({**head, "failed": self.failed, "variants": found}, stream, indent=1)
 
     def print(self):
         if self.rank:
             return
+        print(f"{self.options.model}, {self.name}", flush=True)
         for name, variant in self.variants.items():
             figures = dict(variant.figures)
             kernels = figures.pop("kernels", {})
@@ -370,7 +388,7 @@ def get_length(intervals):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", choices=("llama", "gpt_neox", "mixtral"), default="llama")
-    parser.add_argument("--parallelism", choices=list(PARALLELISMS), default="fsdp")
+    parser.add_argument("--parallelism", default="fsdp", help=f"of: {', '.join(PARALLELISMS)}; one after the other")
     parser.add_argument("--variants", default="plain,newest,order,lanes,newest graph,lanes graph", help=f"of: {', '.join(VARIANTS)}, each with{GRAPH!r} behind it too")
     sizes = dict(layers=4, width=4096, inner=14336, heads=32, vocabulary=32000, tokens=4096, rounds=8, rows=3)
     for name, value in sizes.items():
@@ -379,35 +397,27 @@ def parse_arguments():
     parser.add_argument("--profile", default="auto", help='a file of braid-calibrate, "shipped", or "auto"')
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--limit", type=float, default=600, help="seconds after which no further variant or round begins")
-    parser.add_argument("--output", help="a file for the figures as JSON")
+    parser.add_argument("--output", help="the figures go to OUTPUT.PARALLELISM.json")
     return parser.parse_args()
 
 
 def main():
     options = parse_arguments()
     warnings.simplefilter("ignore")
-    faulthandler.dump_traceback_later(options.limit + 15)
     rank = int(os.environ["RANK"])
     is_gpu = options.device == "cuda"
     device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if is_gpu else torch.device("cpu")
     if is_gpu:
         torch.cuda.set_device(device)
     dist.init_process_group("nccl" if is_gpu else "gloo")
-    run = Run(options, Step(options, rank, device), rank)
-    names = options.variants.split(",")
-    with_braid = [name for name in names if "lanes" in name or "order" in name]
-    if with_braid and is_gpu:
-        # What this compile lacks of times is measured for the others.
-        run.compile(with_braid[0])
-        run.measure_kernels()
-    for name in names:
-        if run.is_late():
-            break
-        run.compile(name)
-    run.measure()
-    if is_gpu:
-        run.profile()
-    run.print()
+    begin, runs = time.time(), []
+    for name in options.parallelism.split(","):
+        torch._dynamo.reset()
+        run = Run(name, options, Step(name, options, rank, device), rank, begin)
+        # Their CUDA graphs stay: to end one may wait for collectives of another rank.
+        runs.append(run)
+        if not run.is_late():
+            run.run()
     # Groups whose collectives a CUDA graph has recorded do not end by themselves.
     sys.stdout.flush()
     os._exit(0)
