@@ -8,6 +8,7 @@ Inductor has no hook for graphs whose passes it does not call, so `watch` puts a
 Graphs from AOTAutograd's cache do not even come there; PyTorch's counters tell of them.
 """
 
+import contextlib
 import dataclasses
 import functools
 import logging
@@ -200,6 +201,18 @@ def _describe_times(overlap, changed):
         return (before and before.makespan), (last and last.makespan)
     machine = overlap.get_machine().name
     return before.makespan, last.makespan, last.bound, last.exposed, (before.peak, last.peak), machine
+
+
+@contextlib.contextmanager
+def watching(name, gm):
+    """Remembers a graph that Inductor does not compile whole, while passes of Braid are called for it."""
+    graph = _watch.add(name, _count_collectives(gm))
+    stack = _watch.get_stack()
+    stack.append(graph)
+    try:
+        yield
+    finally:
+        stack.remove(graph)
 
 
 def explain():

@@ -478,6 +478,13 @@ def get_group_ranks(name):
         raise KeepOrder(f"found a collective of the group {name!r}, which is unknown: {error}") from error
 
 
+def get_default_group_name():
+    """The name of the default process group, None without one."""
+    import torch.distributed as dist
+
+    return dist.group.WORLD.group_name if dist.is_available() and dist.is_initialized() else None
+
+
 def get_collective_name(overload):
     """The name of a collective without the suffixes for how its result is stored."""
     return overload._schema.name.split("::")[-1].removesuffix("_").removesuffix("_out")

@@ -16,6 +16,47 @@ _FUNCTIONAL = ("_c10d_functional", "_c10d_functional_autograd")
 _COMMUNICATION = (*_FUNCTIONAL, "c10d", "symm_mem")
 
 
+class OpFamily:
+    """What the ops of a namespace do beyond their schemas, for namespaces of which Braid knows more than PyTorch's registries."""
+
+    def is_collective(self, op):
+        """True for an op that other ranks take part in, and that returns before it is done."""
+        return False
+
+    def get_behaviour(self, node):
+        """The `Behaviour` of a node of FX."""
+        raise NotImplementedError
+
+    def get_group(self, node):
+        """The name of the process group of a collective; for another op that runs beside compute, what runs it."""
+        raise NotImplementedError
+
+    def describe(self, node):
+        """What has to be the same on all ranks of a collective."""
+        raise NotImplementedError
+
+    def get_cost(self, node, machine, groups):
+        """(ns, demand, link) on a `Machine`; demand and link are None where nobody knows. `groups`: `CollectiveGroups`."""
+        raise NotImplementedError
+
+    def get_hidden_buffer(self, node):
+        """(bytes, nodes): memory that an op allocates and no result shows, and the nodes from which on a result does."""
+        return 0, ()
+
+
+#: The `OpFamily` of each namespace that has one.
+_families = {}
+
+
+def add_family(namespace, family):
+    _families[namespace] = family
+
+
+def get_family(op):
+    """The `OpFamily` of an op, None if it has none."""
+    return _families.get(get_name(op)[0]) if _families else None
+
+
 def get_name(op):
     """(namespace, name) of an op; empty if it is none of PyTorch's."""
     if isinstance(op, torch._ops.OpOverload):
@@ -31,6 +72,8 @@ def is_collective(op):
     """True for a functional collective, in place or not. Sends and receives are none: PyTorch registers them as
     effects, and their partners run other graphs."""
     namespace, _ = get_name(op)
+    if namespace in _families:
+        return _families[namespace].is_collective(op)
     return namespace in _FUNCTIONAL and _has_group(op) and not _is_registered(op)
 
 
@@ -97,9 +140,9 @@ def get_arguments(node):
 class Behaviour:
     """What one node of FX does, with all that is inside of a higher-order op."""
 
-    __slots__ = ("kind", "draws", "writes_operands", "is_fence")
+    __slots__ = ("kind", "draws", "writes_operands", "is_fence", "reads", "writes")
 
-    def __init__(self, kind="compute", draws=False, writes_operands=False, is_fence=False):
+    def __init__(self, kind="compute", draws=False, writes_operands=False, is_fence=False, reads=(), writes=()):
         #: "compute", "start", "wait", "check" or "effect".
         self.kind = kind
         #: It may take numbers from a random generator.
@@ -108,6 +151,8 @@ class Behaviour:
         self.writes_operands = writes_operands
         #: An effect on nothing that an operand names: nothing passes it.
         self.is_fence = is_fence
+        #: Names of states beside memory that it reads and writes.
+        self.reads, self.writes = reads, writes
 
 
 def get_behaviour(node):
@@ -116,7 +161,8 @@ def get_behaviour(node):
         return Behaviour()
     target = node.target
     if isinstance(target, torch._ops.OpOverload):
-        return _get_behaviour_of_op(node)
+        family = get_family(target)
+        return _get_behaviour_of_op(node) if family is None else family.get_behaviour(node)
     if isinstance(target, torch._ops.HigherOrderOperator):
         return _get_behaviour_of_higher_order(node)
     if getattr(target, "__module__", "") in ("_operator", "math") and not _is_registered(target):

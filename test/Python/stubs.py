@@ -88,6 +88,10 @@ class Stubs(Checks, unittest.TestCase):
     def test_fx(self):
         self.check_pass("braid.fx")
 
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "the adapters are for trainers of PyTorch")
+    def test_trainers(self):
+        self.check("braid.deepspeed")
+
 
 if __name__ == "__main__":
     unittest.main()

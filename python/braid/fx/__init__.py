@@ -16,6 +16,7 @@ A compile never fails because of it: whatever it does not know it leaves as it i
 "braid.fx").
 """
 
+from .. import _deepcompile_ops  # noqa: F401
 from .overlap import Overlap, overlap
 
 __all__ = ["Overlap", "overlap"]

@@ -5,7 +5,7 @@
 
 import torch
 
-from .. import _first_run, _torch
+from .. import _first_run, _torch, _torch_ops
 from .._agreement import Collective
 from .nodes import FxGraph, get_values
 
@@ -41,6 +41,9 @@ def _get_operands(node):
 
 
 def _describe(node):
+    family = _torch_ops.get_family(node.target)
+    if family is not None:
+        return family.describe(node)
     group = FxGraph.get_group(node)
     strings = [value for value in (*node.args, *node.kwargs.values()) if isinstance(value, str) and value != group]
     dtypes = [value.dtype for value in _get_operands(node)]

@@ -6,7 +6,7 @@
 import logging
 import operator
 
-from .. import _torch_costs
+from .. import _torch_costs, _torch_ops
 from .memory import Memory, get_values
 from .nodes import FxGraph, get_bytes
 
@@ -50,6 +50,9 @@ def _ask_inductor(node):
 
 
 def _estimate(machine, groups, node, kind):
+    family = _torch_ops.get_family(node.target)
+    if family is not None:
+        return family.get_cost(node, machine, groups)
     if kind == "start":
         name, group = _torch_costs.get_collective_kind(str(node.target)), FxGraph.get_group(node)
         if name is not None and group != "unknown group":

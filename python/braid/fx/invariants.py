@@ -29,7 +29,8 @@ stand behind their operands. This is all of it that is known, with the PyTorch c
     a tensor (events of streams). `order_effects`.
 8.  *A collective has one user* (``bucketing``, "Expected single user"): equal gradients become one collective with several
     waits, and whether buckets meet it depends on the order. A new order has the first wait alone. `FxGraph.apply`.
-9.  *Placeholders are first and the output is last* (``graph.lint``): `FxGraph` does not number them.
+9.  *States beside memory* (ops of an `OpFamily`): who reads a state stays on its side of who writes it. `order_states`.
+10. *Placeholders are first and the output is last* (``graph.lint``): `FxGraph` does not number them.
 
 What needs no edge:
 
@@ -64,6 +65,23 @@ def order_accesses(read):
             before[place].update(readers.get(storage, ()))
             writer[storage], readers[storage] = place, []
         before[place].discard(place)
+
+
+def order_states(read):
+    """Edges between readers and writers of the same state, in the order of the graph."""
+    writer, readers = {}, {}
+    for place, node in enumerate(read.nodes):
+        behaviour = read.behaviours[node]
+        for state in behaviour.reads:
+            if state in writer:
+                read.before[place].add(writer[state])
+            readers.setdefault(state, []).append(place)
+        for state in behaviour.writes:
+            read.before[place].update(readers.get(state, ()))
+            if state in writer:
+                read.before[place].add(writer[state])
+            writer[state], readers[state] = place, []
+        read.before[place].discard(place)
 
 
 def _find_epilogue(read):
@@ -230,6 +248,7 @@ def order_effects(read):
 def keep(read):
     """Adds all edges to an `FxGraph`."""
     order_accesses(read)
+    order_states(read)
     order_in_place_ops(read)
     order_around_writes(read, keep_epilogue(read))
     chain(read, (place for place, node in enumerate(read.nodes) if read.behaviours[node].draws))

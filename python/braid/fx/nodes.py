@@ -55,6 +55,9 @@ class FxGraph:
     @staticmethod
     def get_group(node):
         """The name of the process group of a collective."""
+        family = _torch_ops.get_family(node.target)
+        if family is not None:
+            return family.get_group(node)
         for argument, value in _torch_ops.get_arguments(node):
             if argument.name == "group_name":
                 name = getattr(value, "group_name", value)
@@ -62,8 +65,8 @@ class FxGraph:
         return "unknown group"
 
     def _find_awaited(self):
-        """By place, the starts that a wait is for: what its operand is, or a part or a view of, or else the last one
-        that writes the memory of its operand."""
+        """By place, the starts that a wait is for: what its operands are, or a part or a view of, or else the last one
+        that writes the memory of the first one."""
         awaits, origins, writers = [], {}, {}
         for place, node in enumerate(self.nodes):
             operand = node.all_input_nodes[0] if node.all_input_nodes else None
@@ -73,11 +76,10 @@ class FxGraph:
                 for root in self.memory.get_written(node):
                     writers[root] = place
             elif self.kinds[place] == "wait":
-                origin = origins.get(operand)
-                if origin is None:
+                found = sorted({origins[other] for other in node.all_input_nodes if other in origins})
+                if not found:
                     roots = self.memory.get_roots([operand])
-                    origin = max((writers[root] for root in roots if root in writers), default=None)
-                found = [] if origin is None else [origin]
+                    found = [max(writers[root] for root in roots if root in writers)] if roots & writers.keys() else []
             elif operand in origins and self.memory.storages[node] & self.memory.storages[operand]:
                 # A part or a view of what is not there yet.
                 origins[node] = origins[operand]
@@ -131,6 +133,11 @@ class FxGraph:
             for start in [other for other in places if self.kinds[other] == "start"]:
                 places.update(waits.get(start, ()))
             graph.buffer(size, [added[index] for index in places], escapes=escapes)
+        for place, node in enumerate(self.nodes):
+            family = _torch_ops.get_family(node.target)
+            size, holders = family.get_hidden_buffer(node) if family else (0, ())
+            if size:
+                graph.buffer(size, [added[place], *(added[self.place[holder]] for holder in holders)])
 
     def apply(self, order):
         """Puts the nodes into `order`."""
