@@ -90,6 +90,7 @@ class Stubs(Checks, unittest.TestCase):
 
     @unittest.skipUnless(importlib.util.find_spec("torch"), "the adapters are for trainers of PyTorch")
     def test_trainers(self):
+        self.check("braid.torchtitan")
         self.check("braid.deepspeed")
 
 
