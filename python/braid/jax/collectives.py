@@ -103,7 +103,7 @@ def _create(kind, operands, types, **attributes):
 
 def _reduction(op):
     """The reduction of the comm dialect that an op's body computes; None if it has no such
-    one for the elements: of complex numbers it has sums only."""
+    one: for elements of complex numbers it has sums only, and bodies of several ops none."""
     block = op.regions[0].blocks[0]
     first, second = block.arguments
     value = list(block.operations)[-1].operation.operands[0]
@@ -111,8 +111,7 @@ def _reduction(op):
         raise UnsupportedError(op, "its body gives one of its arguments, expected one of "
                                    f"{', '.join(_REDUCTIONS)} of both")
     name, operands = value.owner.name, list(value.owner.operands)
-    if name == "stablehlo.select":
-        # The larger or the smaller one of two complex numbers.
+    if len(block.operations) > 2 and _uses(value) >= {0, 1}:
         return None
     if name not in _REDUCTIONS or operands not in ([first, second], [second, first]):
         raise UnsupportedError(op, f"its body computes {name}, expected one of "
@@ -124,6 +123,13 @@ def _reduction(op):
     if reduction != "sum" and any(e.startswith("complex") for e in elements):
         return None
     return reduction
+
+
+def _uses(value):
+    """The numbers of the arguments of a body that a value of the body depends on."""
+    if isinstance(value.owner, ir.Block):
+        return {ir.BlockArgument(value).arg_number}
+    return {number for operand in value.owner.operands for number in _uses(operand)}
 
 
 def _is_unsigned(element):

@@ -89,6 +89,18 @@ class ReductionTest(jt.JaxTestCase):
             lax.associative_scan(jnp.multiply, x, axis=1))), jt.integers((4, 5)))
 
 
+    def test_of_a_split_dimension_with_any_body(self):
+        """Ranks exchange what they have reduced."""
+        def reduce(x):
+            largest = lax.reduce(x, np.float32(0), lambda a, b: jnp.maximum(jnp.abs(a), jnp.abs(b)), (0,))
+            return largest, lax.reduce(x % 2 * 2, np.float32(2), lambda a, b: a * b - a - b + 2, (0, 1))
+
+        x = jt.integers((4, 6))
+        found = braid.jax.compile(jax.jit(reduce, in_shardings=jax.NamedSharding(LINE, P("r"))), x)(x)
+        for one, other in zip(found, reduce(x)):
+            np.testing.assert_array_equal(one, np.asarray(other))
+
+
 class ScatterTest(jt.JaxTestCase):
     def test_any_body(self):
         self.check_equal(shard(lambda x: (
