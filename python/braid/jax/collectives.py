@@ -20,6 +20,7 @@ import re
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
+from .element_types import PASSED
 from .errors import UnsupportedError
 from .rewrites import bodies
 
@@ -31,9 +32,6 @@ _REDUCTIONS = {"stablehlo.add": "sum", "stablehlo.multiply": "product",
                "stablehlo.and": "band", "stablehlo.or": "bor", "stablehlo.xor": "bxor"}
 # Booleans add up and multiply as logic does.
 _BOOLEAN = {"sum": "bor", "product": "band", "min": "band", "max": "bor"}
-# The elements that ranks exchange, in the types of StableHLO.
-_ELEMENTS = ("i1", *(f"{sign}i{width}" for sign in ("", "u") for width in (8, 16, 32, 64)),
-             "f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2", "complex<f32>", "complex<f64>")
 _REDUCTION_NUMBERS = {"sum": 0, "product": 1, "min": 2, "max": 3, "band": 5, "bor": 6,
                       "bxor": 7}
 
@@ -65,10 +63,10 @@ def mark(op, world):
     marker = _MARKERS.get(op.name)
     if marker is None:
         return False
-    elements = {str(_element(value)) for value in op.operands} - set(_ELEMENTS)
+    elements = {str(_element(value)) for value in op.operands} - set(PASSED)
     if elements and marker is not _identity:
         raise UnsupportedError(op, f"ranks cannot exchange elements of type {min(elements)}, "
-                                   f"expected one of {', '.join(_ELEMENTS)}")
+                                   f"expected one of {', '.join(PASSED)}")
     with ir.InsertionPoint(op), op.location:
         results = _alone(op, world) if world.size == 1 else marker(op, world)
     for old, new in zip(op.results, results):

@@ -17,7 +17,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from braid.mlir import BraidError
 
-from . import callbacks, collectives, private_names
+from . import callbacks, collectives, element_types, private_names
 from .errors import PassError, UnsupportedError, name_with_place, source_location
 from .groups import World
 from .manual import inline_manual_computations, unwrap
@@ -75,6 +75,7 @@ def to_text(module, world):
     context = module.context
     context.allow_unregistered_dialects = True
     with context:
+        element_types.check(module)
         run_passes(module, "func.func(chlo-legalize-to-stablehlo)")
         complex_numbers.simplify(module)
         run_passes(module, "func.func(stablehlo-complex-math-expander)")

@@ -24,10 +24,10 @@ FLOATS = [np.dtype(t) for t in (ml_dtypes.bfloat16, np.float16, np.float32, np.f
 SMALL_FLOATS = [np.dtype(t) for t in (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2)]
 COMPLEX = [np.dtype(t) for t in (np.complex64, np.complex128)]
 BOOLEAN = np.dtype(bool)
-# What ranks do not exchange.
-OTHERS = [np.dtype(t) for t in (
-    ml_dtypes.int4, ml_dtypes.uint4, ml_dtypes.int2, ml_dtypes.uint2, ml_dtypes.float8_e4m3b11fnuz,
-    ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz, ml_dtypes.float8_e4m3,
+# What programs have inside alone, and what they do not have.
+SMALL_INTEGERS = [np.dtype(t) for t in (ml_dtypes.int4, ml_dtypes.uint4, ml_dtypes.int2, ml_dtypes.uint2)]
+OTHER_FLOATS = [np.dtype(t) for t in (
+    ml_dtypes.float8_e4m3b11fnuz, ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz, ml_dtypes.float8_e4m3,
     ml_dtypes.float8_e3m4, ml_dtypes.float8_e8m0fnu, ml_dtypes.float4_e2m1fn)]
 TAKEN = [BOOLEAN, *INTEGERS, *FLOATS, *SMALL_FLOATS, *COMPLEX]
 
@@ -132,11 +132,25 @@ class RefusedTest(unittest.TestCase):
         self.assertEqual(caught.exception.location.file, __file__)
 
     def test_types_that_ranks_do_not_exchange(self):
-        for dtype in OTHERS:
+        for dtype in SMALL_INTEGERS:
             with self.subTest(dtype=dtype):
-                self.check_refused(lambda x: lax.all_gather(x, "r"), dtype,
-                                   r"element_types.py:\d+:\d+: stablehlo.all_gather .*: ranks cannot "
+                self.check_refused(lambda x, to=dtype: lax.all_gather(x.astype(to), "r").astype(np.int32),
+                                   np.dtype(np.int32), r"element_types.py:\d+:\d+: stablehlo.all_gather .*: ranks cannot "
                                    "exchange elements of type")
+
+    def test_types_that_functions_do_not_have(self):
+        for dtype in [*SMALL_INTEGERS, *OTHER_FLOATS]:
+            with self.subTest(dtype=dtype):
+                self.check_refused(lambda x: x[::-1], dtype, r"element_types.py:\d+:\d+: stablehlo.reverse \(from rev\): "
+                                   "(argument 0 of the function|its result) has elements of type u?[if][248]")
+                self.check_refused(lambda x, to=dtype: x.astype(to), np.dtype(np.int32),
+                                   r"element_types.py:\d+:\d+: stablehlo.convert \(from convert_element_type\): "
+                                   "(result 0 of the function|its result) has elements of type u?[if][248]")
+
+    def test_small_integers_inside(self):
+        x = values(np.dtype(np.int32))
+        self.assertEqual(braid.jax.compile(shard(lambda x: x.astype(jnp.int4).astype(jnp.int32)), x)(x).tolist(),
+                         x.astype(ml_dtypes.int4).astype(np.int32).tolist())
 
 
 if __name__ == "__main__":
