@@ -85,7 +85,7 @@ class ReductionTest(jt.JaxTestCase):
     def test_of_nothing(self):
         self.check_equal(shard(lambda x: (
             jnp.sum(x, axis=()), jnp.max(x, axis=()), jnp.sum(x[:, 4:4], axis=1),
-            jnp.concatenate([x[:, 4:4], x], axis=1), x[:, 4:4],
+            jnp.concatenate([x[:, 4:4], x], axis=1), x[:, 4:4], (x * 1j)[:, 4:4],
             lax.associative_scan(jnp.multiply, x, axis=1))), jt.integers((4, 5)))
 
 

@@ -39,9 +39,17 @@ def rewrite(op):
     return True
 
 
+def _empty(type):
+    if not isinstance(type.element_type, ir.ComplexType):
+        return stablehlo.constant(ir.Attribute.parse(f"dense<> : {type}"))
+    # jaxlib's MLIR cannot hand out an attribute with complex elements.
+    part = _empty(ir.RankedTensorType.get(type.shape, ir.ComplexType(type.element_type).element_type))
+    return stablehlo.complex(part, part)
+
+
 def _replacement(op):
     if op.name in _PURE and 0 in _shape(op.results[0]):
-        return stablehlo.constant(ir.Attribute.parse(f"dense<> : {op.results[0].type}"))
+        return _empty(ir.RankedTensorType(op.results[0].type))
     if op.name == "stablehlo.concatenate":
         whole = list(op.operands)
         parts = [value for value in whole if 0 not in _shape(value)]
