@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Trains models of JAX packages through Braid in every style and way, and compares with JAX (all take an hour of a core).
 
-python test/Dev/jax_models.py --models=linen_moe,equinox_vit --ways=DP,TP --output=outcomes.json
+python test/Dev/jax_models.py --models=linen_moe,equinox_vit --ways=DP,TP --ranks=2,8 --output=outcomes.json
 python test/Dev/jax_models.py --output=docs/performance/results/jax-corpus.json     what the table of the documentation shows
 """
 
@@ -27,13 +27,15 @@ def parse_arguments():
     parser.add_argument("--models", help="names, with commas; all by default")
     parser.add_argument("--styles", default=",".join(steps.STYLES))
     parser.add_argument("--ways", default=",".join(steps.WAYS))
+    parser.add_argument("--ranks", default="4", help="numbers of ranks, with commas: some of 2, 4, 8; 4 by default")
     parser.add_argument("--output", help="file for all outcomes, as JSON; those that it has already are kept, and what "
                         "is equal is not run again")
     parser.add_argument("--optimize", choices="0123", default="0", help="LLVM's level in braid-compile; 0 by default")
     arguments = parser.parse_args()
     models = load()
     arguments.models = arguments.models.split(",") if arguments.models else list(models)
-    for name, known in (("models", models), ("styles", steps.STYLES), ("ways", steps.WAYS)):
+    for name, known in (("models", models), ("styles", steps.STYLES), ("ways", steps.WAYS),
+                        ("ranks", [str(count) for count in steps.RANKS])):
         words = getattr(arguments, name)
         words = words.split(",") if isinstance(words, str) else words
         unknown = [word for word in words if word not in known]
@@ -43,10 +45,11 @@ def parse_arguments():
     return arguments, models
 
 
-ABOUT = ("Outcomes of test/Dev/jax_models.py: one step of AdamW of a model with a small configuration on four ranks, under "
-         "jax.jit with shardings and under jax.shard_map, spread in four ways (DP, FSDP, TP on 2x2, FSDP+TP on 2x2), loss, "
-         "parameters and moments beside JAX's; braid-compile without optimization (-O0)")
-COLUMNS = [["model", "`{model}`"], ["package", "{package}"], ["`jit`", "{jit}"], ["`shard_map`", "{shard_map}"]]
+ABOUT = ("Outcomes of test/Dev/jax_models.py: one step of AdamW of a model with a small configuration on 2, 4 and 8 ranks, "
+         "under jax.jit with shardings and under jax.shard_map, spread in four ways (DP, FSDP, TP on 1x2, 2x2 or 2x4, FSDP+TP "
+         "on 2x2 or 4x2), loss, parameters and moments beside JAX's; braid-compile without optimization (-O0)")
+COLUMNS = [["model", "`{model}`"], ["package", "{package}"],
+           *([f"`{style}`, {ranks} ranks", f"{{{style}_{ranks}}}"] for style in steps.STYLES for ranks in steps.RANKS)]
 
 
 def read(path):
@@ -61,7 +64,8 @@ def write(path, rows):
     import jax
     for row in rows.values():
         for style in steps.STYLES:
-            row[style] = summarize(row["outcomes"].get(style, {}))
+            for ranks, outcomes in row["outcomes"].get(style, {}).items():
+                row[f"{style}_{ranks}"] = summarize(outcomes, steps.ways_on(style, int(ranks)))
     text = json.dumps({"about": ABOUT, "software": {"jax": jax.__version__},
                        "tables": {"jax-corpus": {"columns": COLUMNS}},
                        "rows": [rows[name] for name in sorted(rows)]}, indent=1)
@@ -69,13 +73,19 @@ def write(path, rows):
         stream.write(text + "\n")
 
 
-def summarize(outcomes):
+def summarize(outcomes, ways):
     """A cell of the table: how many ways are equal, how many were not run, and which are not equal."""
-    texts = [f"{sum(outcome == 'equal' for outcome in outcomes.values())} of {len(steps.WAYS)} equal"]
-    missing = len(steps.WAYS) - len(outcomes)
+    texts = [f"{sum(outcome == 'equal' for outcome in outcomes.values())} of {len(ways)}"]
+    missing = len(ways) - len(outcomes)
     texts += [f"{missing} not run"] if missing else []
     texts += [f"{way}: {outcome.split(': ')[0]}" for way, outcome in outcomes.items() if outcome != "equal"]
     return "; ".join(texts)
+
+
+def choose_cells(arguments):
+    """The style, the number of ranks, and the way of each cell of a model."""
+    return [(style, int(ranks), way) for ranks in arguments.ranks for style in arguments.styles
+            for way in steps.ways_on(style, int(ranks)) if way in arguments.ways]
 
 
 def main():
@@ -84,17 +94,16 @@ def main():
     failures = 0
     for name in arguments.models:
         row = rows.setdefault(name, {"model": name, "package": models[name].package, "outcomes": {}})
-        for style in arguments.styles:
-            outcomes = row["outcomes"].setdefault(style, {})
-            for way in arguments.ways:
-                if outcomes.get(way) == "equal":
-                    continue
-                begin = time.monotonic()
-                outcomes[way] = compare.run(models[name], style, way, arguments.optimize)
-                failures += outcomes[way] != "equal"
-                print(f"{name} {style} {way}: {outcomes[way]} ({time.monotonic() - begin:.0f} s)", flush=True)
-                if arguments.output:
-                    write(arguments.output, rows)
+        for style, ranks, way in choose_cells(arguments):
+            outcomes = row["outcomes"].setdefault(style, {}).setdefault(str(ranks), {})
+            if outcomes.get(way) == "equal":
+                continue
+            begin = time.monotonic()
+            outcomes[way] = compare.run(models[name], style, way, ranks, arguments.optimize)
+            failures += outcomes[way] != "equal"
+            print(f"{name} {style} {way} on {ranks} ranks: {outcomes[way]} ({time.monotonic() - begin:.0f} s)", flush=True)
+            if arguments.output:
+                write(arguments.output, rows)
     return 1 if failures else 0
 
 

@@ -34,21 +34,24 @@ def _make(model):
 
 
 @functools.lru_cache(maxsize=3)
-def _expect(model, style, way):
-    """What JAX gives: of `jit`, on one device; of `shard_map`, with the collectives of a way."""
+def _expect(model, style, way=None, ranks=1):
+    """What JAX gives: of `jit`, on one device; of `shard_map`, with the collectives of a way on these ranks."""
     task, arguments = _make(model)
-    function = jax.jit(steps.plain_step(task)) if style == "jit" else steps.shard_map_step(task, way)
+    function = jax.jit(steps.plain_step(task)) if style == "jit" else steps.shard_map_step(task, way, ranks)
     return jax.tree.map(np.asarray, function(*arguments))
 
 
-def run(model, style, way, optimize="3"):
+def run(model, style, way, ranks, optimize="3"):
     """"equal", or what is wrong with the model in this style and way. `optimize`: LLVM's level in braid-compile."""
     try:
         task, arguments = _make(model)
-        function = steps.jit_step(task, way) if style == "jit" else steps.shard_map_step(task, way)
-        # What is drawn or normalized over the batch of a rank differs from one device; all ways but TP split the batch
-        # into as many parts.
-        expected = _expect(model, style, way if style == "shard_map" and way == "TP" else "DP")
+        if style == "jit":
+            function, expected = steps.jit_step(task, way, ranks), _expect(model, style)
+        else:
+            # What is drawn or normalized over the batch of a rank differs from one device; all ways but TP split the
+            # batch into as many parts.
+            function = steps.shard_map_step(task, way, ranks)
+            expected = _expect(model, style, way if way == "TP" else "DP", ranks)
     except Exception as error:  # pylint: disable=broad-except
         return f"JAX: {type(error).__name__}: {error}"[:300]
     try:
@@ -58,7 +61,7 @@ def run(model, style, way, optimize="3"):
     for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected)):
         if one.shape != other.shape or one.dtype != other.dtype:
             return f"a result is {one.dtype}{one.shape}, expected {other.dtype}{other.shape}"
-    for kind, differences, limits in zip(KINDS, _differences(found, expected), _limits(model, expected)):
+    for kind, differences, limits in zip(KINDS, _differences(found, expected), _limits(model, expected, ranks)):
         for number, (difference, limit) in enumerate(zip(differences, limits)):
             if not difference <= limit:
                 return f"{kind} {number} differs by {difference:.2g}"
@@ -72,20 +75,21 @@ def _compile(program, optimize):
         return braid.jax.Function(program, braid.mlir.Executable(path))
 
 
-def _limits(model, expected):
+def _limits(model, expected, ranks):
     """How much each array of each kind may differ from the expected ones."""
     if not _make(model)[0].is_16_bit:
         return [[TOLERANCE] * len(jax.tree.leaves(kind)) for kind in expected]
-    plain = _expect(model, "jit", "DP")
+    plain = _expect(model, "jit")
     return [[TIMES_JAX * max(TOLERANCE_16, *both) for both in zip(*kinds)]
-            for kinds in zip(_differences(_expect_sharded(model), plain), _differences(expected, plain))]
+            for kinds in zip(_differences(_expect_sharded(model, ranks), plain), _differences(expected, plain))]
 
 
 @functools.lru_cache(maxsize=1)
-def _expect_sharded(model):
+def _expect_sharded(model, ranks):
     """What JAX gives of `jit` on several devices."""
     task, arguments = _make(model)
-    return jax.tree.map(np.asarray, steps.jit_step(task, "FSDP+TP")(*jax.tree.map(np.array, arguments)))
+    step = steps.jit_step(task, "FSDP+TP" if ranks >= 4 else "FSDP", ranks)
+    return jax.tree.map(np.asarray, step(*jax.tree.map(np.array, arguments)))
 
 
 def _differences(found, expected):

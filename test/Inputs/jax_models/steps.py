@@ -11,22 +11,34 @@ from jax.sharding import PartitionSpec as P
 
 RATE, DECAY, CLIP, BETAS, EPSILON = 1e-2, 1e-2, 1.0, (0.9, 0.99), 1e-3
 STYLES = ("jit", "shard_map")
-# The shape of the mesh, whose axes are "data" and "model", and the axes that split parameters.
-WAYS = {"DP": ((4, 1), ()), "FSDP": ((4, 1), ("data",)), "TP": ((2, 2), ("model",)),
-        "FSDP+TP": ((2, 2), ("data", "model"))}
+# The axes of the mesh, "data" and "model", that split parameters.
+WAYS = {"DP": (), "FSDP": ("data",), "TP": ("model",), "FSDP+TP": ("data", "model")}
+RANKS = (2, 4, 8)
 
 
-def make_mesh(way):
-    shape, _ = WAYS[way]
-    count = int(np.prod(shape))
-    return Mesh(np.array(jax.devices()[:count]).reshape(shape), ("data", "model"))
+def mesh_shape(way, ranks):
+    """The sizes of the axes "data" and "model". None where these ranks are too few for both axes that a way splits."""
+    if way == "TP":
+        return (1, ranks) if ranks < 4 else (2, ranks // 2)
+    if way == "FSDP+TP":
+        return (ranks // 2, 2) if ranks >= 4 else None
+    return ranks, 1
 
 
-def specs(parameters, way):
+def ways_on(style, ranks):
+    """The ways that fit this number of ranks. XLA has no sums over a manual axis of one rank beside one that is not
+    manual."""
+    return [way for way in WAYS if mesh_shape(way, ranks) and (style, way, ranks) != ("shard_map", "TP", 2)]
+
+
+def make_mesh(way, ranks):
+    return Mesh(np.array(jax.devices()[:ranks]).reshape(mesh_shape(way, ranks)), ("data", "model"))
+
+
+def specs(parameters, way, mesh):
     """How each parameter is split: "model" along the larger one of its last two dimensions, "data" along the largest
     one that is left, where these can be split."""
-    shape, axes = WAYS[way]
-    sizes = dict(zip(("data", "model"), shape))
+    axes, sizes = WAYS[way], mesh.shape
 
     def spec(array):
         chosen = [None] * array.ndim
@@ -73,19 +85,20 @@ def plain_step(task):
     return step
 
 
-def jit_step(task, way):
+def jit_step(task, way, ranks):
     """The step of one device, with shardings."""
-    mesh = make_mesh(way)
-    state = _named(mesh, specs(task.parameters, way))
+    mesh = make_mesh(way, ranks)
+    state = _named(mesh, specs(task.parameters, way, mesh))
     batch = jax.tree.map(lambda _: NamedSharding(mesh, P("data")), task.batch)
     return jax.jit(plain_step(task), in_shardings=(state, state, state, batch),
                    out_shardings=(NamedSharding(mesh, P()), state, state, state), donate_argnums=(0, 1, 2))
 
 
-def shard_map_step(task, way):
+def shard_map_step(task, way, ranks):
     """The step with collectives: parameters are gathered where they are used, and gradients scattered. With "model"
     alone, "data" has the collectives, and "model" is left to the partitioner."""
-    mesh, state = make_mesh(way), specs(task.parameters, way)
+    mesh = make_mesh(way, ranks)
+    state = specs(task.parameters, way, mesh)
     names = ("data",) if way == "TP" else ("data", "model")
     count = int(np.prod([mesh.shape[name] for name in names]))
     manual = jax.tree.map(lambda s: P(*(a if a in names else None for a in s)), state, is_leaf=_is_spec)
