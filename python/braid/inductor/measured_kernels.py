@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Measured times of PyTorch's own kernels: attention, matmuls in every layout, embeddings and whatever else Inductor does not generate.
 
-A kernel is known by its signature: the op, and what it is called with. `measure` runs each on tensors like those of the graph, alone, and all
-ranks take what rank 0 has measured.
+A kernel is known by its signature: the op, and what it is called with. `measure` runs each on tensors like those of the graph, one after
+the other without a rest, as in a step: the clock of a GPU that has rested is a sixth faster than that of one at its power limit. All ranks
+take what rank 0 has measured.
 """
 
 import dataclasses
@@ -24,6 +25,10 @@ _log = logging.getLogger("braid.inductor")
 
 _VERSION = 1
 _WARM_UPS, _REPETITIONS = 3, 7
+
+#: How long a GPU works before its clock counts, in seconds, and the bytes of operands that stand at a time.
+_SECONDS_TO_SETTLE = 1.5
+_MOST_BYTES = 8 << 30
 
 
 class KernelTimes:
@@ -48,7 +53,7 @@ class KernelTimes:
     def measure(self):
         """Measures what is missing; returns how many kernels. All ranks of the default process group call this together."""
         # Ranks of one program miss the same kernels, and pipeline stages others: rank 0 has the first word, each the rest of its own.
-        measured = {} if _torch.get_rank() else {key: _measure(*called) for key, called in self.missing.items()}
+        measured = {} if _torch.get_rank() else _measure(self.missing)
         measured = _broadcast(measured)
         self.times.update({signature: ns for signature, ns in measured.items() if ns is not None})
         self._failed.update(signature for signature, ns in measured.items() if ns is None)
@@ -152,43 +157,111 @@ def _to_text(value):
     return str(value)
 
 
-def _measure(op, arguments):
-    """The nanoseconds of a call, the median of some; None where it cannot run."""
+def _measure(called):
+    """Nanoseconds by signature of `called`, the median of some calls; None for what cannot run."""
     import torch
 
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    result = dict.fromkeys(called)
+    for signatures in _split(called):
+        runs = {signature: run for signature in signatures if (run := _prepare(torch, *called[signature])) is not None}
+        result.update(_time(torch, runs))
+    return result
+
+
+def _split(called):
+    """Signatures whose operands may stand at one time."""
+    parts, size = [[]], 0
+    for signature, (_, arguments) in called.items():
+        own = sum(_get_bytes(value) for value in _flatten(arguments) if isinstance(value, _Tensor))
+        if parts[-1] and size + own > _MOST_BYTES:
+            parts.append([])
+            size = 0
+        parts[-1].append(signature)
+        size += own
+    return parts
+
+
+def _flatten(value):
+    if not isinstance(value, (list, tuple, dict)):
+        return [value]
+    return [inner for part in (value.values() if isinstance(value, dict) else value) for inner in _flatten(part)]
+
+
+def _prepare(torch, op, arguments):
+    """A call of a kernel that has run before; None if it cannot run."""
     try:
         args, kwargs = torch.fx.node.map_aggregate(arguments, lambda value: _make(torch, value))
         with torch.no_grad():
-            times = [_time(torch, device, lambda: op(*args, **kwargs)) for _ in range(_WARM_UPS + _REPETITIONS)]
+            op(*args, **kwargs)
+            if torch.cuda.is_available():
+                torch.cuda.synchronize()
     except Exception as error:  # Operands of a kernel may have to make sense.
         _log.info("no time of %s: %s", op, error)
         return None
-    return round(statistics.median(times[_WARM_UPS:]))
+    return lambda: op(*args, **kwargs)
 
 
 def _make(torch, value):
     if not isinstance(value, _Tensor):
         return value
-    size = 1 + sum((extent - 1) * stride for extent, stride in zip(value.shape, value.strides))
-    memory = torch.empty(max(size, 1), dtype=value.dtype, device=value.device)
+    memory = torch.empty(_get_bytes(value) // value.dtype.itemsize, dtype=value.dtype, device=value.device)
     filled = memory.normal_() if value.dtype.is_floating_point and value.dtype.itemsize > 1 else memory.zero_()
     return filled.as_strided(value.shape, value.strides)
 
 
-def _time(torch, device, run):
-    if device == "cpu":
-        begin = time.perf_counter_ns()
-        run()
-        return time.perf_counter_ns() - begin
-    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    # The clock of a stream that waits for the host measures the host.
-    torch.cuda._sleep(1_000_000)
-    begin.record()
+def _get_bytes(value):
+    """The bytes of the memory that a `_Tensor` needs."""
+    last = sum((extent - 1) * stride for extent, stride in zip(value.shape, value.strides))
+    return max(1 + last, 1) * value.dtype.itemsize
+
+
+def _time(torch, runs):
+    """Nanoseconds by signature of `runs`, which run in turn."""
+    if not runs:
+        return {}
+    with torch.no_grad():
+        times = _time_on_gpu(torch, runs) if torch.cuda.is_available() else _time_on_cpu(runs)
+    return {signature: round(statistics.median(each)) for signature, each in times.items()}
+
+
+def _time_on_cpu(runs):
+    times = {signature: [] for signature in runs}
+    for number in range(_WARM_UPS + _REPETITIONS):
+        for signature, run in runs.items():
+            begin = time.perf_counter_ns()
+            run()
+            if number >= _WARM_UPS:
+                times[signature].append(time.perf_counter_ns() - begin)
+    return times
+
+
+def _time_on_gpu(torch, runs):
+    """The times of the last rounds, one behind the other, after the clock has settled.
+
+    The host is a round ahead of the GPU: a stream that waits for the host measures the host, and a GPU that waits gets faster.
+    """
+    rounds, begin = [], time.monotonic()
+    # Short kernels come first in the queue behind this.
+    torch.cuda._sleep(10_000_000)
+    settled = 0
+    while settled < _REPETITIONS:
+        rounds.append({signature: _launch(torch, run) for signature, run in runs.items()})
+        if len(rounds) > 1:
+            list(rounds[-2].values())[-1][1].synchronize()
+        del rounds[: -_REPETITIONS - 1]
+        settled += time.monotonic() - begin > _SECONDS_TO_SETTLE
+    torch.cuda.synchronize()
+    last = rounds[-_REPETITIONS:]
+    return {signature: [events[signature][0].elapsed_time(events[signature][1]) * 1e6 for events in last] for signature in runs}
+
+
+def _launch(torch, run):
+    """The events before and behind a kernel."""
+    events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
+    events[0].record()
     run()
-    end.record()
-    end.synchronize()
-    return begin.elapsed_time(end) * 1e6
+    events[1].record()
+    return events
 
 
 def _broadcast(value):

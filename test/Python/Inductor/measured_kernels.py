@@ -112,6 +112,48 @@ class Signatures(unittest.TestCase):
         self.assertEqual(module._make(torch, operand).stride(), (0, 1))
 
 
+class FakeGPU:
+    """CUDA events on a GPU whose kernels take 5 us at first and 6 us after 20 rounds, when it has got warm."""
+
+    def __init__(self):
+        self.now = self.count = self.waited = 0
+        self.cuda = self
+
+    def run(self):
+        self.count += 1
+        self.now += 5 if self.count <= 20 else 6
+
+    def Event(self, enable_timing):
+        event = mock.Mock(enable_timing=enable_timing, at=None)
+        event.record.side_effect = lambda: setattr(event, "at", self.now)
+        event.elapsed_time.side_effect = lambda end: (end.at - event.at) / 1e3
+        event.synchronize.side_effect = lambda: setattr(self, "waited", event.at)
+        return event
+
+    def _sleep(self, cycles):
+        pass
+
+    def synchronize(self):
+        self.waited = self.now
+
+
+class Clocks(unittest.TestCase):
+    def test_a_gpu_is_measured_when_it_has_got_warm(self):
+        gpu = FakeGPU()
+        times = iter(range(1000))
+        with mock.patch.object(module.time, "monotonic", lambda: next(times) / 20):
+            found = module._time_on_gpu(gpu, {"one": gpu.run})
+        self.assertEqual(found["one"][-5:], [6000] * 5)
+        self.assertEqual((len(found["one"]), gpu.waited), (7, gpu.now))
+
+    def test_operands_stand_in_parts_of_the_memory(self):
+        half = module._Tensor((1 << 30, 2), (2, 1), torch.float16, "cpu")
+        called = {str(number): (None, ((half,), {"other": [half]})) for number in range(3)}
+        with mock.patch.object(module, "_MOST_BYTES", 16 << 30):
+            self.assertEqual(module._split(called), [["0", "1"], ["2"]])
+        self.assertEqual(module._split(called), [["0"], ["1"], ["2"]])
+
+
 class Files(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
