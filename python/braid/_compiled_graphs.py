@@ -50,18 +50,21 @@ class Call:
     peaks: "tuple[int, int] | None" = None
     #: The machine that the times are predicted for.
     machine: "str | None" = None
-    #: What limits the order of the collectives.
+    #: What limits the order of the collectives, and their lanes.
     notes: "tuple[str, ...]" = ()
+    #: Whether collectives got lanes of their own.
+    has_lanes: bool = False
 
     def __str__(self):
-        if not self.changed:
+        what = " and ".join(["the order"] * self.changed + ["the lanes"] * self.has_lanes)
+        if not what:
             lines = [f"{self.name} kept the order: {self.why}"]
         elif self.after is None:
-            lines = [f"{self.name} changed the order, without times: {self.why}"]
+            lines = [f"{self.name} changed {what}, without times: {self.why}"]
         else:
             gain = f", {100 * (1 - self.after / self.before):.1f} % less" if self.before else ""
             times = f"{_ms(self.before)} -> {_ms(self.after)} ms{gain}, predicted for {self.machine}"
-            lines = [f"{self.name} changed the order: {times}"]
+            lines = [f"{self.name} changed {what}: {times}"]
             if self.bound is not None:
                 lines.append(f"no order takes less than {_ms(self.bound)} ms")
             if self.exposed is not None:
@@ -176,8 +179,9 @@ def watch():
     _watch.is_installed = True
 
 
-def note(overlap, changed):
-    """Remembers what the pass `overlap` did to the graph that this thread is compiling."""
+def note(overlap, changed, has_lanes=False):
+    """Remembers what the pass `overlap` did to the graph that this thread is compiling: whether its order has changed, and whether
+    collectives got lanes of their own."""
     _watch.was_called = True
     stack = _watch.get_stack()
     if not stack:
@@ -187,7 +191,8 @@ def note(overlap, changed):
         why = overlap.reason or overlap.unchanged or "it is the best one that the search has found"
     if changed and overlap.last is None:
         why = overlap.reason
-    call = Call(overlap.log.name, changed, why, *_describe_times(overlap, changed), notes=tuple(overlap.notes))
+    times = _describe_times(overlap, changed or has_lanes)
+    call = Call(overlap.log.name, changed, why, *times, notes=tuple(overlap.notes), has_lanes=has_lanes)
     stack[-1].calls.append(call)
     if why is not None and why == overlap.unchanged and overlap.explain_more is not None:
         _watch.questions.append((call, overlap.explain_more))

@@ -250,8 +250,7 @@ class OverlapPass:
         if self.keeps_order() and sum(node.kind == "start" for node in graph.nodes) > 1:
             self.notes.append(f"the collectives keep their order: {self._say_why_order_is_kept()}")
         machine = self.get_machine() if self.has_contention() else None
-        problem = Problem(graph, machine)
-        self.before = before = Schedule(problem, problem.to_native(problem.program_order()), "program order")
+        self.before = before = self.simulate_program(graph)
         # Ranks with equal graphs find equal orders of all nodes. An order of collectives alone would let each rank place
         # its compute elsewhere, and collectives wait for the last rank.
         found = before if agreement and self.is_deterministic() else self._find_best(graph, machine, before)
@@ -262,6 +261,11 @@ class OverlapPass:
         self.last = found
         self._report(found)
         return found.order
+
+    def simulate_program(self, graph):
+        """The `Schedule` of `graph` in the order that it came with."""
+        problem = Problem(graph, self.get_machine() if self.has_contention() else None)
+        return Schedule(problem, problem.to_native(problem.program_order()), "program order")
 
     def take_order(self, graph, agreement, error):
         """An order of `graph` without costs, because of `error`: the program's, or one with the collectives as they were
@@ -362,8 +366,7 @@ class OverlapPass:
             return (makespan + self._estimate_once(graph, machine)) // 2
 
     def _estimate_once(self, graph, machine):
-        problem = Problem(graph, machine)
-        before = Schedule(problem, problem.to_native(problem.program_order()), "program order")
+        before = self.simulate_program(graph)
         try:
             return min(before.makespan, self._search_once(graph, machine, before, most_steps=_FEW_STEPS).makespan)
         except MemoryLimitError:

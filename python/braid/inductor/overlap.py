@@ -19,7 +19,7 @@ _FREE = (0, None, None)
 class Overlap(_torch.OverlapPass):
     """A pass for ``torch._inductor.config.reorder_for_compute_comm_overlap_passes``.
 
-    After a compile, `last` is the `braid.schedule.Schedule` of the last graph, `before` that of the order
+    After a compile, `last` is the `braid.schedule.Schedule` of the last graph, `before` that of the order and the lanes
     in which Inductor had it, and `reason` says why a graph was left alone.
     """
 
@@ -137,33 +137,37 @@ class Overlap(_torch.OverlapPass):
     def __call__(self, snodes):
         """Returns `snodes`, Inductor's scheduler nodes, in a better order."""
         self.last = self.before = self.reason = self.unchanged = self.explain_more = None
-        self.notes = []
+        self.notes, has_lanes = [], False
         try:
-            order = self._schedule(list(snodes))
+            order, has_lanes = self._schedule(list(snodes))
         except Exception as error:  # A compile does not fail because of an order.
             self.keep(error)
             self.last = None
             self._record_failure(list(snodes))
             order = snodes
-        note(self, order != list(snodes))
+        note(self, order != list(snodes), has_lanes)
         return order
 
     def _schedule(self, snodes):
+        """The order, and whether collectives got lanes of their own."""
         import torch
 
         _torch.check_version(torch, self.log)
         graph = SchedulerGraph(snodes)
         if not graph.has_collectives:
             self.keep_without_collectives()
-            return snodes
+            return snodes, False
         kinds = [record.kind for record in graph.records]
         collectives = check.get_collectives(snodes, kinds) if self.has_to_agree() else []
         free = graph.build([_FREE] * len(snodes), self.keeps_order())
         agreement = self.make_agreement(free, collectives)
         try:
             costs = Costs(self, graph)
+            as_it_came = graph.build(costs.get(), self.keeps_order())
             candidates = self._choose_lanes(graph, costs, agreement)
             order = self.find_order(graph.build(costs.get(), self.keeps_order()), agreement)
+            if candidates:
+                self.before = self.simulate_program(as_it_came)
         except Exception as error:
             if agreement is None:
                 raise
@@ -177,7 +181,7 @@ class Overlap(_torch.OverlapPass):
             check.add_check(self.make_record(collectives, agreement, order), snodes)
         if plan:
             plan.write()
-        return ordered
+        return ordered, bool(plan)
 
     def _choose_lanes(self, graph, costs, agreement):
         """Gives collectives the lanes by which the graph takes least; the `Candidates`, None if all stay in the program's lanes."""
