@@ -287,10 +287,15 @@ def _find_function(gm):
 def _count_collectives(gm):
     import torch
 
+    from . import _torch_ops
+
     count = 0
     for module in gm.modules():
         for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
-            if isinstance(node.target, torch._ops.OpOverload) and node.target.namespace in _COLLECTIVES:
+            family = _torch_ops.get_family(node.target)
+            if family is not None:
+                count += family.is_collective(node.target)
+            elif isinstance(node.target, torch._ops.OpOverload) and node.target.namespace in _COLLECTIVES:
                 count += node.target._opname != "wait_tensor"
     return count
 
