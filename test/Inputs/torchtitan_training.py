@@ -109,6 +109,25 @@ def make_config(words, layers):
     return config
 
 
+def _join_microbatches(trainer):
+    """torchtitan 0.3 gives micro-batches to the schedules of pipelines, those of PyTorch 2.13 take whole batches."""
+    import inspect
+
+    import torch
+
+    schedule = getattr(trainer.pp_schedule, "schedule", trainer.pp_schedule)
+    step = schedule.step
+    if "arg_mbs" in inspect.signature(step).parameters:
+        return
+
+    def join(arg_mbs=None, kwarg_mbs=(), target_mbs=None, **more):
+        whole = [torch.cat(values) for values in zip(*arg_mbs or ())]
+        named = {name: torch.cat([one[name] for one in kwarg_mbs]) for name in (kwarg_mbs[0] if kwarg_mbs else ())}
+        return step(*whole, target=None if target_mbs is None else torch.cat(target_mbs), **named, **more)
+
+    schedule.step = join
+
+
 def train(words, layers=2):
     """Trains as torchtitan's command line `words` says. Returns (loss, norm of gradients) of each step as exact texts."""
     import torch
@@ -116,6 +135,8 @@ def train(words, layers=2):
     config = make_config(words, layers)
     torch.manual_seed(1)
     trainer = config.build()
+    if trainer.parallel_dims.pp_enabled:
+        _join_microbatches(trainer)
     found = []
     trainer.metrics_processor.log = lambda step, loss, most, norm, **_: found.append([float(loss).hex(), float(norm).hex()])
     trainer.metrics_processor.should_log = lambda step: True
