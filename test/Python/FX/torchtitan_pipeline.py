@@ -8,6 +8,7 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import runpy
 import sys
 import tempfile
 import types
@@ -145,6 +146,15 @@ class Missing(Stubs):
     def test_no_torchtitan(self):
         with mock.patch.object(importlib.metadata, "version", side_effect=importlib.metadata.PackageNotFoundError):
             self.assertEqual(self.get_error(), "found no package torchtitan, expected torchtitan 0.3 (pip install torchtitan)")
+            with self.assertRaises(SystemExit) as raised:
+                runpy.run_module("braid.torchtitan", run_name="__main__")
+        self.assertIn("braid.torchtitan: error: found no package torchtitan", str(raised.exception.code))
+
+    def test_command_line(self):
+        train = types.ModuleType("torchtitan.train")
+        train.main = lambda: self.assertIn("braid", self.get_module("registry").PASS_PIPELINE_REGISTRY)
+        with mock.patch.dict(sys.modules, {"torchtitan.train": train}):
+            runpy.run_module("braid.torchtitan", run_name="__main__")
 
     def test_hooks(self):
         del self.get_module("registry").register_pass_pipeline
