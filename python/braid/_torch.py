@@ -23,7 +23,7 @@ from .schedule.problem import Problem, _limit, _size_limit
 from .schedule.search import check_algorithm, check_effort
 
 #: Versions of PyTorch that this was tested with: the first and the last. Older ones are refused.
-TESTED = ((2, 11), (2, 13))
+TESTED = ((2, 11), (2, 14))
 
 #: The machine whose models are used where neither the caller nor the GPU says which one.
 DEFAULT_MACHINE = "h100x8"

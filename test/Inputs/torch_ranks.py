@@ -43,7 +43,8 @@ def init_gloo(store, rank, ranks, **options):
     """For a rank: makes the default process group, over Gloo and the file `store`; `options` are `init_process_group`'s.
 
     Groups have one thread for collectives. With two, as PyTorch has, Gloo now and then writes to memory that it has
-    freed where collectives overlap (PyTorch 2.11 and 2.13), also in the orders of Inductor's own passes.
+    freed where collectives overlap (PyTorch 2.11 and 2.13), also in the orders of Inductor's own passes. What PyTorch 2.14
+    asks for beside the timeout (`enable_reconfigure`) is off by default.
     """
     import torch.distributed as dist
     from torch.distributed import distributed_c10d as c10d
@@ -53,7 +54,7 @@ def init_gloo(store, rank, ranks, **options):
         class OneThread(dist.ProcessGroupGloo):
             has_one_thread = True
 
-            def __init__(self, store, rank, size, timeout):
+            def __init__(self, store, rank, size, timeout, **_):
                 settings = dist.ProcessGroupGloo._Options()
                 settings._devices = [dist.ProcessGroupGloo.create_default_device()]
                 settings._threads = 1

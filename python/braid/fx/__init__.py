@@ -11,7 +11,7 @@
     config.post_grad_custom_post_pass = braid.fx.overlap
 
 It works on the graph that Inductor is about to lower. `braid.inductor.overlap` works behind fusion, where
-costs are known better; this one may be used alone, or before it. Tested with PyTorch 2.11 to 2.13.
+costs are known better; this one may be used alone, or before it. Tested with PyTorch 2.11 to 2.14.
 A compile never fails because of it: whatever it does not know it leaves as it is, and logs why (the logger
 "braid.fx").
 """

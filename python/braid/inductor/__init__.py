@@ -9,7 +9,7 @@
 
     model = torch.compile(model, options=braid.inductor.options())
 
-Tested with PyTorch 2.11 to 2.13; a newer one gets a warning. A compile never fails because of this pass: whatever
+Tested with PyTorch 2.11 to 2.14; a newer one gets a warning. A compile never fails because of this pass: whatever
 it does not know it leaves in Inductor's order, and logs why (the logger "braid.inductor").
 `explain` says for each graph whether Inductor called the pass, and what came of it.
 """

@@ -34,7 +34,7 @@ nodes grouped by other passes          ``process_grouped_nodes``       true: suc
                                                                        its place among collectives
 =====================================  ==============================  ===========================================
 
-The same holds for PyTorch 2.11 to 2.13; what a version lacks is left out.
+The same holds for PyTorch 2.11 to 2.14; what a version lacks is left out.
 """
 
 from .._torch import KeepOrder

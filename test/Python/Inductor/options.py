@@ -58,11 +58,11 @@ class Unknown(unittest.TestCase):
                 self.assertEqual(order, Overlap()(snodes))
             return logs.output
 
-        for version in ("2.14.0", "2.14.0a0+git1234567", "3.0", "unknown"):
+        for version in ("2.16.0", "2.15.0a0+git1234567", "3.0", "unknown"):
             with mock.patch.object(torch, "__version__", version):
                 self.assertEqual(schedule_step(run)[0], [
                     "WARNING:braid.inductor:Braid was never tested with PyTorch "
-                    f"{version}, only with 2.11 to 2.13"])
+                    f"{version}, only with 2.11 to 2.14"])
 
     def test_names_that_a_version_lacks(self):
         from torch._inductor import utils
