@@ -171,12 +171,12 @@ def _get_bytes(layout):
 class Plan:
     """What the generated code of a graph has to know of its lanes."""
 
-    def __init__(self, candidates, order):
+    def __init__(self, candidates):
         graph = candidates.graph
         chosen = [place for place in sorted(candidates.kinds) if graph.records[place].choice is not None]
         self.groups, numbers = number_groups(graph.records[place].lane for place in chosen)
-        lives = candidates.get_lifetimes(order)
-        self.snodes, self.planned = [], []
+        self._candidates, self._scheduler = candidates, graph.snodes[0].scheduler
+        self._places, self.snodes, self.planned = chosen, [], []
         self.device = graph.snodes[chosen[0]].node.layout.device.type
         for place, number in zip(chosen, numbers):
             snode, lane = graph.snodes[place], graph.records[place].choice
@@ -188,30 +188,34 @@ class Plan:
                 "max_ctas": lane.max_ctas,
             }
             if lane.transport == "copy":
-                first, last = lives[place]
-                entry.update(
-                    shape=[int(size) for size in node.layout.size],
-                    dtype=str(node.layout.dtype).removeprefix("torch."),
-                    first=first,
-                    last=last,
-                )
+                entry["shape"] = [int(size) for size in node.layout.size]
+                entry["dtype"] = str(node.layout.dtype).removeprefix("torch.")
             self.snodes.append(snode)
             self.planned.append(entry)
 
     def to_text(self):
+        """The plan as the generated code has it, with the lifetimes of results: of the order that all passes have left."""
+        lives = self._candidates.get_lifetimes(self._scheduler.nodes)
+        for place, entry in zip(self._places, self.planned):
+            if entry["transport"] == "copy":
+                entry["first"], entry["last"] = lives[place]
+        return self._dump()
+
+    def _dump(self):
         return json.dumps({"device": self.device, "groups": self.groups, "planned": self.planned})
 
     def write(self):
         """Has the generated code run the collectives in their lanes."""
+        from torch._inductor.utils import DelayReplaceLine
         from torch._inductor.virtualized import V
 
         wrapper = V.graph.wrapper_code
         while getattr(wrapper, "parent_wrapper", None) is not None:
             wrapper = wrapper.parent_wrapper
-        text = self.to_text()
-        name = f"braid_lanes_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        name = f"braid_lanes_{hashlib.sha256(self._dump().encode()).hexdigest()[:16]}"
         wrapper.header.writeline("from braid._lanes import Lanes as BraidLanes")
-        wrapper.header.writeline(f"{name} = BraidLanes({text!r})")
+        # Passes behind this one may change the order.
+        wrapper.header.writeline(DelayReplaceLine("PLAN", lambda: repr(self.to_text()), f"{name} = BraidLanes(PLAN)"))
         wrapper.lines.insert(0, f"{name}.begin()")
         for number, (snode, entry) in enumerate(zip(self.snodes, self.planned)):
             snode.node.python_kernel_name = f"{name}[{number}]"

@@ -174,7 +174,7 @@ class Overlap(_torch.OverlapPass):
             candidates = None
             order = self.take_order(free, agreement, error)
         ordered = [snodes[index - 1] for index in order if index != 0]
-        plan = candidates and lanes.Plan(candidates, ordered)
+        plan = candidates and lanes.Plan(candidates)
         if ordered != snodes:
             order_facts.renew(graph, ordered)
         if collectives and self.has_check():

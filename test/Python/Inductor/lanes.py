@@ -43,7 +43,8 @@ def make_step(layers=4, size=256):
     return step, make_inputs
 
 
-def compile_step(step, **options):
+def compile_step(step, *more, **options):
+    """`more`: passes behind Braid's."""
     import torch
     from braid.inductor import Overlap
 
@@ -52,7 +53,7 @@ def compile_step(step, **options):
         "compile_threads": 1,
         "fx_graph_cache": False,
         "reorder_for_compute_comm_overlap": True,
-        "reorder_for_compute_comm_overlap_passes": [overlap],
+        "reorder_for_compute_comm_overlap_passes": [overlap, *more],
     }
     return overlap, torch.compile(step, options=config)
 
@@ -130,6 +131,21 @@ def graphs_share_memory(rank):
     return {"sizes": sizes}
 
 
+def a_pass_behind(rank):
+    """The memory of results is that of the order in which they run: here all gathers begin at once."""
+    from braid import _lanes
+
+    def start_all(snodes):
+        is_gather = lambda snode: "all_gather" in str(getattr(snode.node, "op_overload", None))  # noqa: E731
+        return sorted(snodes, key=lambda snode: not is_gather(snode))
+
+    step, make_inputs = make_step()
+    _, compiled = compile_step(step, start_all)
+    check(rank, compiled, step, make_inputs, (1, 2, 3))
+    (room,) = next(iter(_lanes._Room._of_world.values())).values()
+    return {"bytes": sum(room.lanes["copy", 0].memory.sizes)}
+
+
 def one_rank_cannot(rank):
     """All ranks run what the program has, and say why."""
     from braid import _lanes
@@ -170,7 +186,10 @@ def groups_that_end(rank):
     return {"is gone": is_gone}
 
 
-SCENARIOS = {f.__name__: f for f in (equal_to_the_program, a_result_that_escapes, graphs_share_memory, one_rank_cannot, groups_that_end)}
+SCENARIOS = {
+    f.__name__: f
+    for f in (equal_to_the_program, a_result_that_escapes, graphs_share_memory, a_pass_behind, one_rank_cannot, groups_that_end)
+}
 
 
 class Places(unittest.TestCase):
@@ -269,6 +288,10 @@ class Lanes(unittest.TestCase):
         first, second, third = told["sizes"]
         self.assertEqual(first, second)
         self.assertEqual(third[: len(first)], first)
+
+    def test_a_pass_behind(self):
+        for told in self.run_ranks("a_pass_behind"):
+            self.assertEqual(told["bytes"], 4 << 18)
 
     def test_groups_that_end(self):
         self.assertEqual([told["is gone"] for told in self.run_ranks("groups_that_end")], [True, True])
