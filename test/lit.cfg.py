@@ -65,6 +65,11 @@ config.substitutions.append(
     ("%oldest_jax_python", f"env PYTHONPATH={jax_oldest}{os.pathsep}{config.environment['PYTHONPATH']} {jax_python}"))
 if os.path.exists(os.path.join(jax_oldest, ".installed")):
     config.available_features.add("oldest-jax")
+# The newest JAX, which needs a newer Python than the one of Debian.
+jax_newest = os.path.join(config.braid_binary_dir, "jax-newest")
+config.substitutions.append(("%newest_jax_python", os.path.join(jax_newest, "bin", "python")))
+if os.path.exists(os.path.join(jax_newest, ".installed")):
+    config.available_features.add("newest-jax")
 # The Python with OR-Tools that tools/dev/ortools.sh makes for those who ask for it.
 ortools_python = os.path.join(config.braid_binary_dir, "ortools", "bin", "python")
 library = os.path.join(config.braid_binary_dir, "lib", "libbraid-schedule-c.so")

@@ -4,6 +4,7 @@
 """Runs a handful of the tests of braid.jax, those that meet what changes between versions of JAX.
 
 python test/Dev/jax_versions.py                                      with the JAX of this Python
+python test/Dev/jax_versions.py --quick                              a few of them
 python test/Dev/jax_versions.py --output=FILE PYTHON...              with the JAX of each of these; FILE gets the outcomes
 """
 
@@ -30,18 +31,24 @@ TESTS = [
     "errors.UnsupportedTest.test_op_of_a_program_with_shardings",
     "errors.UnsupportedTest.test_what_the_partitioner_says",
 ]
+#: One with each way of import, and an error.
+QUICK = [
+    "programs.StepsTest.test_fully_sharded_weights",
+    "partitioned.PartitionedTest.test_fully_sharded_training_step",
+    "errors.UnsupportedTest.test_op_of_a_program_with_shardings",
+]
 ABOUT = ("Outcomes of test/Dev/jax_versions.py: tests of braid.jax with several versions of JAX, those that meet what "
          "changes between versions")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def run():
+def run(tests):
     """Runs the tests; the last line of the standard output is their outcome."""
     sys.path[:0] = [os.path.join(HERE, "..", "Python", "JAX"), os.path.join(HERE, "..", "Inputs")]
     import jax_testing  # noqa: F401  Sets the number of devices, before all else.
     import jax
 
-    result = unittest.TextTestRunner(verbosity=2).run(unittest.defaultTestLoader.loadTestsFromNames(TESTS))
+    result = unittest.TextTestRunner(verbosity=2).run(unittest.defaultTestLoader.loadTestsFromNames(tests))
     wrong = {re.match(r"\w+", test.id().rsplit(".", 1)[-1])[0] for test, _ in [*result.failures, *result.errors]}
     print(json.dumps({"jax": jax.__version__, "python": ".".join(map(str, sys.version_info[:2])),
                       "run": result.testsRun, "passed": result.testsRun - len(wrong), "failed": ", ".join(sorted(wrong))}))
@@ -52,9 +59,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pythons", nargs="*", metavar="PYTHON")
     parser.add_argument("--output")
+    parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
     if not arguments.pythons:
-        return run()
+        return run(QUICK if arguments.quick else TESTS)
     rows, status = [], 0
     for python in arguments.pythons:
         done = subprocess.run([python, os.path.abspath(__file__)], stdout=subprocess.PIPE, text=True, check=False)

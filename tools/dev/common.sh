@@ -31,6 +31,7 @@ esac
 # makeEnvironment NAME TITLE PACKAGE...: makes the virtual environment NAME in the
 # build folder, with these packages from the Python package index. Nothing to do when
 # it is there with these packages. Status 1, and nothing left, when it cannot be had.
+# PYTHON is the interpreter, by default Debian's.
 makeEnvironment() {
   local folder=$BUILD/$1 log=$BUILD/$1.log title=$2 wanted=${*:3}
   [ "$(cat "$folder/.installed" 2>/dev/null)" != "$wanted" ] || return 0
@@ -39,7 +40,7 @@ makeEnvironment() {
   rm -rf "$folder"
   # Tests compile what they import (test/lit.cfg.py).
   # Debian's Python has its NumPy beside it; a package may bring a newer one.
-  if ! { /usr/bin/python3 -m venv "$folder" &&
+  if ! { "${PYTHON:-/usr/bin/python3}" -m venv "$folder" &&
     "$folder/bin/pip" install --quiet --no-compile --timeout 30 --retries 1 "${@:3}"; } >"$log" 2>&1; then
     rm -rf "$folder"
     return 1

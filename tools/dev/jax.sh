@@ -2,11 +2,13 @@
 # Installs FFTW, and makes the virtual environment of the tests of braid.jax, in the build folder:
 # the version of JAX that they are written for, from the Python package index.
 # Status 1, and nothing left, when it cannot be had. A folder in it has the oldest
-# version that braid.jax takes, for PYTHONPATH, as far as it can be had.
+# version that braid.jax takes, for PYTHONPATH, as far as it can be had. The newest one has
+# an environment of its own, where this machine has a Python that is new enough for it.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 VERSION=0.10.2
 OLDEST=0.8.3
+NEWEST=0.12.0.1
 "$ROOT/tools/dev/setup.sh" jax || say "no FFTW: the tests of Fourier transforms are skipped"
 # Behind JAX: what the documentation draws with, and packages whose functions the tests call.
 makeEnvironment jax "JAX $VERSION" "jax==$VERSION" matplotlib flax equinox flatbuffers || exit 1
@@ -22,3 +24,10 @@ if [ "$(cat "$oldest/.installed" 2>/dev/null)" != "$OLDEST" ] && [ -z "${BRAID_N
     say "no JAX $OLDEST: its test is skipped"
   fi
 fi
+
+# Debian 12 has Python 3.11; pyenv keeps others.
+for python in python3.14 python3.13 python3.12 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[2-9].*/bin/python3; do
+  "$python" -c 'import ensurepip, venv' >/dev/null 2>&1 || continue
+  PYTHON=$python makeEnvironment jax-newest "JAX $NEWEST" "jax==$NEWEST" flatbuffers && break
+done
+[ -f "$BUILD/jax-newest/.installed" ] || say "no JAX $NEWEST, or no Python 3.12 for it: its test is skipped"
