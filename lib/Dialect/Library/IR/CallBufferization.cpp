@@ -6,11 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Dialect/Comm/IR/ContiguousBuffers.h"
 #include "braid/Dialect/Library/IR/Library.h"
 #include "braid/Support/RoutineSignature.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace mlir::bufferization;
@@ -35,30 +34,6 @@ AliasingValueList CallOp::getAliasingValues(OpOperand &operand,
   return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
 }
 
-/// `buffer` if it is contiguous, as libraries want it; else a new one of its
-/// shape, with its contents if `copy` is set.
-static FailureOr<Value> getContiguous(RewriterBase &rewriter, Location loc,
-                                      Value buffer,
-                                      const BufferizationOptions &options,
-                                      bool copy) {
-  auto type = cast<MemRefType>(buffer.getType());
-  if (comm::isContiguous(type))
-    return buffer;
-  auto packedType =
-      MemRefType::get(type.getShape(), type.getElementType(),
-                      MemRefLayoutAttrInterface(), type.getMemorySpace());
-  SmallVector<Value> sizes;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (type.isDynamicDim(dim))
-      sizes.push_back(memref::DimOp::create(rewriter, loc, buffer, dim));
-  FailureOr<Value> packed =
-      options.createAlloc(rewriter, loc, packedType, sizes);
-  if (failed(packed) ||
-      (copy && failed(options.createMemCpy(rewriter, loc, buffer, *packed))))
-    return failure();
-  return packed;
-}
-
 LogicalResult CallOp::bufferize(RewriterBase &rewriter,
                                 const BufferizationOptions &options,
                                 BufferizationState &state) {
@@ -70,9 +45,9 @@ LogicalResult CallOp::bufferize(RewriterBase &rewriter,
         getBuffer(rewriter, operand.get(), options, state);
     if (failed(buffer))
       return failure();
-    FailureOr<Value> contiguous =
-        getContiguous(rewriter, getLoc(), *buffer, options,
-                      bufferizesToMemoryRead(operand, AnalysisState(options)));
+    FailureOr<Value> contiguous = comm::getContiguous(
+        rewriter, getLoc(), *buffer, options,
+        bufferizesToMemoryRead(operand, AnalysisState(options)));
     if (failed(contiguous))
       return failure();
     buffers.push_back(*buffer);

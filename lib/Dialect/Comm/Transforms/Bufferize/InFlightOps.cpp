@@ -20,9 +20,9 @@
 
 #include "InFlight.h"
 
+#include "braid/Dialect/Comm/IR/ContiguousBuffers.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/Bufferize.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -181,31 +181,6 @@ LogicalResult StartOp::resolveConflicts(RewriterBase &rewriter,
 //===----------------------------------------------------------------------===//
 // StartOp: bufferization
 //===----------------------------------------------------------------------===//
-
-/// Returns `buffer` if it is contiguous, else a new buffer of its shape, with
-/// its contents if `copy` is set.
-static FailureOr<Value> getContiguous(RewriterBase &rewriter, Location loc,
-                                      Value buffer,
-                                      const BufferizationOptions &options,
-                                      bool copy) {
-  auto type = dyn_cast<MemRefType>(buffer.getType());
-  if (!type || isContiguous(type))
-    return buffer;
-  auto packedType =
-      MemRefType::get(type.getShape(), type.getElementType(),
-                      MemRefLayoutAttrInterface(), type.getMemorySpace());
-  SmallVector<Value> sizes;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (type.isDynamicDim(dim))
-      sizes.push_back(memref::DimOp::create(rewriter, loc, buffer, dim));
-  FailureOr<Value> packed =
-      options.createAlloc(rewriter, loc, packedType, sizes);
-  if (failed(packed))
-    return failure();
-  if (copy && failed(options.createMemCpy(rewriter, loc, buffer, *packed)))
-    return failure();
-  return packed;
-}
 
 /// Makes the waits of token `index` name `buffer` instead of the buffer of the
 /// source.
