@@ -177,7 +177,7 @@ std::string FlightRecorder::toJson(int32_t rank, int32_t worldSize,
                toJson(entry, found->second);
   });
   return "{\n  \"version\": 2,\n  \"rank\": " + std::to_string(rank) +
-         ",\n  \"world_size\": " + std::to_string(worldSize) +
+         ",\n  \"ranks\": " + std::to_string(worldSize) +
          ",\n  \"reason\": " + quoted(error.empty() ? reason : "failure") +
          ",\n  \"error\": " + quoted(error) +
          ",\n  \"begun\": " + std::to_string(begun) +

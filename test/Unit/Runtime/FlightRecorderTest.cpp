@@ -61,7 +61,7 @@ TEST(FlightRecorder, TellsWhatWasStartedAndWhatHasFinished) {
             R"json({
   "version": 2,
   "rank": 1,
-  "world_size": 4,
+  "ranks": 4,
   "reason": "failure",
   "error": "why",
   "begun": 1,

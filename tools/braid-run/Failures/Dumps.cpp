@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -124,8 +125,16 @@ Dump braid::run::readDump(const std::string &text, const std::string &file) {
   Dump dump;
   dump.file = file;
   constexpr int64_t mostRanks = std::numeric_limits<int32_t>::max();
-  dump.worldSize =
-      static_cast<int32_t>(numberIn(value, "world_size", 1, mostRanks));
+  // Dumps of the last release.
+  bool isOld = !value.has("ranks") && value.has("world_size");
+  if (isOld)
+    std::fprintf(stderr,
+                 "braid-run: warning: %s: 'world_size' is the old spelling of "
+                 "'ranks', expected the new one, which alone works from the "
+                 "next release on\n",
+                 braid::escapeControls(file).c_str());
+  dump.worldSize = static_cast<int32_t>(
+      numberIn(value, isOld ? "world_size" : "ranks", 1, mostRanks));
   dump.rank =
       static_cast<int32_t>(numberIn(value, "rank", 0, dump.worldSize - 1));
   dump.reason = textIn(value, "reason");

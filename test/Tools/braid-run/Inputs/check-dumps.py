@@ -79,7 +79,7 @@ def write(name, **changes):
              "operation": "barrier", "fingerprint": "00", "site": "p.mlir:1:1", "bytes": 0,
              "state": "awaited", "started_ns": 1, "finished_ns": 0}
     entries = [{**entry, **more} for more in changes.pop("entries", [{}])]
-    dump = {"version": 2, "rank": 0, "world_size": 2, "reason": "signal 10", "error": "",
+    dump = {"version": 2, "rank": 0, "ranks": 2, "reason": "signal 10", "error": "",
             "begun": 1, "ended": 0, "groups": [{"name": "tp", "key": "1", "ranks": [0, 1]},
                                                {"name": "dp", "key": "2", "ranks": [0, 1]}],
             "entries": entries, **changes}
@@ -165,18 +165,28 @@ write("b.json")
 check("are both of rank 0" in analyze(made)[2], analyze(made))
 again()
 write("a.json")
-write("b.json", rank=1, world_size=3)
+write("b.json", rank=1, ranks=3)
 check("b.json is of a world of 3 ranks, but" in analyze(made)[2], analyze(made))
+
+# A dump of the last release.
+again()
+write("a.json")
+with open(os.path.join(made, "a.json"), encoding="utf-8") as file:
+    old = file.read().replace('"ranks": 2,', '"world_size": 2,', 1)
+with open(os.path.join(made, "a.json"), "w", encoding="utf-8") as file:
+    file.write(old)
+status, lines, error = analyze(made)
+check(lines[0] == "dumps of 1 of 2 ranks" and "a.json: 'world_size' is the old spelling of 'ranks'" in error, lines, error)
 
 # A world of many ranks takes no more than its dumps.
 again()
-write("a.json", rank=5, world_size=2147483647)
+write("a.json", rank=5, ranks=2147483647)
 status, lines, error = analyze(made)
 check(status == 0 and lines[0] == "dumps of 1 of 2147483647 ranks", lines, error)
 check(lines[2] == "no dump of ranks 0 to 4, 6 to 2147483646: a killed process writes none", lines)
 # Nor do many values take long to read.
 again()
-write("a.json", world_size=300000, groups=[{"name": "tp", "key": "1", "ranks": list(range(300000))}])
+write("a.json", ranks=300000, groups=[{"name": "tp", "key": "1", "ranks": list(range(300000))}])
 check(analyze(made)[0] == 0, analyze(made)[2][:1000])
 # Texts of files do not control the terminal, nor make lines of their own.
 again()
