@@ -19,24 +19,24 @@ using namespace llvm;
 
 /// `problem` with the first options.
 static SchedulingProblem withFirstOptions(SchedulingProblem problem,
-                                          ArrayRef<ResourceFamily> families) {
+                                          ArrayRef<OpClass> opClasses) {
   problem.demands.resize(problem.graph.size());
-  applyChoice(problem, families, ResourceChoice(families.size(), 0));
+  applyChoice(problem, opClasses, ResourceChoice(opClasses.size(), 0));
   return problem;
 }
 
 ChoiceSimulator::ChoiceSimulator(const SchedulingProblem &given,
-                                 ArrayRef<ResourceFamily> families)
-    : problem(withFirstOptions(given, families)), families(families),
-      applied(families.size(), 0), ops(getOpsByNode(problem)),
+                                 ArrayRef<OpClass> opClasses)
+    : problem(withFirstOptions(given, opClasses)), opClasses(opClasses),
+      applied(opClasses.size(), 0), ops(getOpsByNode(problem)),
       times(ops.size()), machine(ops, problem.machine, times) {}
 
 void ChoiceSimulator::apply(const ResourceChoice &choice) {
-  for (auto [family, before, option] : zip_equal(families, applied, choice)) {
+  for (auto [opClass, before, option] : zip_equal(opClasses, applied, choice)) {
     if (before == option)
       continue;
-    const ResourceOption &chosen = family.options[option];
-    for (unsigned node : family.ops) {
+    const ResourceOption &chosen = opClass.options[option];
+    for (unsigned node : opClass.ops) {
       applyOption(problem, node, chosen);
       ops[node].costNs = chosen.costNs;
       ops[node].demand = chosen.demand;

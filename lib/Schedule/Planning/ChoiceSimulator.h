@@ -16,13 +16,13 @@
 
 namespace braid {
 
-/// Simulates orders of one problem with options of its families. From one
-/// choice to the next, only the ops of families whose option differs change.
+/// Simulates orders of one problem with options of its classes. From one
+/// choice to the next, only the ops of classes whose option differs change.
 class ChoiceSimulator {
 public:
-  /// `families` has to outlive the simulator.
+  /// `opClasses` has to outlive the simulator.
   ChoiceSimulator(const SchedulingProblem &given,
-                  llvm::ArrayRef<ResourceFamily> families);
+                  llvm::ArrayRef<OpClass> opClasses);
   // The machine refers to the ops.
   ChoiceSimulator(const ChoiceSimulator &) = delete;
   ChoiceSimulator &operator=(const ChoiceSimulator &) = delete;
@@ -43,14 +43,14 @@ private:
   int64_t simulate(llvm::ArrayRef<unsigned> order);
 
   SchedulingProblem problem;
-  llvm::ArrayRef<ResourceFamily> families;
+  llvm::ArrayRef<OpClass> opClasses;
   /// The options that `problem` and `ops` have.
   ResourceChoice applied;
   std::vector<SimulatedOp> ops;
   std::vector<SimulatedTimes> times;
   ContentionMachine machine;
   unsigned numSimulated = 0;
-  /// What orders with choices have taken. Families are tried again after each
+  /// What orders with choices have taken. Classes are tried again after each
   /// gain, and the orders of passes for each choice.
   std::map<std::pair<ResourceChoice, ScheduleOrder>, int64_t> makespans;
 };

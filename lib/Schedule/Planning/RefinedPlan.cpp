@@ -37,57 +37,57 @@ static constexpr double mostLoss = 0.01;
 
 namespace {
 
-/// Some ops of a family.
+/// Some ops of a class.
 struct Part {
-  unsigned family;
+  unsigned opClass;
   /// They keep the option that they have.
   bool isFixed;
-  /// Their places among the family's ops.
+  /// Their places among the class's ops.
   std::vector<unsigned> places;
 };
 
 class Refiner {
 public:
-  Refiner(const SchedulingProblem &problem, ArrayRef<ResourceFamily> families,
-          const ResourcePlan &plan, const PossibleCompany &company,
+  Refiner(const SchedulingProblem &problem, ArrayRef<OpClass> opClasses,
+          const ResourcePlan &plan, const ConcurrentOps &concurrent,
           unsigned maxSimulations);
 
   RefinedPlan run(RefinedOps ops);
 
 private:
-  std::vector<bool> findAccompanied() const;
+  std::vector<bool> findConcurrent() const;
   std::vector<Part> divide(function_ref<unsigned(unsigned node)> getKey,
                            function_ref<bool(unsigned node)> isFixed) const;
   SchedulingProblem getPlanned() const;
-  void separateFamilies();
+  void separateClasses();
   void improve(ArrayRef<Part> parts, double minGain);
 
   const SchedulingProblem &problem;
-  ArrayRef<ResourceFamily> families;
-  const PossibleCompany &company;
+  ArrayRef<OpClass> opClasses;
+  const ConcurrentOps &concurrent;
   unsigned maxSimulations;
   RefinedPlan refined;
 };
 
 } // namespace
 
-Refiner::Refiner(const SchedulingProblem &problem,
-                 ArrayRef<ResourceFamily> families, const ResourcePlan &plan,
-                 const PossibleCompany &company, unsigned maxSimulations)
-    : problem(problem), families(families), company(company),
+Refiner::Refiner(const SchedulingProblem &problem, ArrayRef<OpClass> opClasses,
+                 const ResourcePlan &plan, const ConcurrentOps &concurrent,
+                 unsigned maxSimulations)
+    : problem(problem), opClasses(opClasses), concurrent(concurrent),
       maxSimulations(maxSimulations) {
   refined.order = plan.order;
   refined.beforeNs = plan.beforeNs;
   refined.afterNs = plan.afterNs;
-  for (auto [family, option] : zip_equal(families, plan.options))
-    refined.options.emplace_back(family.ops.size(), option);
+  for (auto [opClass, option] : zip_equal(opClasses, plan.options))
+    refined.options.emplace_back(opClass.ops.size(), option);
 }
 
 /// By node: true for compute beside which operations may run in some order, so
 /// that no later schedule takes its room, and for starts of operations with
 /// compute before their wait.
-std::vector<bool> Refiner::findAccompanied() const {
-  std::vector<bool> accompanied(problem.graph.size());
+std::vector<bool> Refiner::findConcurrent() const {
+  std::vector<bool> isConcurrent(problem.graph.size());
   // Starts of operations in flight, without compute since then.
   SmallVector<unsigned> alone;
   for (unsigned node : refined.order) {
@@ -99,23 +99,23 @@ std::vector<bool> Refiner::findAccompanied() const {
     }
     if (problem.graph[node].cost == 0)
       continue;
-    accompanied[node] = company.hasAny(node);
+    isConcurrent[node] = concurrent.hasAny(node);
     for (unsigned start : alone)
-      accompanied[start] = true;
+      isConcurrent[start] = true;
     alone.clear();
   }
-  return accompanied;
+  return isConcurrent;
 }
 
-/// The parts of families whose ops have the same key and the same option, and
+/// The parts of classes whose ops have the same key and the same option, and
 /// are fixed or not.
 std::vector<Part>
 Refiner::divide(function_ref<unsigned(unsigned node)> getKey,
                 function_ref<bool(unsigned node)> isFixed) const {
   std::vector<Part> parts;
-  for (auto [number, family] : enumerate(families)) {
+  for (auto [number, opClass] : enumerate(opClasses)) {
     std::map<std::tuple<bool, unsigned, unsigned>, size_t> partOf;
-    for (auto [place, node] : enumerate(family.ops)) {
+    for (auto [place, node] : enumerate(opClass.ops)) {
       bool isNodeFixed = isFixed(node);
       std::tuple key(isNodeFixed, isNodeFixed ? 0 : getKey(node),
                      refined.options[number][place]);
@@ -131,15 +131,15 @@ Refiner::divide(function_ref<unsigned(unsigned node)> getKey,
 /// The problem whose ops run as planned so far.
 SchedulingProblem Refiner::getPlanned() const {
   SchedulingProblem planned = problem;
-  for (auto [family, options] : zip_equal(families, refined.options))
-    for (auto [node, option] : zip_equal(family.ops, options))
-      applyOption(planned, node, family.options[option]);
+  for (auto [opClass, options] : zip_equal(opClasses, refined.options))
+    for (auto [node, option] : zip_equal(opClass.ops, options))
+      applyOption(planned, node, opClass.options[option]);
   return planned;
 }
 
 /// The first operation of `order` that is queued behind another one of its
-/// lane that runs in another way, and that other one. They are not of one lane
-/// then, and would run beside each other: how fast is not known.
+/// lane that runs as another variant, and that other one. They are not of one
+/// lane then, and would run beside each other: how fast is not known.
 static std::optional<std::pair<unsigned, unsigned>>
 findMixedQueue(const SchedulingProblem &planned, ArrayRef<unsigned> order) {
   std::vector<SimulatedTimes> times = simulateOrder(planned, order).times;
@@ -201,9 +201,9 @@ separateQueues(const SchedulingProblem &planned, ScheduleOrder order) {
   return std::nullopt;
 }
 
-/// Keeps families apart that the plan runs in different ways: one after the
+/// Keeps classes apart that the plan runs as different variants: one after the
 /// other, as the plan was simulated. They have lanes of their own then.
-void Refiner::separateFamilies() {
+void Refiner::separateClasses() {
   if (maxSimulations == 0)
     return;
   SchedulingProblem planned = getPlanned();
@@ -220,24 +220,24 @@ void Refiner::separateFamilies() {
 
 /// Tries all options of one part after the other, as long as that gains.
 void Refiner::improve(ArrayRef<Part> parts, double minGain) {
-  std::vector<ResourceFamily> divided;
+  std::vector<OpClass> divided;
   ResourceChoice best;
   size_t numOptions = 0;
   for (const Part &part : parts) {
-    const ResourceFamily &whole = families[part.family];
-    ResourceFamily &family = divided.emplace_back();
-    family.options = whole.options;
-    family.ofClass = whole.ofClass;
+    const OpClass &whole = opClasses[part.opClass];
+    OpClass &opClass = divided.emplace_back();
+    opClass.options = whole.options;
+    opClass.kind = whole.kind;
     for (unsigned place : part.places)
-      family.ops.push_back(whole.ops[place]);
-    best.push_back(refined.options[part.family][part.places.front()]);
+      opClass.ops.push_back(whole.ops[place]);
+    best.push_back(refined.options[part.opClass][part.places.front()]);
     if (!part.isFixed)
-      numOptions += family.options.size() - 1;
+      numOptions += opClass.options.size() - 1;
   }
   if (refined.numSimulated + numOptions > maxSimulations)
     return;
   SchedulingProblem planned = getPlanned();
-  // Plans whose families cannot be kept apart are left as they are.
+  // Plans whose classes cannot be kept apart are left as they are.
   bool isMixed = findMixedQueue(planned, refined.order).has_value();
   ChoiceSimulator simulator(planned, divided);
   auto gains = [&](int64_t ns) {
@@ -248,7 +248,7 @@ void Refiner::improve(ArrayRef<Part> parts, double minGain) {
     choice[number] = option;
     if (choice == best ||
         refined.numSimulated + simulator.getNumSimulated() >= maxSimulations ||
-        !company.leavesRoom(divided, choice))
+        !concurrent.leavesHeadroom(divided, choice))
       return false;
     int64_t ns = simulator.simulate(refined.order, choice);
     if (!gains(ns))
@@ -278,16 +278,16 @@ void Refiner::improve(ArrayRef<Part> parts, double minGain) {
   refined.numSimulated += simulator.getNumSimulated();
   for (auto [part, option] : zip_equal(parts, best))
     for (unsigned place : part.places)
-      refined.options[part.family][place] = option;
+      refined.options[part.opClass][place] = option;
 }
 
 RefinedPlan Refiner::run(RefinedOps ops) {
-  separateFamilies();
-  std::vector<bool> accompanied = findAccompanied();
+  separateClasses();
+  std::vector<bool> isConcurrent = findConcurrent();
   auto isFixed = [&](unsigned node) {
-    return ops == RefinedOps::Alone && accompanied[node];
+    return ops == RefinedOps::Alone && isConcurrent[node];
   };
-  improve(divide([&](unsigned node) { return unsigned(accompanied[node]); },
+  improve(divide([&](unsigned node) { return unsigned(isConcurrent[node]); },
                  isFixed),
           /*minGain=*/0);
   improve(divide([](unsigned node) { return node; }, isFixed), leastGain);
@@ -295,11 +295,11 @@ RefinedPlan Refiner::run(RefinedOps ops) {
 }
 
 RefinedPlan braid::refinePlan(const SchedulingProblem &problem,
-                              ArrayRef<ResourceFamily> families,
+                              ArrayRef<OpClass> opClasses,
                               const ResourcePlan &plan,
-                              const PossibleCompany &company,
+                              const ConcurrentOps &concurrent,
                               unsigned maxSimulations, RefinedOps ops) {
-  return Refiner(problem, families, plan, company, maxSimulations).run(ops);
+  return Refiner(problem, opClasses, plan, concurrent, maxSimulations).run(ops);
 }
 
 const RefinedPlan &braid::chooseRefinedPlan(const SchedulingProblem &problem,

@@ -14,9 +14,9 @@
 
 namespace braid {
 
-/// A plan whose families need not be run alike.
+/// A plan whose classes need not be run alike.
 struct RefinedPlan {
-  /// For each family, the option of each of its ops.
+  /// For each class, the option of each of its ops.
   std::vector<ResourceChoice> options;
   ScheduleOrder order;
   /// Makespans, or periods of the body of a loop: of the program's order with
@@ -35,21 +35,21 @@ enum class RefinedOps : uint8_t {
   All,
 };
 
-/// Improves `plan` of `problem`. Families of one lane that run in different
-/// ways have lanes of their own, and would not queue behind each other as the
-/// plan was simulated: their starts move behind the wait for the operation
-/// before them. Then parts of families get other options: first the ops that
+/// Improves `plan` of `problem`. Classes of one lane that run in different
+/// variants have lanes of their own, and would not queue behind each other as
+/// the plan was simulated: their starts move behind the wait for the operation
+/// before them. Then parts of classes get other options: first the ops that
 /// may have something beside them, and those with nothing (`RefinedOps`), then
 /// each op by itself. An option stays if it shortens the makespan, for one op
 /// by a thousandth; starts that it gives another lane move like those of
-/// families. Ends when nothing gains, or after `maxSimulations`; parts that
+/// classes. Ends when nothing gains, or after `maxSimulations`; parts that
 /// there are too many of for this limit are not tried. Not longer than `plan`,
-/// but for at most a hundredth where starts of families moved. `company` is
+/// but for at most a hundredth where starts of classes moved. `concurrent` is
 /// that of `problem`.
 RefinedPlan refinePlan(const SchedulingProblem &problem,
-                       llvm::ArrayRef<ResourceFamily> families,
-                       const ResourcePlan &plan, const PossibleCompany &company,
-                       unsigned maxSimulations,
+                       llvm::ArrayRef<OpClass> opClasses,
+                       const ResourcePlan &plan,
+                       const ConcurrentOps &concurrent, unsigned maxSimulations,
                        RefinedOps ops = RefinedOps::All);
 
 /// Of `plans`, at least one, the plan with the lowest peak memory among those

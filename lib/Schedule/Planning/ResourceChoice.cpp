@@ -19,10 +19,9 @@ void braid::applyOption(SchedulingProblem &problem, unsigned node,
   problem.demands[node] = option.demand;
 }
 
-void braid::applyChoice(SchedulingProblem &problem,
-                        ArrayRef<ResourceFamily> families,
+void braid::applyChoice(SchedulingProblem &problem, ArrayRef<OpClass> opClasses,
                         ArrayRef<unsigned> choice) {
-  for (auto [family, option] : zip_equal(families, choice))
-    for (unsigned node : family.ops)
-      applyOption(problem, node, family.options[option]);
+  for (auto [opClass, option] : zip_equal(opClasses, choice))
+    for (unsigned node : opClass.ops)
+      applyOption(problem, node, opClass.options[option]);
 }

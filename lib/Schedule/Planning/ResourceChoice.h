@@ -13,28 +13,28 @@
 
 namespace braid {
 
-/// One way of running an op. Operations of one lane count as running one after
-/// the other in all ways, although another way may be another lane: what
-/// collectives do to each other is not measured.
+/// One variant of an op. Operations of one lane count as running one after
+/// the other in all variants, although another variant may be another lane:
+/// what collectives do to each other is not measured.
 struct ResourceOption {
   int64_t costNs = 0;
   ResourceDemand demand;
 };
 
-/// Ops that are run in the same way, because they are the same but for their
+/// Ops that are run alike, because they are the same but for their
 /// operands.
-struct ResourceFamily {
+struct OpClass {
   /// Nodes of the problem.
   std::vector<unsigned> ops;
   /// The first one is the present state of the ops.
   std::vector<ResourceOption> options;
-  /// Families of the same class are tried with the same number of an option
+  /// Classes of the same kind are tried with the same number of an option
   /// together: the multiprocessors that a matmul leaves free have to suit all
   /// collectives.
-  unsigned ofClass = 0;
+  unsigned kind = 0;
 };
 
-/// A number of an option for each family.
+/// A number of an option for each class.
 using ResourceChoice = std::vector<unsigned>;
 
 /// Sets cost and demand of `node` to those of `option`. The problem has
@@ -43,8 +43,7 @@ void applyOption(SchedulingProblem &problem, unsigned node,
                  const ResourceOption &option);
 
 /// Sets costs and demands of `problem` to those of `choice`.
-void applyChoice(SchedulingProblem &problem,
-                 llvm::ArrayRef<ResourceFamily> families,
+void applyChoice(SchedulingProblem &problem, llvm::ArrayRef<OpClass> opClasses,
                  llvm::ArrayRef<unsigned> choice);
 
 } // namespace braid

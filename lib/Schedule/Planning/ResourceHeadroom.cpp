@@ -18,7 +18,7 @@
 using namespace braid;
 using namespace llvm;
 
-/// The multiprocessors that a product with `demand` keeps to its end; 0 for
+/// The multiprocessors that a matmul with `demand` keeps to its end; 0 for
 /// other ops.
 static int64_t getTaken(const ResourceDemand &demand,
                         const MachineModel &machine) {
@@ -30,9 +30,9 @@ static int64_t getTaken(const ResourceDemand &demand,
 /// The multiprocessors that an operation with a planned option asks for; 0 if
 /// it may wait for them, as kernels do that are not limited: they come in
 /// groups.
-static int64_t getAsked(const ResourceFamily &family, unsigned option,
+static int64_t getAsked(const OpClass &opClass, unsigned option,
                         const MachineModel &machine) {
-  const ResourceDemand &demand = family.options[option].demand;
+  const ResourceDemand &demand = opClass.options[option].demand;
   if (demand.isPersistent || option == 0 || comesInGroups(demand))
     return 0;
   int64_t needed =
@@ -42,18 +42,18 @@ static int64_t getAsked(const ResourceFamily &family, unsigned option,
                 : needed;
 }
 
-bool braid::leavesRoom(const MachineModel &machine,
-                       ArrayRef<ResourceFamily> families,
-                       ArrayRef<unsigned> choice) {
+bool braid::leavesHeadroom(const MachineModel &machine,
+                           ArrayRef<OpClass> opClasses,
+                           ArrayRef<unsigned> choice) {
   int64_t asked = 0, taken = 0;
-  for (auto [family, option] : zip_equal(families, choice)) {
-    taken = std::max(taken, getTaken(family.options[option].demand, machine));
-    asked = std::max(asked, getAsked(family, option, machine));
+  for (auto [opClass, option] : zip_equal(opClasses, choice)) {
+    taken = std::max(taken, getTaken(opClass.options[option].demand, machine));
+    asked = std::max(asked, getAsked(opClass, option, machine));
   }
   return asked == 0 || taken + asked <= machine.multiprocessors;
 }
 
-PossibleCompany::PossibleCompany(const SchedulingProblem &problem)
+ConcurrentOps::ConcurrentOps(const SchedulingProblem &problem)
     : problem(problem), numbers(problem.graph.size()) {
   const ScheduleGraph &graph = problem.graph;
   size_t size = graph.size(), numStarts = graph.starts().size();
@@ -82,30 +82,30 @@ PossibleCompany::PossibleCompany(const SchedulingProblem &problem)
   }
 }
 
-bool PossibleCompany::hasAny(unsigned node) const {
+bool ConcurrentOps::hasAny(unsigned node) const {
   return apart.empty() || !apart[node].all();
 }
 
-bool PossibleCompany::leavesRoom(ArrayRef<ResourceFamily> families,
-                                 ArrayRef<unsigned> choice) const {
+bool ConcurrentOps::leavesHeadroom(ArrayRef<OpClass> opClasses,
+                                   ArrayRef<unsigned> choice) const {
   const MachineModel &machine = problem.machine;
   if (apart.empty())
-    return braid::leavesRoom(machine, families, choice);
+    return braid::leavesHeadroom(machine, opClasses, choice);
   // The starts that ask for so many.
   std::map<int64_t, BitVector> asking;
-  for (auto [family, option] : zip_equal(families, choice))
-    if (int64_t asked = getAsked(family, option, machine)) {
+  for (auto [opClass, option] : zip_equal(opClasses, choice))
+    if (int64_t asked = getAsked(opClass, option, machine)) {
       BitVector &starts =
           asking.try_emplace(asked, problem.graph.starts().size())
               .first->second;
-      for (unsigned node : family.ops)
+      for (unsigned node : opClass.ops)
         starts.set(numbers[node]);
     }
-  for (auto [family, option] : zip_equal(families, choice)) {
-    int64_t taken = getTaken(family.options[option].demand, machine);
+  for (auto [opClass, option] : zip_equal(opClasses, choice)) {
+    int64_t taken = getTaken(opClass.options[option].demand, machine);
     for (const auto &[asked, starts] : asking)
       if (taken > 0 && taken + asked > machine.multiprocessors &&
-          any_of(family.ops, [&, &starts = starts](unsigned node) {
+          any_of(opClass.ops, [&, &starts = starts](unsigned node) {
             return starts.test(apart[node]);
           }))
         return false;

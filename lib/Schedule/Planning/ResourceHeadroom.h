@@ -24,25 +24,25 @@ namespace braid {
 /// blocks. In a replayed graph, a matmul that awaits one gather begins before
 /// the next gather, which then waits for the matmul's end: 1.94 ms instead of
 /// 1.61 for eight layers.
-bool leavesRoom(const MachineModel &machine,
-                llvm::ArrayRef<ResourceFamily> families,
-                llvm::ArrayRef<unsigned> choice);
+bool leavesHeadroom(const MachineModel &machine,
+                    llvm::ArrayRef<OpClass> opClasses,
+                    llvm::ArrayRef<unsigned> choice);
 
 /// Which operations may run beside an op in some order of a problem: all but
 /// those that it waits for and those that wait for it.
-class PossibleCompany {
+class ConcurrentOps {
 public:
   /// O(nodes and edges * starts / 64). In the body of a loop operations may be
   /// in flight from one iteration to the next, so that all may run beside all;
   /// so it is said of problems for which the table would take too long.
-  explicit PossibleCompany(const SchedulingProblem &problem);
+  explicit ConcurrentOps(const SchedulingProblem &problem);
 
   /// True if some operation may run beside `node`.
   bool hasAny(unsigned node) const;
-  /// True if each matmul leaves room (`leavesRoom`) for the kernels that may
-  /// run beside it.
-  bool leavesRoom(llvm::ArrayRef<ResourceFamily> families,
-                  llvm::ArrayRef<unsigned> choice) const;
+  /// True if each matmul leaves room (`leavesHeadroom`) for the kernels that
+  /// may run beside it.
+  bool leavesHeadroom(llvm::ArrayRef<OpClass> opClasses,
+                      llvm::ArrayRef<unsigned> choice) const;
 
 private:
   const SchedulingProblem &problem;

@@ -35,7 +35,7 @@ namespace {
 
 class Planner {
 public:
-  Planner(const SchedulingProblem &problem, ArrayRef<ResourceFamily> families,
+  Planner(const SchedulingProblem &problem, ArrayRef<OpClass> opClasses,
           unsigned maxSimulations);
 
   ResourcePlan planProgramOrder();
@@ -47,10 +47,10 @@ private:
                              const SearchParts &options);
   /// Simulates the order of the plan with `choice`, and keeps what is better.
   bool consider(const ResourceChoice &choice);
-  /// One family after the other, as long as that gains.
-  void improveByFamilies();
-  size_t countOptions(unsigned ofClass) const;
-  /// One option for each class of families.
+  /// One class after the other, as long as that gains.
+  void improveByClasses();
+  size_t countOptions(unsigned kind) const;
+  /// One option for each kind of class.
   std::vector<ResourceChoice> getClassChoices() const;
   std::vector<ScheduleOrder> getOrders(size_t mostOrders);
   std::pair<int64_t, size_t> findOrder(ArrayRef<ScheduleOrder> orders,
@@ -73,7 +73,7 @@ private:
             ArrayRef<std::pair<ResourceChoice, ScheduleOrder>> beginnings);
 
   const MachineModel &machine;
-  ArrayRef<ResourceFamily> families;
+  ArrayRef<OpClass> opClasses;
   unsigned maxSimulations;
   ChoiceSimulator simulator;
   ResourcePlan plan;
@@ -84,11 +84,11 @@ private:
 
 } // namespace
 
-Planner::Planner(const SchedulingProblem &problem,
-                 ArrayRef<ResourceFamily> families, unsigned maxSimulations)
-    : machine(problem.machine), families(families),
-      maxSimulations(maxSimulations), simulator(problem, families) {
-  plan.options.assign(families.size(), 0);
+Planner::Planner(const SchedulingProblem &problem, ArrayRef<OpClass> opClasses,
+                 unsigned maxSimulations)
+    : machine(problem.machine), opClasses(opClasses),
+      maxSimulations(maxSimulations), simulator(problem, opClasses) {
+  plan.options.assign(opClasses.size(), 0);
   plan.order = getProgramOrder(problem.graph);
   plan.beforeNs = plan.afterNs = simulator.simulate(plan.order, plan.options);
 }
@@ -103,7 +103,7 @@ const SearchResult &Planner::search(const ResourceChoice &choice,
 
 bool Planner::consider(const ResourceChoice &choice) {
   if (isDone() || choice == plan.options ||
-      !leavesRoom(machine, families, choice))
+      !leavesHeadroom(machine, opClasses, choice))
     return false;
   int64_t ns = simulator.simulate(plan.order, choice);
   if (ns >= plan.afterNs)
@@ -113,11 +113,11 @@ bool Planner::consider(const ResourceChoice &choice) {
   return true;
 }
 
-size_t Planner::countOptions(unsigned ofClass) const {
+size_t Planner::countOptions(unsigned kind) const {
   size_t count = 1;
-  for (const ResourceFamily &family : families)
-    if (family.ofClass == ofClass)
-      count = std::max(count, family.options.size());
+  for (const OpClass &opClass : opClasses)
+    if (opClass.kind == kind)
+      count = std::max(count, opClass.options.size());
   return count;
 }
 
@@ -127,21 +127,21 @@ std::vector<ResourceChoice> Planner::getClassChoices() const {
     for (unsigned second = 0, last = countOptions(1); second != last;
          ++second) {
       ResourceChoice &choice = choices.emplace_back();
-      for (const ResourceFamily &family : families) {
-        unsigned option = family.ofClass == 0 ? first : second;
-        choice.push_back(option < family.options.size() ? option : 0);
+      for (const OpClass &opClass : opClasses) {
+        unsigned option = opClass.kind == 0 ? first : second;
+        choice.push_back(option < opClass.options.size() ? option : 0);
       }
-      if (!leavesRoom(machine, families, choice))
+      if (!leavesHeadroom(machine, opClasses, choice))
         choices.pop_back();
     }
   return choices;
 }
 
-void Planner::improveByFamilies() {
+void Planner::improveByClasses() {
   for (bool gained = true; gained && !isDone();) {
     gained = false;
-    for (auto [number, family] : enumerate(families))
-      for (unsigned option = 0, end = family.options.size(); option != end;
+    for (auto [number, opClass] : enumerate(opClasses))
+      for (unsigned option = 0, end = opClass.options.size(); option != end;
            ++option) {
         ResourceChoice choice = plan.options;
         choice[number] = option;
@@ -153,7 +153,7 @@ void Planner::improveByFamilies() {
 ResourcePlan Planner::planProgramOrder() {
   for (const ResourceChoice &choice : getClassChoices())
     consider(choice);
-  improveByFamilies();
+  improveByClasses();
   return takePlan();
 }
 
@@ -165,7 +165,7 @@ ResourcePlan Planner::takePlan() {
 /// Allowed orders that differ, the program's first, then the shortest without a
 /// plan.
 std::vector<ScheduleOrder> Planner::getOrders(size_t mostOrders) {
-  ResourceChoice none(families.size(), 0);
+  ResourceChoice none(opClasses.size(), 0);
   const SchedulingProblem &problem = simulator.getProblem(none);
   std::vector<ScheduleOrder> orders = {getProgramOrder(problem.graph)};
   std::vector<std::pair<int64_t, ScheduleOrder>> others;
@@ -220,7 +220,7 @@ Planner::getBeginnings(double minGain, size_t most) {
     auto [ns, which] = findOrder(orders, peakBytes, choice, minGain);
     found.push_back({ns, number, which});
   }
-  // Choices that are the same for all families give the same.
+  // Choices that are the same for all classes give the same.
   llvm::sort(drop_begin(found), [](const Beginning &a, const Beginning &b) {
     return std::pair(a.ns, a.choice) < std::pair(b.ns, b.choice);
   });
@@ -259,7 +259,7 @@ ResourcePlan Planner::searchFrom(const SearchParts &options,
     int64_t beforeNs = plan.afterNs;
     searchOrder(plan.options, options, plan.afterNs, plan.order);
     int64_t searchedNs = plan.afterNs;
-    improveByFamilies();
+    improveByClasses();
     if (plan.afterNs == searchedNs || plan.afterNs == beforeNs)
       break;
   }
@@ -344,28 +344,28 @@ SearchedPlans Planner::searchPlans(SearchParts options,
 }
 
 ResourcePlan braid::planResources(const SchedulingProblem &problem,
-                                  ArrayRef<ResourceFamily> families,
+                                  ArrayRef<OpClass> opClasses,
                                   unsigned maxSimulations) {
-  return Planner(problem, families, maxSimulations).planProgramOrder();
+  return Planner(problem, opClasses, maxSimulations).planProgramOrder();
 }
 
 SearchedPlans braid::searchPlans(const SchedulingProblem &problem,
-                                 ArrayRef<ResourceFamily> families,
+                                 ArrayRef<OpClass> opClasses,
                                  const SearchOptions &options,
                                  unsigned maxSimulations,
                                  bool findsAlternatives) {
   SchedulingProblem unlimited = problem;
   unlimited.maxMemory.reset();
-  return Planner(unlimited, families, maxSimulations)
+  return Planner(unlimited, opClasses, maxSimulations)
       .searchPlans(options, findsAlternatives);
 }
 
 ResourcePlan braid::planOrderAndResources(const SchedulingProblem &problem,
-                                          ArrayRef<ResourceFamily> families,
+                                          ArrayRef<OpClass> opClasses,
                                           const SearchOptions &options,
                                           unsigned maxSimulations,
                                           unsigned alternative) {
-  SearchedPlans found = searchPlans(problem, families, options, maxSimulations,
+  SearchedPlans found = searchPlans(problem, opClasses, options, maxSimulations,
                                     /*findsAlternatives=*/alternative != 0);
   if (alternative == 0 || alternative > found.alternatives.size())
     return std::move(found.compared.front());
@@ -373,14 +373,14 @@ ResourcePlan braid::planOrderAndResources(const SchedulingProblem &problem,
 }
 
 int64_t braid::boundAllPlans(const SchedulingProblem &problem,
-                             ArrayRef<ResourceFamily> families) {
+                             ArrayRef<OpClass> opClasses) {
   SchedulingProblem relaxed = problem;
   relaxed.demands.assign(problem.graph.size(), ResourceDemand());
-  for (const ResourceFamily &family : families) {
-    int64_t leastNs = family.options.front().costNs;
-    for (const ResourceOption &option : family.options)
+  for (const OpClass &opClass : opClasses) {
+    int64_t leastNs = opClass.options.front().costNs;
+    for (const ResourceOption &option : opClass.options)
       leastNs = std::min(leastNs, option.costNs);
-    for (unsigned node : family.ops)
+    for (unsigned node : opClass.ops)
       relaxed.graph.setCost(node, leastNs);
   }
   return computeLowerBounds(relaxed).best();

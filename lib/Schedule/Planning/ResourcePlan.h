@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Chooses among ways of running the same op: a collective by kernels on more or
-// fewer multiprocessors or by copy engines, a product on all multiprocessors or
+// Chooses among variants of the same op: a collective by kernels on more or
+// fewer multiprocessors or by copy engines, a matmul on all multiprocessors or
 // on some. It knows nothing of IR.
 //
 //===----------------------------------------------------------------------===//
@@ -33,13 +33,13 @@ struct ResourcePlan {
 };
 
 /// The plan with the shortest makespan of those that are tried for the
-/// program's order: for two classes each pair of options, then family by family
+/// program's order: for two kinds each pair of options, then class by class
 /// until nothing gains or `maxSimulations` orders are simulated. Of plans that
 /// take as long, the one that changes least. The order is simulated from
 /// beginning to end each time, so that the plan is never slower. Collectives
 /// get kernels on few multiprocessors only where all matmuls leave them room.
 ResourcePlan planResources(const SchedulingProblem &problem,
-                           llvm::ArrayRef<ResourceFamily> families,
+                           llvm::ArrayRef<OpClass> opClasses,
                            unsigned maxSimulations);
 
 /// Searches for a plan and an order together, because the best plan of one
@@ -57,7 +57,7 @@ ResourcePlan planResources(const SchedulingProblem &problem,
 /// that a search has found for it. Beyond the last one it is the best plan
 /// again.
 ResourcePlan planOrderAndResources(const SchedulingProblem &problem,
-                                   llvm::ArrayRef<ResourceFamily> families,
+                                   llvm::ArrayRef<OpClass> opClasses,
                                    const SearchOptions &options,
                                    unsigned maxSimulations,
                                    unsigned alternative = 0);
@@ -74,7 +74,7 @@ struct SearchedPlans {
 /// All that `planOrderAndResources` chooses from; `alternatives` only if
 /// `findsAlternatives`.
 SearchedPlans searchPlans(const SchedulingProblem &problem,
-                          llvm::ArrayRef<ResourceFamily> families,
+                          llvm::ArrayRef<OpClass> opClasses,
                           const SearchOptions &options, unsigned maxSimulations,
                           bool findsAlternatives);
 
@@ -82,7 +82,7 @@ SearchedPlans searchPlans(const SchedulingProblem &problem,
 /// of the problem in which each op takes its cheapest option and no op slows
 /// down another.
 int64_t boundAllPlans(const SchedulingProblem &problem,
-                      llvm::ArrayRef<ResourceFamily> families);
+                      llvm::ArrayRef<OpClass> opClasses);
 
 } // namespace braid
 

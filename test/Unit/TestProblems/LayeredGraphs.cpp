@@ -342,7 +342,7 @@ private:
   unsigned enter(unsigned value);
   unsigned leave(unsigned value);
   unsigned exchange(unsigned value);
-  /// A matrix product with the weights of a layer.
+  /// A matmul with the weights of a layer.
   unsigned multiply(int64_t costNs, unsigned value,
                     llvm::ArrayRef<unsigned> weights);
   void reduce(unsigned layer, std::vector<unsigned> gradients);

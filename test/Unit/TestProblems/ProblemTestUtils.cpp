@@ -94,8 +94,8 @@ SchedulingProblem test::makeRandomProblem(uint64_t seed,
     machine.laneLaunchNs = below(2) ? below(12) : 0;
     if (below(2))
       machine.takenFromPairs = {{2, 4}, {5, 7}};
-    for (auto &ofClass : machine.interference)
-      for (Interference &both : ofClass)
+    for (auto &kind : machine.interference)
+      for (Interference &both : kind)
         both = {1 + double(below(3)) / 4, 1 + double(below(5)) / 4};
     for (ResourceDemand &demand : problem.demands) {
       demand.isPersistent = below(4) != 0;

@@ -22,8 +22,8 @@ inline MachineModel makePlannedMachine() {
   return machine;
 }
 
-/// A product of so many tiles, each of 100 ns, on so many multiprocessors.
-inline ResourceOption productOn(int64_t tiles, int64_t multiprocessors) {
+/// A matmul of so many tiles, each of 100 ns, on so many multiprocessors.
+inline ResourceOption matmulOn(int64_t tiles, int64_t multiprocessors) {
   ResourceOption option;
   option.costNs = (tiles + multiprocessors - 1) / multiprocessors * 100;
   option.demand.arithmeticNs = option.costNs;

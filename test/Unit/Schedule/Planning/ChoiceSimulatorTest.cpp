@@ -20,43 +20,43 @@
 using namespace braid;
 using namespace braid::test;
 
-/// Families whose first options are the ops of `problem` as they are. Nodes
-/// with the same remainder share a family.
-static std::vector<ResourceFamily>
-makeFamilies(const SchedulingProblem &problem, std::mt19937_64 &random) {
-  std::vector<ResourceFamily> families;
+/// Classes whose first options are the ops of `problem` as they are. Nodes
+/// with the same remainder share a class.
+static std::vector<OpClass> makeOpClasses(const SchedulingProblem &problem,
+                                          std::mt19937_64 &random) {
+  std::vector<OpClass> opClasses;
   constexpr unsigned count = 4;
   for (unsigned node = 0; node + count <= problem.graph.size(); ++node) {
     if (node < count) {
-      ResourceFamily &family = families.emplace_back();
+      OpClass &opClass = opClasses.emplace_back();
       ResourceOption present{problem.graph[node].cost, ResourceDemand()};
       if (!problem.demands.empty())
         present.demand = problem.demands[node];
-      family.options = {present, present, ResourceOption()};
-      family.options[1].costNs = int64_t(random() % 50);
-      family.options[2].demand.multiprocessors = int32_t(random() % 3);
-      family.options[2].costNs = int64_t(random() % 50);
+      opClass.options = {present, present, ResourceOption()};
+      opClass.options[1].costNs = int64_t(random() % 50);
+      opClass.options[2].demand.multiprocessors = int32_t(random() % 3);
+      opClass.options[2].costNs = int64_t(random() % 50);
     }
-    families[node % count].ops.push_back(node);
+    opClasses[node % count].ops.push_back(node);
   }
-  return families;
+  return opClasses;
 }
 
 /// Compares a `ChoiceSimulator` with simulations from the beginning, over
 /// orders and choices in turn.
 static void expectSimulated(const SchedulingProblem &problem, uint64_t seed) {
   std::mt19937_64 random(seed);
-  std::vector<ResourceFamily> families = makeFamilies(problem, random);
-  ChoiceSimulator simulator(problem, families);
+  std::vector<OpClass> opClasses = makeOpClasses(problem, random);
+  ChoiceSimulator simulator(problem, opClasses);
   constexpr unsigned numSimulations = 12;
   for (unsigned i = 0; i != numSimulations; ++i) {
-    ResourceChoice choice(families.size(), 0);
+    ResourceChoice choice(opClasses.size(), 0);
     for (unsigned &option : choice)
       option = random() % 3;
     ScheduleOrder order = makeRandomOrder(problem.graph, random() % 4);
     SchedulingProblem chosen = problem;
     chosen.demands.resize(problem.graph.size());
-    applyChoice(chosen, families, choice);
+    applyChoice(chosen, opClasses, choice);
     LoopSimulation simulation = simulateLoopOrder(chosen, order);
     EXPECT_EQ(simulator.simulate(order, choice), simulation.periodNs) << seed;
     EXPECT_EQ(simulator.getPeakBytes({order}).front(),

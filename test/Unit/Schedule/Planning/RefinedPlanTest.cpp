@@ -29,24 +29,24 @@ protected:
   RefinedPlanTest() {
     problem.machine = makePlannedMachine();
     collectives.options = {kernelOn(100, 2), kernelOn(100, 1), kernelOn(60, 4)};
-    products.options = {productOn(12, 4), productOn(12, 3)};
-    products.ofClass = 1;
+    matmuls.options = {matmulOn(12, 4), matmulOn(12, 3)};
+    matmuls.kind = 1;
     others.options = {kernelOn(50, 1), kernelOn(50, 2)};
   }
 
   unsigned addStart() { return addStart(collectives); }
-  unsigned addStart(ResourceFamily &family) {
+  unsigned addStart(OpClass &opClass) {
     ScheduleNode node;
     node.kind = NodeKind::Start;
     node.lane = 0;
-    node.cost = family.options.front().costNs;
-    return add(node, family);
+    node.cost = opClass.options.front().costNs;
+    return add(node, opClass);
   }
 
-  unsigned addProduct() {
+  unsigned addMatmul() {
     ScheduleNode node;
-    node.cost = products.options.front().costNs;
-    return add(node, products);
+    node.cost = matmuls.options.front().costNs;
+    return add(node, matmuls);
   }
 
   unsigned addWait(unsigned start) {
@@ -59,13 +59,13 @@ protected:
     return wait;
   }
 
-  unsigned add(const ScheduleNode &node, ResourceFamily &family) {
-    family.ops.push_back(problem.graph.addNode(node));
-    problem.demands.push_back(family.options.front().demand);
-    return family.ops.back();
+  unsigned add(const ScheduleNode &node, OpClass &opClass) {
+    opClass.ops.push_back(problem.graph.addNode(node));
+    problem.demands.push_back(opClass.options.front().demand);
+    return opClass.ops.back();
   }
 
-  /// The plan of the program's order with one option for each family.
+  /// The plan of the program's order with one option for each class.
   ResourcePlan planWith(ResourceChoice options) {
     problem.graph.finalize();
     ResourcePlan plan;
@@ -76,38 +76,38 @@ protected:
   ResourcePlan withOptions(ResourcePlan plan, ResourceChoice options) {
     plan.options = std::move(options);
     SchedulingProblem planned = problem;
-    applyChoice(planned, families(), plan.options);
+    applyChoice(planned, opClasses(), plan.options);
     plan.afterNs = simulateOrder(planned, plan.order).makespanNs;
     return plan;
   }
 
   RefinedPlan refine(const ResourcePlan &plan, unsigned maxSimulations = 1000,
                      RefinedOps ops = RefinedOps::All) {
-    return refinePlan(problem, families(), plan, PossibleCompany(problem),
+    return refinePlan(problem, opClasses(), plan, ConcurrentOps(problem),
                       maxSimulations, ops);
   }
 
-  std::vector<ResourceFamily> families() const {
+  std::vector<OpClass> opClasses() const {
     if (others.ops.empty())
-      return {collectives, products};
-    return {collectives, products, others};
+      return {collectives, matmuls};
+    return {collectives, matmuls, others};
   }
 
   SchedulingProblem problem;
   /// The others share the lane of the collectives, where a test has any.
-  ResourceFamily collectives, products, others;
+  OpClass collectives, matmuls, others;
 };
 
 } // namespace
 
 TEST_F(RefinedPlanTest, OpsAloneTakeTheWholeMachine) {
-  // A collective alone, a product beside another collective, and a product
+  // A collective alone, a matmul beside another collective, and a matmul
   // that awaits all.
   unsigned wait = addWait(addStart());
   unsigned start = addStart();
-  unsigned beside = addProduct();
+  unsigned beside = addMatmul();
   unsigned last = addWait(start);
-  unsigned alone = addProduct();
+  unsigned alone = addMatmul();
   problem.graph.addEdge(wait, start);
   problem.graph.addEdge(wait, beside);
   problem.graph.addEdge(last, alone);
@@ -119,13 +119,13 @@ TEST_F(RefinedPlanTest, OpsAloneTakeTheWholeMachine) {
   EXPECT_EQ(refined.afterNs, 60 + 400 + 300);
 }
 
-TEST_F(RefinedPlanTest, OpsWithCompanyStayInOtherPlans) {
-  // The first two products would gain from the whole machine.
+TEST_F(RefinedPlanTest, OpsWithConcurrentOpsStayInOtherPlans) {
+  // The first two matmuls would gain from the whole machine.
   unsigned start = addStart();
-  addProduct();
-  addProduct();
+  addMatmul();
+  addMatmul();
   unsigned wait = addWait(start);
-  problem.graph.addEdge(wait, addProduct());
+  problem.graph.addEdge(wait, addMatmul());
   ResourcePlan plan = planWith({0, 1});
   RefinedPlan refined = refine(plan, 1000, RefinedOps::Alone);
   EXPECT_THAT(refined.options,
@@ -133,21 +133,21 @@ TEST_F(RefinedPlanTest, OpsWithCompanyStayInOtherPlans) {
   EXPECT_EQ(refined.afterNs, plan.afterNs - 100);
 }
 
-TEST_F(RefinedPlanTest, ProductsLeaveRoomForWhatMayRunBesideThem) {
-  // Another order has the first product beside the operation; the last one
+TEST_F(RefinedPlanTest, MatmulsLeaveRoomForWhatMayRunBesideThem) {
+  // Another order has the first matmul beside the operation; the last one
   // awaits it.
-  unsigned first = addProduct();
+  unsigned first = addMatmul();
   unsigned start = addStart();
   unsigned wait = addWait(start);
-  unsigned last = addProduct();
+  unsigned last = addMatmul();
   problem.graph.addEdge(wait, last);
   ResourcePlan plan = planWith({1, 1});
-  PossibleCompany company(problem);
-  EXPECT_TRUE(company.hasAny(first));
-  EXPECT_FALSE(company.hasAny(last));
-  EXPECT_FALSE(company.leavesRoom(families(), {1, 0}));
-  EXPECT_TRUE(company.leavesRoom(families(), {0, 0}));
-  EXPECT_TRUE(company.leavesRoom(families(), {1, 1}));
+  ConcurrentOps concurrent(problem);
+  EXPECT_TRUE(concurrent.hasAny(first));
+  EXPECT_FALSE(concurrent.hasAny(last));
+  EXPECT_FALSE(concurrent.leavesHeadroom(opClasses(), {1, 0}));
+  EXPECT_TRUE(concurrent.leavesHeadroom(opClasses(), {0, 0}));
+  EXPECT_TRUE(concurrent.leavesHeadroom(opClasses(), {1, 1}));
   RefinedPlan refined = refine(plan);
   EXPECT_THAT(refined.options, ElementsAre(ElementsAre(1), ElementsAre(1, 0)));
 }
@@ -155,13 +155,13 @@ TEST_F(RefinedPlanTest, ProductsLeaveRoomForWhatMayRunBesideThem) {
 TEST_F(RefinedPlanTest, OfALoopAllMayRunBesideAll) {
   unsigned start = addStart();
   unsigned wait = addWait(start);
-  unsigned product = addProduct();
-  problem.graph.addEdge(wait, product);
+  unsigned matmul = addMatmul();
+  problem.graph.addEdge(wait, matmul);
   planWith({1, 0});
-  EXPECT_TRUE(PossibleCompany(problem).leavesRoom(families(), {1, 0}));
+  EXPECT_TRUE(ConcurrentOps(problem).leavesHeadroom(opClasses(), {1, 0}));
   problem.carriedAwaits.push_back({wait, start});
-  EXPECT_TRUE(PossibleCompany(problem).hasAny(product));
-  EXPECT_FALSE(PossibleCompany(problem).leavesRoom(families(), {1, 0}));
+  EXPECT_TRUE(ConcurrentOps(problem).hasAny(matmul));
+  EXPECT_FALSE(ConcurrentOps(problem).leavesHeadroom(opClasses(), {1, 0}));
 }
 
 TEST_F(RefinedPlanTest, StartsOfOtherLanesFollowTheWait) {
@@ -169,27 +169,27 @@ TEST_F(RefinedPlanTest, StartsOfOtherLanesFollowTheWait) {
   // queue behind it then.
   unsigned first = addStart(), second = addStart();
   unsigned wait = addWait(first);
-  unsigned product = addProduct();
-  problem.graph.addEdge(wait, product);
+  unsigned matmul = addMatmul();
+  problem.graph.addEdge(wait, matmul);
   unsigned last = addWait(second);
   ResourcePlan plan = planWith({1, 1});
   RefinedPlan refined = refine(plan);
   EXPECT_THAT(refined.options, ElementsAre(ElementsAre(2, 1), ElementsAre(1)));
-  EXPECT_THAT(refined.order, ElementsAre(first, wait, second, product, last));
+  EXPECT_THAT(refined.order, ElementsAre(first, wait, second, matmul, last));
   EXPECT_EQ(refined.afterNs, 60 + 400);
 }
 
-TEST_F(RefinedPlanTest, FamiliesThatRunInOtherWaysFollowTheWait) {
+TEST_F(RefinedPlanTest, ClassesThatRunInOtherWaysFollowTheWait) {
   unsigned first = addStart(others), second = addStart();
   unsigned wait = addWait(first);
-  unsigned product = addProduct();
-  problem.graph.addEdge(wait, product);
+  unsigned matmul = addMatmul();
+  problem.graph.addEdge(wait, matmul);
   unsigned last = addWait(second);
   // On two multiprocessors and on one.
   ResourcePlan plan = planWith({1, 1, 1});
-  EXPECT_THAT(plan.order, ElementsAre(first, second, wait, product, last));
+  EXPECT_THAT(plan.order, ElementsAre(first, second, wait, matmul, last));
   RefinedPlan refined = refine(plan, 1);
-  EXPECT_THAT(refined.order, ElementsAre(first, wait, second, product, last));
+  EXPECT_THAT(refined.order, ElementsAre(first, wait, second, matmul, last));
   EXPECT_EQ(refined.afterNs, plan.afterNs);
   // Both on one multiprocessor: one lane.
   EXPECT_EQ(refine(withOptions(plan, {1, 1, 0}), 1).order, plan.order);
@@ -198,7 +198,7 @@ TEST_F(RefinedPlanTest, FamiliesThatRunInOtherWaysFollowTheWait) {
 
 TEST_F(RefinedPlanTest, StartsWithoutAPlaceBehindTheWaitKeepTheirLane) {
   unsigned first = addStart(), second = addStart();
-  addProduct();
+  addMatmul();
   // Nothing may come between these two.
   unsigned wait = addWait(first);
   problem.graph.addEdge(second, wait);
@@ -210,7 +210,7 @@ TEST_F(RefinedPlanTest, StartsWithoutAPlaceBehindTheWaitKeepTheirLane) {
 }
 
 TEST_F(RefinedPlanTest, KeepsTheLimitOnSimulations) {
-  addProduct();
+  addMatmul();
   ResourcePlan plan = planWith({0, 1});
   RefinedPlan refined = refine(plan, 0);
   EXPECT_EQ(refined.numSimulated, 0u);
@@ -224,7 +224,7 @@ TEST_F(RefinedPlanTest, IsNeverLongerAndWhatTheSimulatorSays) {
     problem.awaits.clear();
     problem.demands.clear();
     collectives.ops.clear();
-    products.ops.clear();
+    matmuls.ops.clear();
     std::mt19937_64 random(seed);
     std::vector<unsigned> inFlight;
     for (unsigned i = 0; i != 12; ++i) {
@@ -233,7 +233,7 @@ TEST_F(RefinedPlanTest, IsNeverLongerAndWhatTheSimulatorSays) {
       else if (random() % 3 == 0 && !inFlight.empty())
         addWait(inFlight.back()), inFlight.pop_back();
       else
-        addProduct();
+        addMatmul();
     }
     ResourcePlan plan =
         planWith({unsigned(random() % 3), unsigned(random() % 2)});
@@ -241,10 +241,10 @@ TEST_F(RefinedPlanTest, IsNeverLongerAndWhatTheSimulatorSays) {
       RefinedPlan refined = refine(plan, 1000, ops);
       EXPECT_LE(refined.afterNs, plan.afterNs);
       SchedulingProblem planned = problem;
-      std::vector<ResourceFamily> all = families();
-      for (auto [family, options] : llvm::zip_equal(all, refined.options))
-        for (auto [node, option] : llvm::zip_equal(family.ops, options))
-          applyOption(planned, node, family.options[option]);
+      std::vector<OpClass> all = opClasses();
+      for (auto [opClass, options] : llvm::zip_equal(all, refined.options))
+        for (auto [node, option] : llvm::zip_equal(opClass.ops, options))
+          applyOption(planned, node, opClass.options[option]);
       EXPECT_EQ(refined.afterNs,
                 simulateOrder(planned, refined.order).makespanNs)
           << seed;

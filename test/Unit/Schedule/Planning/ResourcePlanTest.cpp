@@ -25,73 +25,73 @@ using namespace braid;
 using namespace braid::test;
 using testing::ElementsAre;
 
-/// A problem on the machine whose nodes have no edges: starts for the families
-/// of class 0 and compute for those of class 1, as `classes` say in order.
-/// Fills in the families' nodes.
+/// A problem on the machine whose nodes have no edges: starts for the classes
+/// of kind 0 and compute for those of kind 1, as `blocks` say in order.
+/// Fills in the classes' nodes.
 static SchedulingProblem
-makeProblem(std::vector<std::pair<ResourceFamily *, unsigned>> blocks) {
+makeProblem(std::vector<std::pair<OpClass *, unsigned>> blocks) {
   SchedulingProblem problem;
   problem.machine = makePlannedMachine();
-  for (auto [family, count] : blocks)
+  for (auto [opClass, count] : blocks)
     for (unsigned i = 0; i != count; ++i) {
       ScheduleNode node;
-      if (family->ofClass == 0) {
+      if (opClass->kind == 0) {
         node.kind = NodeKind::Start;
         node.lane = 0;
       }
-      node.cost = family->options.front().costNs;
-      family->ops.push_back(problem.graph.addNode(node));
-      problem.demands.push_back(family->options.front().demand);
+      node.cost = opClass->options.front().costNs;
+      opClass->ops.push_back(problem.graph.addNode(node));
+      problem.demands.push_back(opClass->options.front().demand);
     }
   problem.graph.finalize();
   return problem;
 }
 
-static int64_t playWith(SchedulingProblem problem,
-                        llvm::ArrayRef<ResourceFamily> families,
-                        llvm::ArrayRef<unsigned> order,
-                        llvm::ArrayRef<unsigned> choice) {
-  applyChoice(problem, families, choice);
+static int64_t simulateWith(SchedulingProblem problem,
+                            llvm::ArrayRef<OpClass> opClasses,
+                            llvm::ArrayRef<unsigned> order,
+                            llvm::ArrayRef<unsigned> choice) {
+  applyChoice(problem, opClasses, choice);
   return simulateOrder(problem, order).makespanNs;
 }
 
 TEST(ResourcePlan, RoomAndAKernelThatFitsPayTogether) {
-  // 10 products of 12 tiles beside a chain of collectives in one lane. Alone,
+  // 10 matmuls of 12 tiles beside a chain of collectives in one lane. Alone,
   // neither a smaller kernel nor a target gains: a start that comes beside a
-  // product on all four waits for its end.
-  ResourceFamily collectives, products;
+  // matmul on all four waits for its end.
+  OpClass collectives, matmuls;
   collectives.options = {kernelOn(150, 2), kernelOn(250, 1)};
-  products.options = {productOn(12, 4), productOn(12, 3)};
-  products.ofClass = 1;
-  SchedulingProblem problem =
-      makeProblem({{&collectives, 20}, {&products, 10}});
-  std::vector<ResourceFamily> families = {collectives, products};
+  matmuls.options = {matmulOn(12, 4), matmulOn(12, 3)};
+  matmuls.kind = 1;
+  SchedulingProblem problem = makeProblem({{&collectives, 20}, {&matmuls, 10}});
+  std::vector<OpClass> opClasses = {collectives, matmuls};
   ScheduleOrder order = getProgramOrder(problem.graph);
-  ResourcePlan plan = planResources(problem, families, 1000);
+  ResourcePlan plan = planResources(problem, opClasses, 1000);
   EXPECT_EQ(plan.order, order);
-  EXPECT_EQ(plan.beforeNs, playWith(problem, families, order, {0, 0}));
+  EXPECT_EQ(plan.beforeNs, simulateWith(problem, opClasses, order, {0, 0}));
   EXPECT_LT(plan.afterNs, plan.beforeNs);
-  EXPECT_EQ(plan.afterNs, playWith(problem, families, order, plan.options));
+  EXPECT_EQ(plan.afterNs,
+            simulateWith(problem, opClasses, order, plan.options));
 }
 
-/// Plans with `faster` for collectives, first beside products on all four
-/// multiprocessors and then beside products on `few`.
+/// Plans with `faster` for collectives, first beside matmuls on all four
+/// multiprocessors and then beside matmuls on `few`.
 static void expectPlannedOnlyWithRoom(const ResourceOption &faster,
                                       int64_t few) {
-  ResourceFamily collectives, products;
+  OpClass collectives, matmuls;
   collectives.options = {kernelOn(150, 2), faster};
-  products.options = {productOn(12, 4)};
-  products.ofClass = 1;
-  SchedulingProblem problem = makeProblem({{&collectives, 30}, {&products, 2}});
-  ResourcePlan plan = planResources(problem, {collectives, products}, 1000);
+  matmuls.options = {matmulOn(12, 4)};
+  matmuls.kind = 1;
+  SchedulingProblem problem = makeProblem({{&collectives, 30}, {&matmuls, 2}});
+  ResourcePlan plan = planResources(problem, {collectives, matmuls}, 1000);
   EXPECT_THAT(plan.options, ElementsAre(0, 0));
-  products.options = {productOn(12, few)};
-  plan = planResources(problem, {collectives, products}, 1000);
+  matmuls.options = {matmulOn(12, few)};
+  plan = planResources(problem, {collectives, matmuls}, 1000);
   EXPECT_THAT(plan.options, ElementsAre(1, 0));
 }
 
 TEST(ResourcePlan, AKernelWithoutRoomIsNotPlanned) {
-  // The model calls the smaller kernel faster, but products hold all four.
+  // The model calls the smaller kernel faster, but matmuls hold all four.
   expectPlannedOnlyWithRoom(kernelOn(100, 1), /*few=*/3);
 }
 
@@ -103,79 +103,79 @@ TEST(ResourcePlan, CopyEnginesWithoutRoomAreNotPlanned) {
 }
 
 TEST(ResourcePlan, NothingChangesWithoutAGain) {
-  ResourceFamily products;
-  products.options = {productOn(12, 4), productOn(12, 3), productOn(12, 4)};
-  products.ofClass = 1;
-  SchedulingProblem problem = makeProblem({{&products, 1}});
-  ResourcePlan plan = planResources(problem, {products}, 100);
+  OpClass matmuls;
+  matmuls.options = {matmulOn(12, 4), matmulOn(12, 3), matmulOn(12, 4)};
+  matmuls.kind = 1;
+  SchedulingProblem problem = makeProblem({{&matmuls, 1}});
+  ResourcePlan plan = planResources(problem, {matmuls}, 100);
   EXPECT_THAT(plan.options, ElementsAre(0));
   EXPECT_EQ(plan.beforeNs, plan.afterNs);
 }
 
-TEST(ResourcePlan, FamiliesMayDiffer) {
-  // The first product has nothing beside it; the second has a collective that
+TEST(ResourcePlan, ClassesMayDiffer) {
+  // The first matmul has nothing beside it; the second has a collective that
   // comes second in its lane.
-  ResourceFamily first, second, small, large;
-  first.options = second.options = {productOn(8, 4), productOn(8, 3)};
-  first.ofClass = second.ofClass = 1;
+  OpClass first, second, small, large;
+  first.options = second.options = {matmulOn(8, 4), matmulOn(8, 3)};
+  first.kind = second.kind = 1;
   small.options = {kernelOn(10, 1)};
   large.options = {kernelOn(500, 1)};
   SchedulingProblem problem =
       makeProblem({{&first, 1}, {&small, 1}, {&large, 1}, {&second, 1}});
   ResourcePlan plan = planResources(problem, {first, second}, 100);
   EXPECT_THAT(plan.options, ElementsAre(0, 1));
-  // 200, and 10 and 500 beside the second product.
+  // 200, and 10 and 500 beside the second matmul.
   EXPECT_EQ(plan.afterNs, 710);
 }
 
 /// True if option `c` of the collectives, unless it is how they are, has room
-/// beside option `p` of the products.
-static bool leavesRoom(llvm::ArrayRef<ResourceFamily> families, unsigned c,
-                       unsigned p) {
-  return c == 0 || families[0].options[c].demand.multiprocessors +
-                           families[1].options[p].demand.blocks <=
+/// beside option `p` of the matmuls.
+static bool leavesHeadroom(llvm::ArrayRef<OpClass> opClasses, unsigned c,
+                           unsigned p) {
+  return c == 0 || opClasses[0].options[c].demand.multiprocessors +
+                           opClasses[1].options[p].demand.blocks <=
                        makePlannedMachine().multiprocessors;
 }
 
-/// Families and a problem that depend on `seed` alone.
-static SchedulingProblem
-makeRandomFamilies(uint64_t seed, std::vector<ResourceFamily> &families) {
+/// Classes and a problem that depend on `seed` alone.
+static SchedulingProblem makeRandomClasses(uint64_t seed,
+                                           std::vector<OpClass> &opClasses) {
   std::mt19937_64 random(seed);
-  ResourceFamily collectives, products;
+  OpClass collectives, matmuls;
   collectives.options = {kernelOn(1 + random() % 300, 1 + random() % 3),
                          kernelOn(1 + random() % 300, 1),
                          kernelOn(1 + random() % 300, 2)};
-  products.options = {productOn(12, 4), productOn(12, 3), productOn(12, 2)};
-  products.ofClass = 1;
-  std::vector<std::pair<ResourceFamily *, unsigned>> blocks;
+  matmuls.options = {matmulOn(12, 4), matmulOn(12, 3), matmulOn(12, 2)};
+  matmuls.kind = 1;
+  std::vector<std::pair<OpClass *, unsigned>> blocks;
   for (unsigned i = 0; i != 7; ++i)
-    blocks.emplace_back(random() % 2 ? &collectives : &products, 1);
+    blocks.emplace_back(random() % 2 ? &collectives : &matmuls, 1);
   SchedulingProblem problem = makeProblem(blocks);
-  families = {collectives, products};
+  opClasses = {collectives, matmuls};
   return problem;
 }
 
 TEST(ResourcePlan, IsTheBestOfAllWhereItTriesAll) {
   for (unsigned seed = 0; seed != 50; ++seed) {
-    std::vector<ResourceFamily> families;
-    SchedulingProblem problem = makeRandomFamilies(seed, families);
+    std::vector<OpClass> opClasses;
+    SchedulingProblem problem = makeRandomClasses(seed, opClasses);
     ScheduleOrder order = getProgramOrder(problem.graph);
     int64_t leastNs = std::numeric_limits<int64_t>::max();
     for (unsigned c = 0; c != 3; ++c)
       for (unsigned p = 0; p != 3; ++p)
-        if (leavesRoom(families, c, p))
-          leastNs =
-              std::min(leastNs, playWith(problem, families, order, {c, p}));
-    EXPECT_EQ(planResources(problem, families, 1000).afterNs, leastNs) << seed;
+        if (leavesHeadroom(opClasses, c, p))
+          leastNs = std::min(leastNs,
+                             simulateWith(problem, opClasses, order, {c, p}));
+    EXPECT_EQ(planResources(problem, opClasses, 1000).afterNs, leastNs) << seed;
   }
 }
 
 TEST(ResourcePlan, KeepsTheLimitOnSimulations) {
-  ResourceFamily products;
-  products.options = {productOn(8, 4), productOn(8, 3), productOn(8, 2)};
-  products.ofClass = 1;
-  SchedulingProblem problem = makeProblem({{&products, 1}});
-  EXPECT_EQ(planResources(problem, {products}, 2).numSimulated, 2u);
+  OpClass matmuls;
+  matmuls.options = {matmulOn(8, 4), matmulOn(8, 3), matmulOn(8, 2)};
+  matmuls.kind = 1;
+  SchedulingProblem problem = makeProblem({{&matmuls, 1}});
+  EXPECT_EQ(planResources(problem, {matmuls}, 2).numSimulated, 2u);
 }
 
 TEST(ResourcePlan, OrderAndPlanTogetherAreTheBestOfAll) {
@@ -183,23 +183,23 @@ TEST(ResourcePlan, OrderAndPlanTogetherAreTheBestOfAll) {
   SearchOptions search;
   search.effort = SearchEffort::Low;
   for (unsigned seed = 0; seed != getNumProblems(30); ++seed) {
-    std::vector<ResourceFamily> families;
-    SchedulingProblem problem = makeRandomFamilies(seed, families);
+    std::vector<OpClass> opClasses;
+    SchedulingProblem problem = makeRandomClasses(seed, opClasses);
     int64_t leastNs = std::numeric_limits<int64_t>::max();
     for (unsigned c = 0; c != 3; ++c)
       for (unsigned p = 0; p != 3; ++p)
-        if (leavesRoom(families, c, p))
+        if (leavesHeadroom(opClasses, c, p))
           forEachOrder(problem, [&](llvm::ArrayRef<unsigned> order) {
-            leastNs =
-                std::min(leastNs, playWith(problem, families, order, {c, p}));
+            leastNs = std::min(leastNs,
+                               simulateWith(problem, opClasses, order, {c, p}));
           });
-    ResourcePlan plan = planOrderAndResources(problem, families, search, 1000);
+    ResourcePlan plan = planOrderAndResources(problem, opClasses, search, 1000);
     EXPECT_EQ(plan.afterNs, leastNs) << seed;
     EXPECT_EQ(plan.afterNs,
-              playWith(problem, families, plan.order, plan.options));
-    EXPECT_LE(boundAllPlans(problem, families), leastNs);
+              simulateWith(problem, opClasses, plan.order, plan.options));
+    EXPECT_LE(boundAllPlans(problem, opClasses), leastNs);
     int64_t unplannedNs = searchSchedule(problem).makespanNs;
-    int64_t plannedLaterNs = planResources(problem, families, 1000).afterNs;
+    int64_t plannedLaterNs = planResources(problem, opClasses, 1000).afterNs;
     EXPECT_LE(plan.afterNs, std::min(unplannedNs, plannedLaterNs));
     numGains += plan.afterNs < std::min(unplannedNs, plannedLaterNs);
   }
@@ -210,30 +210,30 @@ TEST(ResourcePlan, AlternativesAreOtherPlansFromTheBestOn) {
   SearchOptions search;
   search.effort = SearchEffort::Low;
   for (unsigned seed = 0; seed != getNumProblems(30); ++seed) {
-    std::vector<ResourceFamily> families;
-    SchedulingProblem problem = makeRandomFamilies(seed, families);
-    ResourcePlan best = planOrderAndResources(problem, families, search, 1000);
+    std::vector<OpClass> opClasses;
+    SchedulingProblem problem = makeRandomClasses(seed, opClasses);
+    ResourcePlan best = planOrderAndResources(problem, opClasses, search, 1000);
     std::set<ResourceChoice> known = {best.options};
     int64_t lastNs = best.afterNs;
     unsigned number = 1;
     for (;; ++number) {
       ResourcePlan plan =
-          planOrderAndResources(problem, families, search, 1000, number);
+          planOrderAndResources(problem, opClasses, search, 1000, number);
       if (plan.options == best.options)
         break;
       EXPECT_TRUE(known.insert(plan.options).second) << seed;
-      EXPECT_TRUE(leavesRoom(families, plan.options[0], plan.options[1]));
+      EXPECT_TRUE(leavesHeadroom(opClasses, plan.options[0], plan.options[1]));
       EXPECT_EQ(plan.afterNs,
-                playWith(problem, families, plan.order, plan.options));
+                simulateWith(problem, opClasses, plan.order, plan.options));
       EXPECT_GE(plan.afterNs, lastNs);
       lastNs = plan.afterNs;
     }
     // Without a plan is one of them.
-    EXPECT_TRUE(known.count(ResourceChoice(families.size(), 0)));
+    EXPECT_TRUE(known.count(ResourceChoice(opClasses.size(), 0)));
     EXPECT_GT(number, 2u);
     // Beyond the last one it is the best one again.
     ResourcePlan beyond =
-        planOrderAndResources(problem, families, search, 1000, 1000);
+        planOrderAndResources(problem, opClasses, search, 1000, 1000);
     EXPECT_EQ(beyond.options, best.options);
     EXPECT_EQ(beyond.order, best.order);
   }

@@ -35,21 +35,21 @@ static bool isMpmd(Operation *op) {
 /// or an alternative to it. Alternatives may become the same; those with the
 /// same options count once.
 static RefinedPlan findPlan(const SchedulingProblem &problem,
-                            ArrayRef<ResourceFamily> families,
+                            ArrayRef<OpClass> opClasses,
                             const comm::BlockPlanOptions &options,
                             unsigned maxSimulations) {
-  // What families gain counts for more than what single ops gain.
+  // What classes gain counts for more than what single ops gain.
   constexpr unsigned refinedShare = 2;
-  PossibleCompany company(problem);
+  ConcurrentOps concurrent(problem);
   auto refine = [&](const ResourcePlan &plan, RefinedOps ops) {
-    return refinePlan(problem, families, plan, company,
+    return refinePlan(problem, opClasses, plan, concurrent,
                       maxSimulations / refinedShare, ops);
   };
   if (options.orders == comm::PlannedOrders::Program)
-    return refine(planResources(problem, families, maxSimulations),
+    return refine(planResources(problem, opClasses, maxSimulations),
                   RefinedOps::All);
   SearchedPlans plans =
-      searchPlans(problem, families, options.search, maxSimulations,
+      searchPlans(problem, opClasses, options.search, maxSimulations,
                   /*findsAlternatives=*/options.planNumber != 0);
   std::vector<RefinedPlan> refined;
   for (const ResourcePlan &plan : plans.compared)
@@ -74,7 +74,7 @@ braid::comm::planBlock(BlockProblem &problem, const CostOptions &costs,
   if (!canPlanResources(costs) || isMpmd(problem.block.block->getParentOp()))
     return std::nullopt;
   SchedulingProblem &limited = problem.problem;
-  // Collectives that meet others of the text are run as these are.
+  // Collectives that match others of the module are run as these are.
   bool areReachedTogether = !limited.keepOrderOfStarts;
   limited.keepOrderOfStarts |= options.keepOrder;
   limited.maxInFlight = options.maxInFlight;
@@ -82,16 +82,16 @@ braid::comm::planBlock(BlockProblem &problem, const CostOptions &costs,
     shareLanes(problem);
   CostModel model(costs);
   BlockPlan found;
-  found.families = findResourceFamilies(problem, model, areReachedTogether);
-  ArrayRef<ResourceFamily> families = found.families.families;
-  if (families.empty())
+  found.opClasses = findOpClasses(problem, model, areReachedTogether);
+  ArrayRef<OpClass> opClasses = found.opClasses.classes;
+  if (opClasses.empty())
     return std::nullopt;
 
   constexpr size_t mostSimulations = 1000, fewestSimulations = 8;
   auto maxSimulations = static_cast<unsigned>(std::clamp(
       options.simulatedNodes / std::max<size_t>(1, limited.graph.size()),
       fewestSimulations, mostSimulations));
-  RefinedPlan plan = findPlan(limited, families, options, maxSimulations);
+  RefinedPlan plan = findPlan(limited, opClasses, options, maxSimulations);
   found.options = std::move(plan.options);
   found.order = std::move(plan.order);
   found.beforeNs = plan.beforeNs;
@@ -101,9 +101,9 @@ braid::comm::planBlock(BlockProblem &problem, const CostOptions &costs,
 
 void braid::comm::applyPlan(const BlockProblem &problem, const BlockPlan &plan,
                             function_ref<void(Operation *)> beforeChange) {
-  for (auto [family, attributes, options] : llvm::zip_equal(
-           plan.families.families, plan.families.attributes, plan.options))
-    for (auto [node, option] : llvm::zip_equal(family.ops, options)) {
+  for (auto [opClass, attributes, options] : llvm::zip_equal(
+           plan.opClasses.classes, plan.opClasses.attributes, plan.options))
+    for (auto [node, option] : llvm::zip_equal(opClass.ops, options)) {
       if (option == 0)
         continue;
       Operation *op = problem.block.ops[node];

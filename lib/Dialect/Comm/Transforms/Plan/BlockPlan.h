@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_BLOCKPLAN_H
 #define BRAID_LIB_DIALECT_COMM_TRANSFORMS_BLOCKPLAN_H
 
-#include "ResourceFamilies.h"
+#include "OpClasses.h"
 
 #include "Schedule/Planning/RefinedPlan.h"
 
@@ -36,8 +36,8 @@ struct BlockPlanOptions {
 
 /// The plan of a block, and the ops that it is for.
 struct BlockPlan {
-  ResourceFamilies families;
-  /// For each family, the option of each of its ops.
+  OpClasses opClasses;
+  /// For each class, the option of each of its ops.
   std::vector<ResourceChoice> options;
   ScheduleOrder order;
   /// Makespans, or periods of the body of a loop: of the block as it is, and of

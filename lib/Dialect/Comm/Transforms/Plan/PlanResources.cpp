@@ -142,7 +142,7 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem) {
     remark << metric("MakespanBeforeNs", found->beforeNs)
            << metric("MakespanNs", found->afterNs)
            << metric("LowerBoundNs",
-                     boundAllPlans(limited, found->families.families));
+                     boundAllPlans(limited, found->opClasses.classes));
   });
   return std::move(found->order);
 }

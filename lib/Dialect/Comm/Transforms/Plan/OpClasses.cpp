@@ -1,4 +1,4 @@
-//===- ResourceFamilies.cpp - Ways to run the ops of a block --------------===//
+//===- OpClasses.cpp - Variants of the ops of a block ---------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ResourceFamilies.h"
+#include "OpClasses.h"
 
 #include "Cost/Profile/Calibration.h"
 
@@ -20,35 +20,35 @@ using namespace braid;
 using namespace mlir;
 using comm::CollectiveOpInterface;
 using comm::CommDialect;
+using comm::OpClasses;
 using comm::ResourceAttributes;
-using comm::ResourceFamilies;
 
 namespace {
 
-/// The classes of families.
-enum : unsigned { CollectiveClass, ProductClass };
+/// The kinds of classes.
+enum : unsigned { CollectiveOps, MatmulOps };
 
-class FamilyBuilder {
+class ClassBuilder {
 public:
-  FamilyBuilder(const BlockProblem &problem, CostModel &model)
+  ClassBuilder(const BlockProblem &problem, CostModel &model)
       : problem(problem), model(model) {}
 
-  ResourceFamilies build(bool plansCollectives);
+  OpClasses build(bool plansCollectives);
 
 private:
-  /// The ways to run `op`, which is how it is by its own option.
+  /// The variants of `op`, which is how it is by its own option.
   std::vector<ResourceAttributes>
   getCollectiveOptions(CollectiveOpInterface op);
-  std::vector<ResourceAttributes> getProductOptions(Operation *op);
-  void addToFamily(unsigned node, unsigned ofClass,
-                   ArrayRef<ResourceAttributes> options);
+  std::vector<ResourceAttributes> getMatmulOptions(Operation *op);
+  void addToClass(unsigned node, unsigned kind,
+                  ArrayRef<ResourceAttributes> options);
   ResourceOption price(Operation *op, const ResourceAttributes &attributes);
 
   const BlockProblem &problem;
   CostModel &model;
-  /// The number of the family by class, cost and demand of the ops as they are.
+  /// The number of the class by kind, cost and demand of the ops as they are.
   DenseMap<Attribute, size_t> numbers;
-  ResourceFamilies found;
+  OpClasses found;
 };
 
 } // namespace
@@ -84,7 +84,7 @@ static bool hasSymmetricKernels(CollectiveOpInterface op) {
 }
 
 std::vector<ResourceAttributes>
-FamilyBuilder::getCollectiveOptions(CollectiveOpInterface op) {
+ClassBuilder::getCollectiveOptions(CollectiveOpInterface op) {
   std::vector<ResourceAttributes> options(1);
   const Calibration &measured = *model.getOptions().calibration;
   CollectiveCall call = model.describe(op);
@@ -117,8 +117,7 @@ FamilyBuilder::getCollectiveOptions(CollectiveOpInterface op) {
   return options;
 }
 
-std::vector<ResourceAttributes>
-FamilyBuilder::getProductOptions(Operation *op) {
+std::vector<ResourceAttributes> ClassBuilder::getMatmulOptions(Operation *op) {
   std::vector<ResourceAttributes> options(1);
   // What is left to symmetric kernels, and to those of NCCL with a limit.
   int64_t all = model.getOptions().hardware->multiprocessors;
@@ -130,8 +129,8 @@ FamilyBuilder::getProductOptions(Operation *op) {
   return options;
 }
 
-ResourceOption FamilyBuilder::price(Operation *op,
-                                    const ResourceAttributes &attributes) {
+ResourceOption ClassBuilder::price(Operation *op,
+                                   const ResourceAttributes &attributes) {
   for (NamedAttribute attribute : attributes)
     op->setAttr(attribute.getName(), attribute.getValue());
   ResourceOption option{model.getCost(op).ns, model.getDemand(op)};
@@ -140,15 +139,15 @@ ResourceOption FamilyBuilder::price(Operation *op,
   return option;
 }
 
-void FamilyBuilder::addToFamily(unsigned node, unsigned ofClass,
-                                ArrayRef<ResourceAttributes> options) {
+void ClassBuilder::addToClass(unsigned node, unsigned kind,
+                              ArrayRef<ResourceAttributes> options) {
   if (options.size() < 2)
     return;
   Operation *op = problem.block.ops[node];
   // Ops that cost the same and ask for the same are run alike.
   ResourceOption present{problem.problem.graph[node].cost,
                          problem.problem.demands[node]};
-  SmallVector<int64_t> key = {ofClass,
+  SmallVector<int64_t> key = {kind,
                               present.costNs,
                               present.demand.arithmeticNs,
                               present.demand.tiles,
@@ -159,17 +158,17 @@ void FamilyBuilder::addToFamily(unsigned node, unsigned ofClass,
   if (collective)
     key.push_back(int64_t(collective.getCollectiveKind()));
   auto [place, isNew] = numbers.try_emplace(
-      DenseI64ArrayAttr::get(op->getContext(), key), found.families.size());
+      DenseI64ArrayAttr::get(op->getContext(), key), found.classes.size());
   if (!isNew) {
-    found.families[place->second].ops.push_back(node);
+    found.classes[place->second].ops.push_back(node);
     return;
   }
-  ResourceFamily &family = found.families.emplace_back();
-  family.ops = {node};
-  family.ofClass = ofClass;
-  family.options = {present};
+  OpClass &opClass = found.classes.emplace_back();
+  opClass.ops = {node};
+  opClass.kind = kind;
+  opClass.options = {present};
   for (const ResourceAttributes &attributes : drop_begin(options))
-    family.options.push_back(price(op, attributes));
+    opClass.options.push_back(price(op, attributes));
   found.attributes.emplace_back(options);
 }
 
@@ -179,23 +178,22 @@ static bool canLimitMultiprocessors(Operation *op) {
   return isa<linalg::LinalgOp>(op) || (cost && cost.canLimitMultiprocessors());
 }
 
-ResourceFamilies FamilyBuilder::build(bool plansCollectives) {
+OpClasses ClassBuilder::build(bool plansCollectives) {
   for (auto [node, op] : llvm::enumerate(problem.block.ops)) {
     if (isPlannedByHand(op) || op->hasAttr(CommDialect::kCostAttrName))
       continue;
     if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
       if (plansCollectives)
-        addToFamily(node, CollectiveClass, getCollectiveOptions(collective));
+        addToClass(node, CollectiveOps, getCollectiveOptions(collective));
     } else if (canLimitMultiprocessors(op) &&
                problem.problem.demands[node].tiles > 0) {
-      addToFamily(node, ProductClass, getProductOptions(op));
+      addToClass(node, MatmulOps, getMatmulOptions(op));
     }
   }
   return std::move(found);
 }
 
-ResourceFamilies braid::comm::findResourceFamilies(const BlockProblem &problem,
-                                                   CostModel &model,
-                                                   bool plansCollectives) {
-  return FamilyBuilder(problem, model).build(plansCollectives);
+OpClasses braid::comm::findOpClasses(const BlockProblem &problem,
+                                     CostModel &model, bool plansCollectives) {
+  return ClassBuilder(problem, model).build(plansCollectives);
 }
