@@ -30,7 +30,7 @@ BRAID_RT_API void braid_rt_matmul(int32_t dtype, int32_t transposeA,
                                   void *c, int64_t ldc,
                                   const braid_rt_site *site);
 
-/* `batch` such products; stride* is the distance between the matrices of one
+/* `batch` such matmuls; stride* is the distance between the matrices of one
  * operand in elements, 0 for one matrix that all share (A and B only). */
 BRAID_RT_API void braid_rt_batch_matmul(
     int32_t dtype, int32_t transposeA, int32_t transposeB, int64_t batch,
@@ -38,7 +38,7 @@ BRAID_RT_API void braid_rt_batch_matmul(
     int64_t strideA, const void *b, int64_t ldb, int64_t strideB, double beta,
     void *c, int64_t ldc, int64_t strideC, const braid_rt_site *site);
 
-/* The function that a product applies to each element of its result, in the
+/* The function that a matmul applies to each element of its result, in the
  * type of the accumulation, before rounding. The numbers are part of the ABI.
  */
 typedef enum braid_rt_epilogue {
@@ -47,17 +47,17 @@ typedef enum braid_rt_epilogue {
   BRAID_RT_EPILOGUE_GELU = 2 /* with tanh */
 } braid_rt_epilogue;
 
-/* The options of a product on a device. LLVM: { i32, i32, i32, i32, ptr }. */
-typedef struct braid_rt_product_options {
+/* The options of a matmul on a device. LLVM: { i32, i32, i32, i32, ptr }. */
+typedef struct braid_rt_matmul_options {
   int32_t resultDtype;     /* of C and the bias */
   int32_t epilogue;        /* braid_rt_epilogue */
-  int32_t multiprocessors; /* how many the product may count on; 0: all */
+  int32_t multiprocessors; /* how many the matmul may count on; 0: all */
   int32_t reserved;        /* 0 */
   const void *bias; /* n elements, added to each row before the epilogue; NULL:
                        none */
-} braid_rt_product_options;
+} braid_rt_matmul_options;
 
-/* `batch` products with options. dtype is the element type of A and B: f16,
+/* `batch` matmuls with options. dtype is the element type of A and B: f16,
  * bf16, f32, f64, f8E4M3FN, complex f32 or complex f64, if the library of the
  * device supports it. Sums of 16-bit and 8-bit floats are f32. The library of
  * the host supports only the default options (a result of type dtype). */
@@ -66,7 +66,7 @@ BRAID_RT_API void braid_rt_fused_matmul(
     int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
     int64_t strideA, const void *b, int64_t ldb, int64_t strideB, double beta,
     void *c, int64_t ldc, int64_t strideC,
-    const braid_rt_product_options *options, const braid_rt_site *site);
+    const braid_rt_matmul_options *options, const braid_rt_site *site);
 
 #ifdef __cplusplus
 }

@@ -240,8 +240,8 @@ typedef enum braid_rt_skip {
   BRAID_RT_SKIP_NOTHING = 0,
   BRAID_RT_SKIP_COMMUNICATION = 1, /* starts give requests that have ended; on
                                       a device, results repeat operands */
-  BRAID_RT_SKIP_COMPUTE = 2 /* kernels, matrix products, copies and writes on
-                               the device; not without a device of its own */
+  BRAID_RT_SKIP_COMPUTE = 2        /* kernels, matmuls, copies and writes on
+                                      the device; not without a device of its own */
 } braid_rt_skip;
 
 /* Sets the work that the next invocations of this process's ranks skip. All
@@ -325,10 +325,10 @@ typedef enum braid_rt_event_category {
   BRAID_RT_EVENT_START = 0,      /* the call that starts */
   BRAID_RT_EVENT_WAIT = 1,       /* the call that waits */
   BRAID_RT_EVENT_COLLECTIVE = 2, /* all ranks have started ... it has ended */
-  BRAID_RT_EVENT_KERNEL = 3, /* a kernel or matrix product of the program on its
-                                device; none where the host is the device */
-  BRAID_RT_EVENT_COPY = 4,   /* the device copies, sets, reads or writes memory
-                                for the program */
+  BRAID_RT_EVENT_KERNEL = 3,     /* a kernel or matmul of the program on its
+                                    device; none where the host is the device */
+  BRAID_RT_EVENT_COPY = 4, /* the device copies, sets, reads or writes memory
+                              for the program */
   BRAID_RT_EVENT_INVOCATION = 5 /* the rank's invocation, from its call to the
                                    end of its work */
 } braid_rt_event_category;

@@ -32,7 +32,7 @@ extern "C" {
 /* Who adds the terms of a sum. The numbers are part of the ABI. */
 typedef enum braid_rt_sum_kind {
   BRAID_RT_SUM_OF_MEMBERS = 0, /* a collective: the engine, or its library */
-  BRAID_RT_SUM_IN_PRODUCT = 1  /* a matmul: the device's library */
+  BRAID_RT_SUM_IN_MATMUL = 1   /* a matmul: the device's library */
 } braid_rt_sum_kind;
 
 /* A sum of floats with the terms that the program as written adds, perhaps in

@@ -1,4 +1,4 @@
-//===- Communicate.cpp - Starts, waits and meetings -----------------------===//
+//===- Communicate.cpp - Starts, waits and matches ------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -279,7 +279,7 @@ bool Machine::isOldest(const LaunchPtr &launch) {
   return true;
 }
 
-/// The meetings of operations that all of their ranks have started and that
+/// The matches of operations that all of their ranks have started and that
 /// nothing keeps from running.
 std::vector<std::vector<LaunchPtr>> Machine::findReady() {
   std::vector<std::vector<LaunchPtr>> ready;
@@ -297,14 +297,14 @@ std::vector<std::vector<LaunchPtr>> Machine::findReady() {
         if (lane.empty() || lane.front()->index != 0)
           continue;
         LaunchPtr first = lane.front();
-        std::vector<LaunchPtr> meeting;
+        std::vector<LaunchPtr> matched;
         for (int64_t member : first->members)
           if (auto &others = ranks[member].lanes[key]; !others.empty())
-            meeting.push_back(others.front());
-        if (meeting.size() != first->members.size())
+            matched.push_back(others.front());
+        if (matched.size() != first->members.size())
           continue;
-        if (match(meeting))
-          ready.push_back(std::move(meeting));
+        if (match(matched))
+          ready.push_back(std::move(matched));
         continue;
       }
       for (const LaunchPtr &send : lane) {
@@ -321,9 +321,9 @@ std::vector<std::vector<LaunchPtr>> Machine::findReady() {
                                      });
         if (first != send || !receive || !isOldest(receive))
           continue;
-        std::vector<LaunchPtr> meeting = {send, receive};
-        if (match(meeting))
-          ready.push_back(std::move(meeting));
+        std::vector<LaunchPtr> matched = {send, receive};
+        if (match(matched))
+          ready.push_back(std::move(matched));
       }
     }
   return ready;
@@ -336,11 +336,11 @@ static SmallVector<Type> getElementTypes(ValueRange values) {
   });
 }
 
-/// Fails if the parts that members of a meeting send are not those that others
+/// Fails if the parts that members of a match send are not those that others
 /// receive.
-bool Machine::matchSplits(ArrayRef<LaunchPtr> meeting) {
-  size_t numMembers = meeting.size();
-  for (const LaunchPtr &launch : meeting) {
+bool Machine::matchSplits(ArrayRef<LaunchPtr> matched) {
+  size_t numMembers = matched.size();
+  for (const LaunchPtr &launch : matched) {
     bool fits = launch->sendSizes.size() == numMembers &&
                 launch->receiveSizes.size() == numMembers;
     int64_t sent = 0;
@@ -352,13 +352,13 @@ bool Machine::matchSplits(ArrayRef<LaunchPtr> meeting) {
                         " members, expected sizes that are not negative for " +
                         Twine(numMembers));
       sent += size;
-      int64_t received = meeting[member]->receiveSizes.size() == numMembers
-                             ? meeting[member]->receiveSizes[launch->index]
+      int64_t received = matched[member]->receiveSizes.size() == numMembers
+                             ? matched[member]->receiveSizes[launch->index]
                              : size;
       if (size != received)
         return fail(InterpreterFailure::Mismatch, launch->op,
                     "of rank " + Twine(launch->rank) + " sends " + Twine(size) +
-                        " to rank " + Twine(meeting[member]->rank) +
+                        " to rank " + Twine(matched[member]->rank) +
                         ", which receives " + Twine(received));
     }
     if (!fits || sent != launch->sources.front().sizes.front())
@@ -370,9 +370,9 @@ bool Machine::matchSplits(ArrayRef<LaunchPtr> meeting) {
   return true;
 }
 
-/// Fails if the operations of a meeting differ.
-bool Machine::match(ArrayRef<LaunchPtr> meeting) {
-  const Launch &first = *meeting.front();
+/// Fails if the operations of a match differ.
+bool Machine::match(ArrayRef<LaunchPtr> matched) {
+  const Launch &first = *matched.front();
   auto getCounts = [](const std::vector<RuntimeValue> &values) {
     return llvm::map_to_vector(values, [](const RuntimeValue &value) {
       return value.getNumElements();
@@ -381,7 +381,7 @@ bool Machine::match(ArrayRef<LaunchPtr> meeting) {
   auto collective = cast<comm::CollectiveOpInterface>(first.op);
   SmallVector<Type> elements =
       getElementTypes(cast<comm::AsyncStartOpInterface>(first.op).getSources());
-  for (const LaunchPtr &launch : meeting.drop_front()) {
+  for (const LaunchPtr &launch : matched.drop_front()) {
     auto other = cast<comm::CollectiveOpInterface>(launch->op);
     auto start = cast<comm::AsyncStartOpInterface>(launch->op);
     bool isMessage = first.peer >= 0;
@@ -413,7 +413,7 @@ bool Machine::match(ArrayRef<LaunchPtr> meeting) {
                       first.op->getName().getStringRef() + "' of rank " +
                       Twine(first.rank));
   }
-  return first.sendSizes.empty() || matchSplits(meeting);
+  return first.sendSizes.empty() || matchSplits(matched);
 }
 
 /// Sets the size of -1 in `sizes`, if there is one, for `count` elements; 0 if
@@ -427,14 +427,14 @@ static void setOpenSize(SmallVectorImpl<int64_t> &sizes, int64_t count) {
   *open = others == 0 ? 0 : count / others;
 }
 
-/// Moves the data of a meeting and ends its operations.
-bool Machine::end(ArrayRef<LaunchPtr> meeting) {
-  unsigned numOperands = meeting.front()->sources.size();
+/// Moves the data of a match and ends its operations.
+bool Machine::end(ArrayRef<LaunchPtr> matched) {
+  unsigned numOperands = matched.front()->sources.size();
   for (unsigned operand = 0; operand != numOperands; ++operand) {
     std::vector<std::optional<Elements>> data;
-    if (!moveData(meeting, operand, data))
-      return unsupported(meeting.front()->op);
-    for (auto [launch, elements] : llvm::zip(meeting, data)) {
+    if (!moveData(matched, operand, data))
+      return unsupported(matched.front()->op);
+    for (auto [launch, elements] : llvm::zip(matched, data)) {
       if (!elements)
         continue;
       // The program may be for another number of ranks.
@@ -461,7 +461,7 @@ bool Machine::end(ArrayRef<LaunchPtr> meeting) {
       }
     }
   }
-  for (const LaunchPtr &launch : meeting)
+  for (const LaunchPtr &launch : matched)
     close(launch);
   return true;
 }

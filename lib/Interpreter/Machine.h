@@ -255,9 +255,9 @@ private:
   void close(const LaunchPtr &launch);
   bool wait(unsigned rank, comm::WaitOp op);
   std::vector<std::vector<LaunchPtr>> findReady();
-  bool match(llvm::ArrayRef<LaunchPtr> meeting);
-  bool matchSplits(llvm::ArrayRef<LaunchPtr> meeting);
-  bool end(llvm::ArrayRef<LaunchPtr> meeting);
+  bool match(llvm::ArrayRef<LaunchPtr> matched);
+  bool matchSplits(llvm::ArrayRef<LaunchPtr> matched);
+  bool end(llvm::ArrayRef<LaunchPtr> matched);
   bool isOldest(const LaunchPtr &launch);
   void setInFlight(const Launch &launch, unsigned token, int change);
   bool checkSequences();
@@ -285,10 +285,10 @@ mlir::FloatAttr roundTo(mlir::FloatType type, mlir::FloatAttr number);
 /// Elements, row-major.
 using Elements = std::vector<mlir::Attribute>;
 
-/// Moves the data of a meeting, whose launches are in the order of the members:
+/// Moves the data of a match, whose launches are in the order of the members:
 /// the elements of destination number `operand` of each of them; none for a
 /// member that gets nothing. Fails for what the interpreter does not know.
-bool moveData(llvm::ArrayRef<LaunchPtr> meeting, unsigned operand,
+bool moveData(llvm::ArrayRef<LaunchPtr> matched, unsigned operand,
               std::vector<std::optional<Elements>> &destinations);
 
 /// `sources`, each multiplied by its element of `scales` unless there are none,

@@ -129,10 +129,10 @@ static Elements getZeros(size_t count, Type type) {
 }
 
 /// The elements of source number `operand` of each launch.
-static std::vector<Elements> readSources(ArrayRef<LaunchPtr> meeting,
+static std::vector<Elements> readSources(ArrayRef<LaunchPtr> matched,
                                          unsigned operand) {
   std::vector<Elements> sources;
-  for (const LaunchPtr &launch : meeting) {
+  for (const LaunchPtr &launch : matched) {
     Elements &elements = sources.emplace_back();
     if (operand >= launch->sources.size())
       continue;
@@ -198,13 +198,13 @@ static bool permute(ArrayAttr pairs, Type type, ArrayRef<Elements> sources,
 }
 
 /// Member i gets part i of every member.
-static void exchange(ArrayRef<LaunchPtr> meeting, unsigned operand,
+static void exchange(ArrayRef<LaunchPtr> matched, unsigned operand,
                      ArrayRef<Elements> sources,
                      std::vector<std::optional<Elements>> &destinations) {
-  int64_t numMembers = meeting.size();
+  int64_t numMembers = matched.size();
   for (int64_t member = 0; member != numMembers; ++member) {
     Elements &received = destinations[member].emplace();
-    for (auto [launch, source] : llvm::zip_equal(meeting, sources)) {
+    for (auto [launch, source] : llvm::zip_equal(matched, sources)) {
       ArrayRef<int64_t> sizes = launch->sources[operand].sizes;
       if (launch->sendSizes.empty()) {
         llvm::append_range(received,
@@ -223,20 +223,20 @@ static void exchange(ArrayRef<LaunchPtr> meeting, unsigned operand,
 }
 
 bool braid::interpreter::moveData(
-    ArrayRef<LaunchPtr> meeting, unsigned operand,
+    ArrayRef<LaunchPtr> matched, unsigned operand,
     std::vector<std::optional<Elements>> &destinations) {
-  auto op = cast<comm::CollectiveOpInterface>(meeting.front()->op);
+  auto op = cast<comm::CollectiveOpInterface>(matched.front()->op);
   const comm::CollectiveTraits &traits = op.getCollectiveTraits();
-  int64_t numMembers = meeting.size();
+  int64_t numMembers = matched.size();
   destinations.assign(numMembers, std::nullopt);
-  if (meeting.front()->sources.empty())
+  if (matched.front()->sources.empty())
     return traits.flow == BRAID_RT_FLOW_NONE;
-  std::vector<Elements> sources = readSources(meeting, operand);
+  std::vector<Elements> sources = readSources(matched, operand);
   Type type = getElementTypeOrSelf(
-      cast<comm::AsyncStartOpInterface>(meeting.front()->op)
+      cast<comm::AsyncStartOpInterface>(matched.front()->op)
           .getSources()[operand]
           .getType());
-  ArrayRef<int64_t> sizes = meeting.front()->sources[operand].sizes;
+  ArrayRef<int64_t> sizes = matched.front()->sources[operand].sizes;
   int64_t root = op.getRootIndex().value_or(0), dim = op.getSplitDim();
   bool splits = traits.shape == BRAID_RT_SHAPE_SPLIT ||
                 traits.shape == BRAID_RT_SHAPE_PARTS;
@@ -247,7 +247,7 @@ bool braid::interpreter::moveData(
   bool hasDim = dim < static_cast<int64_t>(sizes.size());
   if (!hasDim && (splits || (joins && !sizes.empty())))
     return false;
-  if (splits && meeting.front()->sendSizes.empty() &&
+  if (splits && matched.front()->sendSizes.empty() &&
       sizes[dim] % numMembers != 0)
     return false;
 
@@ -257,7 +257,7 @@ bool braid::interpreter::moveData(
     moved = reduceElements(
         *op.getReductionKind(), sources,
         llvm::map_to_vector(
-            meeting, [](const LaunchPtr &launch) { return launch->scale; }));
+            matched, [](const LaunchPtr &launch) { return launch->scale; }));
     break;
   case BRAID_RT_FLOW_GATHER:
     moved = joinArrays<Attribute>(sources, sizes, dim);
@@ -266,7 +266,7 @@ bool braid::interpreter::moveData(
     moved = sources[root];
     break;
   case BRAID_RT_FLOW_EXCHANGE:
-    exchange(meeting, operand, sources, destinations);
+    exchange(matched, operand, sources, destinations);
     return true;
   case BRAID_RT_FLOW_PAIRS:
     return permute(cast<comm::PermuteOp>(op.getOperation()).getPairs(), type,

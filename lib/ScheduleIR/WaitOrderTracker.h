@@ -26,7 +26,7 @@ namespace braid {
 /// rank that waits earlier than the program says may block before it starts
 /// what another rank waits for.
 ///
-/// - Where ranks may take different ways, each wait stays after all starts
+/// - Where ranks may take different paths, each wait stays after all starts
 ///   before it. Starts keep their order there.
 /// - In one text, each wait stays after the messages before it, and each wait
 ///   for a message after all starts before it: two ranks may exchange messages

@@ -77,9 +77,9 @@ public:
 
   /// Ends all programs: first with a signal after which they can clean up.
   void end() const {
-    constexpr int patience = 300, most = 600;
+    constexpr int politeRounds = 300, most = 600;
     for (int i = 0; i < most; ++i) {
-      if (!signal(i < patience ? SIGTERM : SIGKILL))
+      if (!signal(i < politeRounds ? SIGTERM : SIGKILL))
         return;
       pause(/*milliseconds=*/i == 0 ? 1 : 10);
     }

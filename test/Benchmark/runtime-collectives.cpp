@@ -158,13 +158,13 @@ void benchmarkAllReduce() {
 // Matmul
 //===----------------------------------------------------------------------===//
 
-struct Product {
+struct Matmul {
   int64_t size;
   float *a, *b, *c;
 };
 
 void runMatmul(void **args) {
-  const Product &p = *static_cast<Product *>(args[0]);
+  const Matmul &p = *static_cast<Matmul *>(args[0]);
   braid_rt_matmul(BRAID_RT_F32, 0, 0, p.size, p.size, p.size, p.a, p.size, p.b,
                   p.size, 0.0, p.c, p.size, &site);
 }
@@ -173,11 +173,11 @@ void benchmarkMatmul() {
   braid_rt_world *ranksWorld = makeWorld(1);
   for (int64_t size : {256, 1024, 2048}) {
     int64_t bytes = size * size * 4;
-    Product product = {size, static_cast<float *>(allocateTouched(bytes)),
-                       static_cast<float *>(allocateTouched(bytes)),
-                       static_cast<float *>(allocateTouched(bytes))};
+    Matmul matmul = {size, static_cast<float *>(allocateTouched(bytes)),
+                     static_cast<float *>(allocateTouched(bytes)),
+                     static_cast<float *>(allocateTouched(bytes))};
     braid_rt_entry entry = {"matmul", runMatmul, 0, nullptr, nullptr};
-    void *args[] = {&product};
+    void *args[] = {&matmul};
     void **argsOfRank[] = {args};
     std::vector<double> direct, through;
     auto n = static_cast<int>(size);
@@ -187,7 +187,7 @@ void benchmarkMatmul() {
           static_cast<double>(braid_rt_world_elapsed_ns(ranksWorld)));
       int64_t begin = now();
       cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1.0F,
-                  product.a, n, product.b, n, 0.0F, product.c, n);
+                  matmul.a, n, matmul.b, n, 0.0F, matmul.c, n);
       direct.push_back(static_cast<double>(now() - begin));
     }
     double flops =
@@ -196,7 +196,7 @@ void benchmarkMatmul() {
                 "GFLOP/s  %.2f of OpenBLAS\n",
                 static_cast<long>(size), median(through) / 1e6,
                 flops / median(through), median(direct) / median(through));
-    for (float *memory : {product.a, product.b, product.c})
+    for (float *memory : {matmul.a, matmul.b, matmul.c})
       braid_rt_free(memory);
   }
   braid_rt_world_destroy(ranksWorld);

@@ -165,7 +165,7 @@ static void printSteps(unsigned mostLayers) {
                                 "layers", "batches", "comm%", "vary%", "nodes");
   for (const char *name : otherPasses)
     llvm::outs() << llvm::formatv("{0,15}", name);
-  llvm::outs() << llvm::formatv("{0,8}{1,15}{2,9}  {3}\n", "seeds",
+  llvm::outs() << llvm::formatv("{0,8}{1,15}{2,9}  {3}\n", "inductor",
                                 "comm-schedule", "seconds", "found by");
   std::map<std::string, double> worst;
   for (const StepOptions &options : getSteps()) {
@@ -181,8 +181,9 @@ static void printSteps(unsigned mostLayers) {
       double ratio = simulateOrder(problem, candidate.order).makespanNs / bound;
       if (llvm::is_contained(otherPasses, candidate.name))
         ratios[candidate.name] = ratio;
-      else if (double &seeds = ratios["seeds"]; seeds == 0 || ratio < seeds)
-        seeds = ratio;
+      else if (double &inductor = ratios["inductor"];
+               inductor == 0 || ratio < inductor)
+        inductor = ratio;
     }
     double &ratio = worst[stringifyParallelism(options.parallelism)];
     ratio = std::max(ratio, result.makespanNs / bound);
@@ -194,7 +195,7 @@ static void printSteps(unsigned mostLayers) {
     for (const char *name : otherPasses)
       llvm::outs() << llvm::formatv("{0,15:f3}", ratios[name]);
     llvm::outs() << llvm::formatv("{0,8:f3}{1,15:f4}{2,9:f2}  {3}{4}\n",
-                                  ratios["seeds"], result.makespanNs / bound,
+                                  ratios["inductor"], result.makespanNs / bound,
                                   seconds, result.method,
                                   result.optimal ? ", optimal" : "");
     llvm::outs().flush();

@@ -39,7 +39,7 @@ using namespace mlir;
 namespace {
 
 /// The program that a pass gets: layers of eight ops each.
-enum class Program { products, elementwise, kernels, bits };
+enum class Program { matmuls, elementwise, kernels, bits };
 
 struct PassCase {
   const char *name;
@@ -59,27 +59,26 @@ const PassCase passCases[] = {
      "func.func(comm-fuse-elementwise)"},
     {"comm-legalize-for-nccl", Program::bits, "",
      "func.func(comm-legalize-for-nccl)"},
-    {"comm-pipeline-matmul{chunks=2}", Program::products, "",
+    {"comm-pipeline-matmul{chunks=2}", Program::matmuls, "",
      "comm-pipeline-matmul{chunks=2}"},
     {"comm-inline-compute", Program::kernels, "",
      "func.func(comm-inline-compute)"},
-    {"comm-bufferize", Program::products, toLinalg, "comm-bufferize"},
-    {"braid-mark-overwriting-matmuls", Program::products, "",
+    {"comm-bufferize", Program::matmuls, toLinalg, "comm-bufferize"},
+    {"braid-mark-overwriting-matmuls", Program::matmuls, "",
      "func.func(braid-mark-overwriting-matmuls)"},
-    {"braid-fold-splats", Program::products, "",
-     "func.func(braid-fold-splats)"},
-    {"braid-prepare-entries", Program::products,
+    {"braid-fold-splats", Program::matmuls, "", "func.func(braid-fold-splats)"},
+    {"braid-prepare-entries", Program::matmuls,
      "convert-elementwise-to-linalg,comm-bufferize", "braid-prepare-entries"},
-    {"braid-split-reductions", Program::products, toBuffers,
+    {"braid-split-reductions", Program::matmuls, toBuffers,
      "func.func(braid-split-reductions)"},
-    {"braid-plan-memory", Program::products, toBuffers, "braid-plan-memory"},
-    {"braid-deallocate-buffers", Program::products, toBuffers,
+    {"braid-plan-memory", Program::matmuls, toBuffers, "braid-plan-memory"},
+    {"braid-deallocate-buffers", Program::matmuls, toBuffers,
      "braid-deallocate-buffers"},
-    {"convert-linalg-to-braid-rt", Program::products, toBuffers,
+    {"convert-linalg-to-braid-rt", Program::matmuls, toBuffers,
      "convert-linalg-to-braid-rt"},
-    {"braid-outline-kernels", Program::products, toBuffers,
+    {"braid-outline-kernels", Program::matmuls, toBuffers,
      "braid-outline-kernels"},
-    {"convert-linalg-to-gpu", Program::products, toBuffers,
+    {"convert-linalg-to-gpu", Program::matmuls, toBuffers,
      "convert-linalg-to-gpu"},
 };
 
@@ -93,7 +92,7 @@ std::string getLayer(Program program, unsigned number) {
   StringRef reduction = program == Program::bits ? "bor" : "sum";
   std::string compute;
   switch (program) {
-  case Program::products:
+  case Program::matmuls:
     compute = llvm::formatv(
         "%z{0} = tensor.empty() : {1}\n"
         "%f{0} = linalg.fill ins(%zero : f32) outs(%z{0} : {1}) -> {1}\n"

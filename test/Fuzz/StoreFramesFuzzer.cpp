@@ -90,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     expect(parse(other, sealAll(bytes, key), bytes.size() + 4096).empty());
   } else {
     for (const Frame &frame : parse(parser, bytes, 4096))
-      expect(frame.kind <= WrongKey && frame.body.size() <= helloBytes);
+      expect(frame.kind <= WrongKey && frame.body.size() <= handshakeBytes);
   }
   return 0;
 }

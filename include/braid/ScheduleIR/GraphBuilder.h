@@ -80,7 +80,7 @@ struct BlockGraph {
 ///  - edges from starts to the waits that must not pass them (see
 ///    `WaitOrderTracker`).
 /// Effects on communicators are not edges: the algorithm decides about the
-/// order of collectives. Where ranks may take different ways it must keep the
+/// order of collectives. Where ranks may take different paths it must keep the
 /// order of the program.
 ///
 /// `expectedOps` is the approximate number of ops of the block, or 0. It avoids

@@ -24,7 +24,7 @@ struct BlockProblem {
 
 /// Builds the scheduling problem of `block` at the costs of `model`: the graph
 /// of `buildBlockGraph`, whether starts keep their order because ranks may take
-/// different ways, the machine, the operations that each node awaits, the
+/// different paths, the machine, the operations that each node awaits, the
 /// operations that a loop carries from one iteration into the next, and the
 /// memory that the block allocates, by the rules of `simulateRegion`. Memory of
 /// a transparent op becomes live with the first node that uses the op.

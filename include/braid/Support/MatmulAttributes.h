@@ -18,15 +18,15 @@
 
 namespace braid {
 
-/// The attribute of products that overwrite their result.
+/// The attribute of matmuls that overwrite their result.
 constexpr llvm::StringLiteral kOverwritesAttrName = "braid.overwrites";
 
-/// The attribute of products whose third input is a bias: a row that is added
+/// The attribute of matmuls whose third input is a bias: a row that is added
 /// to each row of the result.
 constexpr llvm::StringLiteral kBiasAttrName = "braid.bias";
 
 /// The function, "relu" or "gelu" (with tanh), that the library applies to the
-/// result of a product before rounding.
+/// result of a matmul before rounding.
 constexpr llvm::StringLiteral kEpilogueAttrName = "braid.epilogue";
 
 } // namespace braid

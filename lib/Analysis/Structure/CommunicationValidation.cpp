@@ -258,7 +258,7 @@ LogicalResult FunctionComparison::compareSplitWait(unsigned token) {
       !haveSameTypes({fate.whole}, start.values))
     return report(*gather, "does not gather what an all-reduce before gave");
   if (!uniformity.areReachedTogether(*gather->op->getBlock()))
-    return report(*gather, "is new where ranks may take different ways");
+    return report(*gather, "is new where ranks may take different paths");
   ++nextAfter;
   const Event *gathered = getAfter();
   if (!gathered || gathered->kind != EventKind::wait ||

@@ -118,7 +118,7 @@ SmallVector<ReorderedSum> braid::findReorderedSums(ModuleOp module) {
       auto reason = reasons.getAs<StringAttr>(name);
       return reason ? reason.str() : std::string();
     };
-    ReorderedSum sum{SumKind::Product,
+    ReorderedSum sum{SumKind::Matmul,
                      op->getLoc(),
                      op->getName().getStringRef().str(),
                      getReason(comm::kDividedName),

@@ -157,10 +157,10 @@ bool CollectiveMatching::collect() {
   std::map<std::tuple<const void *, int64_t, const void *>, unsigned> numbers;
   std::map<Route, unsigned> routes;
   bool isRight = true;
-  meetingOf.resize(traces.size());
+  matchOf.resize(traces.size());
   for (unsigned rank = 0; rank != traces.size(); ++rank) {
     const RankTrace &trace = *traces[rank];
-    meetingOf[rank].assign(trace.operations.size(), ~0u);
+    matchOf[rank].assign(trace.operations.size(), ~0u);
     llvm::DenseMap<Operation *, SmallVector<int64_t>> membersOf;
     for (auto [index, operation] : llvm::enumerate(trace.operations)) {
       comm::GroupOp group = operation.group;
@@ -293,15 +293,15 @@ bool CollectiveMatching::matchCommunicator(const Communicator &communicator) {
       return reportMissing({firstRank, first[shared]}, rank, shared);
   }
   for (unsigned position = 0; position != first.size(); ++position) {
-    Meeting meeting;
+    Match matched;
     for (auto [index, own] : llvm::enumerate(communicator.operations)) {
       unsigned rank = communicator.members[index];
-      meetingOf[rank][own[position]] = meetings.size();
-      meeting.push_back({rank, own[position]});
+      matchOf[rank][own[position]] = matches.size();
+      matched.push_back({rank, own[position]});
     }
-    if (!matchSplits(meeting))
+    if (!matchSplits(matched))
       return false;
-    meetings.push_back(std::move(meeting));
+    matches.push_back(std::move(matched));
   }
   return true;
 }
@@ -325,10 +325,10 @@ getParts(const StartedOperation &operation, size_t index, bool isSent) {
   return parts;
 }
 
-bool CollectiveMatching::matchSplits(const Meeting &meeting) {
-  if (!hasSplits(get(meeting.front())))
+bool CollectiveMatching::matchSplits(const Match &matched) {
+  if (!hasSplits(get(matched.front())))
     return true;
-  for (auto [from, sender] : llvm::enumerate(meeting)) {
+  for (auto [from, sender] : llvm::enumerate(matched)) {
     const StartedOperation &sending = get(sender);
     auto sent = getParts(sending, from, /*isSent=*/true);
     std::optional<int64_t> sum = 0;
@@ -343,7 +343,7 @@ bool CollectiveMatching::matchSplits(const Meeting &meeting) {
                            ", the size along dim 0"});
       return false;
     }
-    for (auto [to, receiver] : llvm::enumerate(meeting)) {
+    for (auto [to, receiver] : llvm::enumerate(matched)) {
       const StartedOperation &receiving = get(receiver);
       auto received = getParts(receiving, to, /*isSent=*/false);
       if (to >= sent.size() || from >= received.size() || !sent[to] ||
@@ -416,9 +416,9 @@ bool CollectiveMatching::matchMessages() {
                       {{get(send).op.getLoc(), "the send is here"}}});
         return false;
       }
-      meetingOf[send.rank][send.operation] = meetings.size();
-      meetingOf[receive.rank][receive.operation] = meetings.size();
-      meetings.push_back({send, receive});
+      matchOf[send.rank][send.operation] = matches.size();
+      matchOf[receive.rank][receive.operation] = matches.size();
+      matches.push_back({send, receive});
     }
   }
   return true;

@@ -32,7 +32,7 @@ public:
   };
   /// Operations that meet: the same collective of all members of a
   /// communicator, or a send and its receive.
-  using Meeting = llvm::SmallVector<Member, 4>;
+  using Match = llvm::SmallVector<Member, 4>;
 
   /// `traces` has the trace of each rank.
   CollectiveMatching(llvm::ArrayRef<const RankTrace *> traces,
@@ -44,11 +44,11 @@ public:
   /// peer; returns false if there is one.
   bool match();
 
-  /// The number of the meeting of an operation.
-  unsigned getMeeting(unsigned rank, unsigned operation) const {
-    return meetingOf[rank][operation];
+  /// The number of the match of an operation.
+  unsigned getMatch(unsigned rank, unsigned operation) const {
+    return matchOf[rank][operation];
   }
-  llvm::ArrayRef<Meeting> getMeetings() const { return meetings; }
+  llvm::ArrayRef<Match> getMatches() const { return matches; }
 
 private:
   /// The operations of one communicator: a list of a group and a lane of it.
@@ -58,9 +58,9 @@ private:
   };
   bool collect();
   bool matchCommunicator(const Communicator &communicator);
-  /// Compares the parts that members of `meeting` send with those that others
+  /// Compares the parts that members of `matched` send with those that others
   /// receive.
-  bool matchSplits(const Meeting &meeting);
+  bool matchSplits(const Match &matched);
   bool matchMessages();
   bool reportDifference(Member a, Member b, unsigned position);
   bool reportMissing(Member a, unsigned other, unsigned position);
@@ -77,8 +77,8 @@ private:
     std::vector<Member> sends, receives;
   };
   std::vector<std::pair<Route, Messages>> messages;
-  std::vector<std::vector<unsigned>> meetingOf;
-  std::vector<Meeting> meetings;
+  std::vector<std::vector<unsigned>> matchOf;
+  std::vector<Match> matches;
 };
 
 } // namespace braid

@@ -64,7 +64,7 @@ LogicalResult CommunicationOrder::validateNumbers() {
   return success();
 }
 
-/// Checks starts and waits where ranks may take different ways: starts keep
+/// Checks starts and waits where ranks may take different paths: starts keep
 /// their order, and no wait stands before a start that it stood after.
 LogicalResult CommunicationOrder::validateDivergence() {
   const Communication *start = nullptr, *wait = nullptr;
@@ -73,11 +73,11 @@ LogicalResult CommunicationOrder::validateDivergence() {
     StringRef rule;
     if (next.isStart && start && next.before < start->before) {
       passed = start;
-      rule = "starts keep their order where ranks may take different ways";
+      rule = "starts keep their order where ranks may take different paths";
     } else if (next.isStart && wait && next.before < wait->before) {
       passed = wait;
       rule = "a wait stands after the starts that it stood after where ranks "
-             "may take different ways";
+             "may take different paths";
     }
     // Few orders raise the question, and the answer takes a look at the module.
     if (passed)

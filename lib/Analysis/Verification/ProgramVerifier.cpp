@@ -129,7 +129,7 @@ static uint64_t hashStarted(const RankTrace &trace) {
   return hash;
 }
 
-/// True if the other ranks run another text than that of `function`.
+/// True if the other ranks run another program than that of `function`.
 static bool isMpmd(Operation *function) {
   for (Operation *op = function; op; op = op->getParentOp())
     if (op->hasAttr(comm::CommDialect::kMpmdAttrName))

@@ -46,9 +46,9 @@ private:
   bool advance(unsigned rank);
   bool mayRun(CollectiveMatching::Member member);
   bool isOpen(unsigned rank, unsigned operation) const {
-    return !hasEnded[matching.getMeeting(rank, operation)];
+    return !hasEnded[matching.getMatch(rank, operation)];
   }
-  bool endMeetings(unsigned rank);
+  bool endMatches(unsigned rank);
   bool isDone(unsigned rank) const {
     return ranks[rank].nextEvent == traces[rank]->events.size();
   }
@@ -71,7 +71,7 @@ private:
 
 void WaitSimulation::assignLanes() {
   ranks.resize(traces.size());
-  hasEnded.assign(matching.getMeetings().size(), false);
+  hasEnded.assign(matching.getMatches().size(), false);
   for (auto [rank, state] : llvm::enumerate(ranks)) {
     std::map<std::tuple<const void *, const void *, bool>, unsigned> numbers;
     for (const StartedOperation &operation : traces[rank]->operations) {
@@ -115,7 +115,7 @@ bool WaitSimulation::mayRun(CollectiveMatching::Member member) {
 }
 
 /// Ends what the open operations of `rank` allow; returns true if one ended.
-bool WaitSimulation::endMeetings(unsigned rank) {
+bool WaitSimulation::endMatches(unsigned rank) {
   bool hasChanged = false;
   for (Lane &lane : ranks[rank].lanes)
     for (size_t i = lane.firstOpen; i < lane.queue.size(); ++i) {
@@ -125,12 +125,12 @@ bool WaitSimulation::endMeetings(unsigned rank) {
       if (batch != lane.queue[lane.firstOpen].second &&
           isOpen(rank, lane.queue[lane.firstOpen].first))
         break;
-      unsigned meeting = matching.getMeeting(rank, operation);
-      if (llvm::all_of(matching.getMeetings()[meeting],
+      unsigned match = matching.getMatch(rank, operation);
+      if (llvm::all_of(matching.getMatches()[match],
                        [&](CollectiveMatching::Member member) {
                          return mayRun(member);
                        })) {
-        hasEnded[meeting] = true;
+        hasEnded[match] = true;
         hasChanged = true;
       } else if (!traces[rank]->operations[operation].peer) {
         break;
@@ -154,7 +154,7 @@ bool WaitSimulation::advance(unsigned number) {
         ++lane.batch;
     } else {
       ++lane.batch;
-      while (isOpen(number, event.operation) && endMeetings(number))
+      while (isOpen(number, event.operation) && endMatches(number))
         hasChanged = true;
       if (isOpen(number, event.operation))
         break;
@@ -162,7 +162,7 @@ bool WaitSimulation::advance(unsigned number) {
     hasChanged = true;
     ++rank.nextEvent;
   }
-  while (endMeetings(number))
+  while (endMatches(number))
     hasChanged = true;
   return hasChanged;
 }
@@ -199,8 +199,8 @@ CollectiveMatching::Member WaitSimulation::findMissing(unsigned rank) const {
         return next;
       continue;
     }
-    unsigned meeting = matching.getMeeting(next.rank, next.operation);
-    for (CollectiveMatching::Member member : matching.getMeetings()[meeting])
+    unsigned match = matching.getMatch(next.rank, next.operation);
+    for (CollectiveMatching::Member member : matching.getMatches()[match])
       pending.push_back(member);
     const Lane &lane = state.lanes[state.laneOf[next.operation]];
     for (auto [operation, batch] : lane.queue) {
@@ -215,8 +215,8 @@ CollectiveMatching::Member WaitSimulation::findMissing(unsigned rank) const {
 
 CollectiveMatching::Member
 WaitSimulation::findBefore(unsigned rank, unsigned operation) const {
-  unsigned meeting = matching.getMeeting(rank, operation);
-  for (CollectiveMatching::Member member : matching.getMeetings()[meeting]) {
+  unsigned match = matching.getMatch(rank, operation);
+  for (CollectiveMatching::Member member : matching.getMatches()[match]) {
     const Rank &state = ranks[member.rank];
     for (auto [earlier, batch] :
          state.lanes[state.laneOf[member.operation]].queue) {

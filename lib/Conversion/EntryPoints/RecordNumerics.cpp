@@ -22,7 +22,7 @@ static DictionaryAttr describeSum(Builder &builder, const ReorderedSum &sum) {
   NamedAttrList fields;
   fields.set("kind",
              builder.getI32IntegerAttr(isCollective ? BRAID_RT_SUM_OF_MEMBERS
-                                                    : BRAID_RT_SUM_IN_PRODUCT));
+                                                    : BRAID_RT_SUM_IN_MATMUL));
   fields.set("loc", LocationAttr(sum.loc));
   fields.set("operation", builder.getStringAttr(sum.operation));
   fields.set("members",
@@ -44,7 +44,7 @@ void braid::recordNumerics(ModuleOp module) {
   module->setAttr(kNumericsAttrName, builder.getArrayAttr(sums));
 }
 
-/// True for elements whose products OpenBLAS computes; loops of the compiler
+/// True for elements whose matmuls OpenBLAS computes; loops of the compiler
 /// compute others, in one order.
 static bool isInHostLibrary(Type element) {
   if (auto complex = dyn_cast<ComplexType>(element))

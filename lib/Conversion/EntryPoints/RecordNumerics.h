@@ -29,7 +29,7 @@ struct RecordedSum {
 
 /// Reads one element of `braid_rt.numerics` for a target with resources to plan
 /// (`isOnHost` false) or for the host, which has none, and a library for the
-/// products of some types only.
+/// matmuls of some types only.
 RecordedSum readNumerics(mlir::DictionaryAttr sum, bool isOnHost);
 
 } // namespace braid

@@ -14,7 +14,7 @@
 
 namespace braid {
 
-/// Functions that a library applies to the elements of a product.
+/// Functions that a library applies to the elements of a matmul.
 enum class ElementFunction { identity, relu, gelu };
 
 /// The function f such that the body `body` of a linalg op yields f(x + b); `b`

@@ -1,4 +1,4 @@
-//===- FuseEpilogues.cpp - Fuse elementwise ops into products -------------===//
+//===- FuseEpilogues.cpp - Fuse elementwise ops into matmuls --------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -28,7 +28,7 @@ using namespace braid;
 
 namespace {
 
-/// An elementwise op that the library can fuse into a product.
+/// An elementwise op that the library can fuse into a matmul.
 struct Epilogue {
   ElementFunction function;
   /// A row that is added first; null if there is none.
@@ -49,17 +49,17 @@ bool isDefinedBefore(Value value, Operation *op) {
   return !ancestor || ancestor->isBeforeInBlock(op);
 }
 
-/// The epilogue that `op`, the only user of `product`, computes; nothing if the
+/// The epilogue that `op`, the only user of `matmul`, computes; nothing if the
 /// library does not support it.
 std::optional<Epilogue> matchEpilogue(linalg::GenericOp op,
-                                      linalg::LinalgOp product) {
+                                      linalg::LinalgOp matmul) {
   if (!op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
       op.getNumParallelLoops() != op.getNumLoops() ||
-      op->getBlock() != product->getBlock() ||
+      op->getBlock() != matmul->getBlock() ||
       op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) ||
       !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity())
     return std::nullopt;
-  Value result = product->getResult(0);
+  Value result = matmul->getResult(0);
   Epilogue epilogue;
   BlockArgument x, b;
   for (OpOperand *input : op.getDpsInputOperands()) {
@@ -79,7 +79,7 @@ std::optional<Epilogue> matchEpilogue(linalg::GenericOp op,
     b = argument;
     epilogue.bias = input->get();
   }
-  if (!x || (b && !isDefinedBefore(epilogue.bias, product)))
+  if (!x || (b && !isDefinedBefore(epilogue.bias, matmul)))
     return std::nullopt;
   std::optional<ElementFunction> function =
       matchElementFunction(*op.getBody(), x, b);
@@ -92,35 +92,35 @@ std::optional<Epilogue> matchEpilogue(linalg::GenericOp op,
   return epilogue;
 }
 
-/// True if `product` is known to have no elements or nothing to sum; with
+/// True if `matmul` is known to have no elements or nothing to sum; with
 /// `isSum` also if the running program may find nothing to sum. The library
 /// adds no bias to nothing.
-bool mayBeEmpty(linalg::LinalgOp product, bool isSum) {
-  for (auto [size, kind] : llvm::zip_equal(product.getStaticLoopRanges(),
-                                           product.getIteratorTypesArray()))
+bool mayBeEmpty(linalg::LinalgOp matmul, bool isSum) {
+  for (auto [size, kind] : llvm::zip_equal(matmul.getStaticLoopRanges(),
+                                           matmul.getIteratorTypesArray()))
     if (size == 0 || (isSum && ShapedType::isDynamic(size) &&
                       kind == utils::IteratorType::reduction))
       return true;
   return false;
 }
 
-/// A product with `epilogue`'s bias and result type.
-linalg::GenericOp createProduct(OpBuilder &builder, linalg::LinalgOp product,
-                                const MatmulMatch &match,
-                                const Epilogue &epilogue, Value init) {
-  Location loc = product.getLoc();
-  SmallVector<AffineMap> maps = product.getIndexingMapsArray();
-  SmallVector<Value> inputs(product.getDpsInputs());
+/// A matmul with `epilogue`'s bias and result type.
+linalg::GenericOp createMatmul(OpBuilder &builder, linalg::LinalgOp matmul,
+                               const MatmulMatch &match,
+                               const Epilogue &epilogue, Value init) {
+  Location loc = matmul.getLoc();
+  SmallVector<AffineMap> maps = matmul.getIndexingMapsArray();
+  SmallVector<Value> inputs(matmul.getDpsInputs());
   if (epilogue.bias) {
     inputs.push_back(epilogue.bias);
     maps.insert(maps.begin() + 2,
-                AffineMap::get(product.getNumLoops(), 0,
+                AffineMap::get(matmul.getNumLoops(), 0,
                                builder.getAffineDimExpr(match.n)));
   }
   Type type = getElementTypeOrSelf(epilogue.resultType);
   return linalg::GenericOp::create(
       builder, loc, epilogue.resultType, inputs, init, maps,
-      product.getIteratorTypesArray(),
+      matmul.getIteratorTypesArray(),
       [&](OpBuilder &builder, Location loc, ValueRange arguments) {
         Value a = convertScalarToDtype(builder, loc, arguments[0], type,
                                        /*isUnsignedCast=*/false);
@@ -142,79 +142,78 @@ linalg::GenericOp createProduct(OpBuilder &builder, linalg::LinalgOp product,
       });
 }
 
-void fuse(linalg::LinalgOp product, const MatmulMatch &match,
+void fuse(linalg::LinalgOp matmul, const MatmulMatch &match,
           linalg::GenericOp consumer, const Epilogue &epilogue) {
-  OpBuilder builder(product);
+  OpBuilder builder(matmul);
   Operation *fused;
   Type type = getElementTypeOrSelf(epilogue.resultType);
-  Value init = product.getDpsInits()[0];
+  Value init = matmul.getDpsInits()[0];
   if (!epilogue.bias && getElementTypeOrSelf(init.getType()) == type) {
-    fused = builder.clone(*product);
+    fused = builder.clone(*matmul);
   } else {
     if (getElementTypeOrSelf(init.getType()) != type)
       init = tensor::EmptyOp::create(
-          builder, product.getLoc(),
-          tensor::getMixedSizes(builder, product.getLoc(), init), type);
-    fused = createProduct(builder, product, match, epilogue, init);
+          builder, matmul.getLoc(),
+          tensor::getMixedSizes(builder, matmul.getLoc(), init), type);
+    fused = createMatmul(builder, matmul, match, epilogue, init);
     fused->setAttr(kOverwritesAttrName, builder.getUnitAttr());
     if (epilogue.bias)
       fused->setAttr(kBiasAttrName, builder.getUnitAttr());
   }
-  fused->setLoc(builder.getFusedLoc({product.getLoc(), consumer.getLoc()}));
+  fused->setLoc(builder.getFusedLoc({matmul.getLoc(), consumer.getLoc()}));
   if (epilogue.function != ElementFunction::identity)
     fused->setAttr(
         kEpilogueAttrName,
         builder.getStringAttr(
             epilogue.function == ElementFunction::relu ? "relu" : "gelu"));
-  comm::mergeAttributes(product, consumer, fused);
-  // The epilogue costs nothing, so the product keeps its cost.
+  comm::mergeAttributes(matmul, consumer, fused);
+  // The epilogue costs nothing, so the matmul keeps its cost.
   for (StringRef name : {comm::CommDialect::kCostAttrName,
                          comm::CommDialect::kMultiprocessorsAttrName})
-    if (Attribute ofProduct = product->getAttr(name))
-      fused->setAttr(name, ofProduct);
+    if (Attribute ofMatmul = matmul->getAttr(name))
+      fused->setAttr(name, ofMatmul);
   consumer->replaceAllUsesWith(fused);
   consumer->erase();
-  product->erase();
+  matmul->erase();
 }
 
 struct FuseEpiloguesPass
     : public braid::StructuralPass<
           braid::impl::FuseEpiloguesPassBase<FuseEpiloguesPass>> {
   LogicalResult transform() override {
-    SmallVector<linalg::LinalgOp> products;
+    SmallVector<linalg::LinalgOp> matmuls;
     getOperation().walk([&](linalg::LinalgOp op) {
       if (op.hasPureTensorSemantics() && op->hasAttr(kOverwritesAttrName) &&
           !op->hasAttr(kEpilogueAttrName))
-        products.push_back(op);
+        matmuls.push_back(op);
     });
     int64_t numFused = 0;
-    for (linalg::LinalgOp product : products)
-      numFused += fuseInto(product);
+    for (linalg::LinalgOp matmul : matmuls)
+      numFused += fuseInto(matmul);
     emitCountRemark(getOperation(), getArgument(), "fused-epilogues", numFused);
     return success();
   }
 
 private:
-  /// Returns true if an elementwise op became part of `product`.
-  bool fuseInto(linalg::LinalgOp product) {
-    std::optional<MatmulMatch> match = matchMatmul(product);
-    if (!match || match->hasBias || product->use_empty() ||
-        !isFusableType(
-            getElementTypeOrSelf(product.getDpsInits()[0].getType())))
+  /// Returns true if an elementwise op became part of `matmul`.
+  bool fuseInto(linalg::LinalgOp matmul) {
+    std::optional<MatmulMatch> match = matchMatmul(matmul);
+    if (!match || match->hasBias || matmul->use_empty() ||
+        !isFusableType(getElementTypeOrSelf(matmul.getDpsInits()[0].getType())))
       return false;
-    auto consumer = dyn_cast<linalg::GenericOp>(*product->user_begin());
-    if (!consumer || !llvm::all_of(product->getUsers(), [&](Operation *user) {
+    auto consumer = dyn_cast<linalg::GenericOp>(*matmul->user_begin());
+    if (!consumer || !llvm::all_of(matmul->getUsers(), [&](Operation *user) {
           return user == consumer;
         }))
       return false;
-    std::optional<Epilogue> epilogue = matchEpilogue(consumer, product);
-    if (!epilogue || mayBeEmpty(product, /*isSum=*/epilogue->bias != nullptr))
+    std::optional<Epilogue> epilogue = matchEpilogue(consumer, matmul);
+    if (!epilogue || mayBeEmpty(matmul, /*isSum=*/epilogue->bias != nullptr))
       return false;
-    Type input = getElementTypeOrSelf(product.getDpsInputs()[0].getType());
+    Type input = getElementTypeOrSelf(matmul.getDpsInputs()[0].getType());
     if (!hasDeviceLibraryTypes(input,
                                getElementTypeOrSelf(epilogue->resultType)))
       return false;
-    fuse(product, *match, consumer, *epilogue);
+    fuse(matmul, *match, consumer, *epilogue);
     return true;
   }
 };

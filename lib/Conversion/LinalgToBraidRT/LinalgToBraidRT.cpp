@@ -1,4 +1,4 @@
-//===- LinalgToBraidRT.cpp - Products and routines as library calls -------===//
+//===- LinalgToBraidRT.cpp - Matmuls and routines as library calls --------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -27,7 +27,7 @@ using namespace braid;
 
 namespace {
 
-/// Converts a product to loops whose innermost loop runs along the rows of the
+/// Converts a matmul to loops whose innermost loop runs along the rows of the
 /// result. LLVM can vectorize this loop without reordering a sum.
 void convertToRowLoops(linalg::LinalgOp op, const MatmulMatch &match) {
   IRRewriter rewriter(op);
@@ -82,12 +82,12 @@ struct ConvertLinalgToBraidRTPass
   using StructuralPass::StructuralPass;
 
   LogicalResult transform() override {
-    SmallVector<std::pair<linalg::LinalgOp, MatmulMatch>> products;
+    SmallVector<std::pair<linalg::LinalgOp, MatmulMatch>> matmuls;
     getOperation().walk([&](linalg::LinalgOp op) {
       if (!op.hasPureBufferSemantics())
         return;
       if (std::optional<MatmulMatch> match = matchMatmul(op))
-        products.emplace_back(op, *match);
+        matmuls.emplace_back(op, *match);
     });
     bool isCUDA = target == KernelTarget::CUDA;
     LogicalResult result = success();
@@ -96,7 +96,7 @@ struct ConvertLinalgToBraidRTPass
     for (library::CallOp op : routines)
       if (failed(isCUDA ? refuseOnDevice(op) : convertToCall(op)))
         result = failure();
-    for (auto &[op, match] : products) {
+    for (auto &[op, match] : matmuls) {
       bool isCall = useLibrary && hasContiguousRows(op);
       if (isCUDA && isCall && hasDeviceLibraryTypes(op))
         convertToFusedCall(op, match);

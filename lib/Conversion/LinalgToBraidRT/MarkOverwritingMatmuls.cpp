@@ -1,4 +1,4 @@
-//===- MarkOverwritingMatmuls.cpp - Products that start from zeros --------===//
+//===- MarkOverwritingMatmuls.cpp - Matmuls that start from zeros ---------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -48,7 +48,7 @@ struct MarkOverwritingMatmulsPass
           !(isCUDA ? hasDeviceLibraryTypes(op) : hasLibraryTypes(op)) ||
           !isZero(op.getDpsInits()[0]))
         return;
-      // Canonicalization erases products of nothing, whose result is the fill.
+      // Canonicalization erases matmuls of nothing, whose result is the fill.
       if (llvm::is_contained(op.getStaticLoopRanges(), 0))
         return;
       Value init = op.getDpsInits()[0];

@@ -1,4 +1,4 @@
-//===- MatmulCalls.cpp - Calls of the library for products ----------------===//
+//===- MatmulCalls.cpp - Calls of the library for matmuls -----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -50,7 +50,7 @@ Value getLoopSize(OpBuilder &builder, linalg::LinalgOp op, unsigned dim) {
                    memref::DimOp::create(builder, op.getLoc(), operand.get(),
                                          *position));
   }
-  llvm_unreachable("a loop of a product that no operand has");
+  llvm_unreachable("a loop of a matmul that no operand has");
 }
 
 } // namespace
@@ -95,7 +95,7 @@ void braid::convertToCall(linalg::LinalgOp op, const MatmulMatch &match) {
   op->erase();
 }
 
-/// The options of a product (braid_rt_product_options) on the stack.
+/// The options of a matmul (braid_rt_matmul_options) on the stack.
 static Value createOptions(OpBuilder &builder, linalg::LinalgOp op,
                            const MatmulMatch &match,
                            RuntimeCallBuilder &calls) {

@@ -1,4 +1,4 @@
-//===- MatmulCalls.h - Calls of the library for products --------*- C++ -*-===//
+//===- MatmulCalls.h - Calls of the library for matmuls ---------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- MatmulMatch.cpp - Matrix products that the library supports --------===//
+//===- MatmulMatch.cpp - Matmuls that the library supports ----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

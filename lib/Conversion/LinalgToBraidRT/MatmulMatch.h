@@ -1,4 +1,4 @@
-//===- MatmulMatch.h - Matrix products of the library -----------*- C++ -*-===//
+//===- MatmulMatch.h - Matmuls of the library -------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,7 +16,7 @@ namespace braid {
 
 /// The roles of the loops of a matmul.
 struct MatmulMatch {
-  /// The loop over the matrices of a batch; none for a single product.
+  /// The loop over the matrices of a batch; none for a single matmul.
   std::optional<unsigned> batch;
   unsigned m, n, k;
   /// True if an operand is stored as its transpose.
@@ -25,7 +25,7 @@ struct MatmulMatch {
   bool hasBias;
 };
 
-/// Matches a named or generic op that multiplies matrices and adds the product
+/// Matches a named or generic op that multiplies matrices and adds the matmul
 /// to its init. The op may have one batch dimension, which must be the first
 /// one, and a bias if it has `kBiasAttrName`.
 std::optional<MatmulMatch> matchMatmul(mlir::linalg::LinalgOp op);

@@ -312,7 +312,7 @@ struct SplitReductionsPass
   LogicalResult transform() override {
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
-      // Products become calls of the library, or other kernels.
+      // Matmuls become calls of the library, or other kernels.
       if (op.hasPureBufferSemantics() && op.getNumReductionLoops() > 0 &&
           op->getNumRegions() == 1 && op->getRegion(0).hasOneBlock() &&
           !braid::matchMatmul(op))

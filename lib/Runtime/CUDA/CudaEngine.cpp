@@ -327,18 +327,18 @@ void CudaEngine::awaitAnnouncements(CudaRank &rank,
   // A member may come late because its host waits for a message that this rank
   // holds back. Most members only take a while, so let a batch of messages
   // grow.
-  constexpr int64_t patienceNs = int64_t(1000) * 1000 * 1000;
+  constexpr int64_t firstWaitNs = int64_t(1000) * 1000 * 1000;
   int64_t timeoutNs = environment.config.timeoutNs;
   auto isOver = [this]() { return hasFailed(); };
   if (rank.hasDeferredMessages() &&
-      !announcements.arriveWithin(operation, patienceNs, isOver))
+      !announcements.arriveWithin(operation, firstWaitNs, isOver))
     rank.flushMessages();
   std::vector<int32_t> missing =
       announcements.await(operation, timeoutNs + moreNs, isOver);
   rank.throwIfFailed();
   if (!missing.empty())
     throw Error(describeTimeout(timeoutNs) +
-                describeMissing(missing, operation.describeMeeting()) + "; " +
+                describeMissing(missing, operation.describeMatch()) + "; " +
                 describeWaiting({rank.rank}, operation.text));
 }
 
@@ -349,7 +349,7 @@ void CudaEngine::failDisagreement(const Rendezvous &rendezvous,
     statuses[rank->rank] = rank->status(std::numeric_limits<size_t>::max());
   for (const auto &entry : statuses)
     for (const OpenOperation &open : entry.second.open)
-      if (open.meeting == rendezvous.id && open.sequence == sequence)
+      if (open.match == rendezvous.id && open.sequence == sequence)
         for (int32_t other : open.members)
           if (std::optional<Failure> failure =
                   compareMembers(statuses, open, entry.first, other))
@@ -368,10 +368,10 @@ public:
   explicit AbortDeadline(const Environment &environment)
       : thread([this, &environment]() {
           std::unique_lock<std::mutex> lock(mutex);
-          if (changed.wait_for(lock, patience, [this]() { return hasEnded; }))
+          if (changed.wait_for(lock, endTimeout, [this]() { return hasEnded; }))
             return;
           environment.log("NCCL has not ended its communicators within " +
-                          std::to_string(patience.count()) +
+                          std::to_string(endTimeout.count()) +
                           " s after the failure: the process ends");
           std::_Exit(EXIT_FAILURE);
         }) {}
@@ -385,7 +385,7 @@ public:
   }
 
 private:
-  static constexpr std::chrono::seconds patience{20};
+  static constexpr std::chrono::seconds endTimeout{20};
   std::mutex mutex;
   std::condition_variable changed;
   bool hasEnded = false;

@@ -67,7 +67,7 @@ public:
   void logCommunicator(const CommunicatorSpec &spec,
                        const LaneSpec &used) const override;
   void makeUnannounced(cuda::NCCLCommunicator &communicator) override;
-  int32_t chooseAlgorithm(cuda::CudaRank &rank, const std::string &product,
+  int32_t chooseAlgorithm(cuda::CudaRank &rank, const std::string &matmul,
                           const std::function<int32_t()> &measure) override;
   cuda::Failure failure() const override;
   void fail(const cuda::Failure &failure) override;
@@ -105,7 +105,7 @@ private:
     Ready,          ///< A member of an unannounced group waits for the others.
     Ids,            ///< Of such a group.
     Outcome,        ///< What NCCL gives a member of such a group.
-    ChoiceProposed, ///< To rank 0: the algorithm, and the product.
+    ChoiceProposed, ///< To rank 0: the algorithm, and the matmul.
     ChoiceMade      ///< By rank 0: the same.
   };
 
@@ -135,8 +135,8 @@ private:
   void take(int32_t process, const std::string &bytes);
   cuda::RankStatus takeStatus(int32_t process, const std::string &bytes) const;
   void applyFailure(const cuda::Failure &failure);
-  int32_t settleChoice(const std::string &product, int32_t algorithm);
-  std::optional<int32_t> findChoice(const std::string &product) const;
+  int32_t settleChoice(const std::string &matmul, int32_t algorithm);
+  std::optional<int32_t> findChoice(const std::string &matmul) const;
 
   const cuda::Launch launch;
   int32_t size = 1, own = 0;
@@ -153,7 +153,7 @@ private:
   std::map<std::pair<std::string, int32_t>, cuda::CommunicatorIds>
       unannouncedIds;
   std::map<std::string, cuda::LaneAgreement> unannouncedLanes;
-  /// Chosen algorithms, by product.
+  /// Chosen algorithms, by matmul.
   std::map<std::string, int32_t> algorithms;
   cuda::Failure firstFailure;
   std::mutex stopMutex;

@@ -119,12 +119,12 @@ void CudaEngine::take(int32_t process, const std::string &bytes) {
   }
   case ChoiceMade: {
     auto algorithm = content.get<int32_t>();
-    std::string product = content.getText();
+    std::string matmul = content.getText();
     // Rank 0 chooses for all.
     if (process != 0)
-      throw Error("it chooses the algorithm of a product for all ranks");
+      throw Error("it chooses the algorithm of a matmul for all ranks");
     std::lock_guard<std::mutex> lock(mutex);
-    algorithms.emplace(product, algorithm);
+    algorithms.emplace(matmul, algorithm);
     return changed.notify_all();
   }
   default:
@@ -134,7 +134,7 @@ void CudaEngine::take(int32_t process, const std::string &bytes) {
 }
 
 Statuses CudaEngine::askAll() {
-  constexpr auto patience = std::chrono::milliseconds(500);
+  constexpr auto timeout = std::chrono::milliseconds(500);
   Statuses statuses;
   for (const auto &rank : localRanksState)
     statuses[rank->rank] = rank->status();
@@ -147,7 +147,7 @@ Statuses CudaEngine::askAll() {
   lock.unlock();
   post(StatusQuestion, Writer().put(number).bytes);
   lock.lock();
-  changed.wait_for(lock, patience, [&]() {
+  changed.wait_for(lock, timeout, [&]() {
     return failed ||
            answers.size() + departed.size() + 1 >= static_cast<size_t>(size);
   });
@@ -160,46 +160,43 @@ Statuses CudaEngine::askAll() {
 // Common algorithms of all ranks
 //===----------------------------------------------------------------------===//
 
-/// The first call for a product wins; called on rank 0 where ranks are
+/// The first call for a matmul wins; called on rank 0 where ranks are
 /// processes.
-int32_t CudaEngine::settleChoice(const std::string &product,
-                                 int32_t algorithm) {
+int32_t CudaEngine::settleChoice(const std::string &matmul, int32_t algorithm) {
   {
     std::lock_guard<std::mutex> lock(mutex);
-    algorithm = algorithms.emplace(product, algorithm).first->second;
+    algorithm = algorithms.emplace(matmul, algorithm).first->second;
   }
-  post(ChoiceMade, Writer().put(algorithm).put(product).bytes);
+  post(ChoiceMade, Writer().put(algorithm).put(matmul).bytes);
   return algorithm;
 }
 
-std::optional<int32_t>
-CudaEngine::findChoice(const std::string &product) const {
+std::optional<int32_t> CudaEngine::findChoice(const std::string &matmul) const {
   std::lock_guard<std::mutex> lock(mutex);
-  auto found = algorithms.find(product);
+  auto found = algorithms.find(matmul);
   return found == algorithms.end() ? std::nullopt
                                    : std::optional<int32_t>(found->second);
 }
 
-int32_t CudaEngine::chooseAlgorithm(CudaRank &rank, const std::string &product,
+int32_t CudaEngine::chooseAlgorithm(CudaRank &rank, const std::string &matmul,
                                     const std::function<int32_t()> &measure) {
-  if (std::optional<int32_t> chosen = findChoice(product))
+  if (std::optional<int32_t> chosen = findChoice(matmul))
     return *chosen;
   int32_t algorithm = measure();
   if (locals.size() > 1 || own == 0)
-    return settleChoice(product, algorithm);
+    return settleChoice(matmul, algorithm);
   // Rank 0's store thread answers, so rank 0's own thread need not.
-  post(ChoiceProposed, Writer().put(algorithm).put(product).bytes);
+  post(ChoiceProposed, Writer().put(algorithm).put(matmul).bytes);
   std::unique_lock<std::mutex> lock(mutex);
   auto deadline = std::chrono::steady_clock::now() +
                   std::chrono::nanoseconds(environment.config.timeoutNs);
-  changed.wait_until(lock, deadline, [&]() {
-    return failed || algorithms.count(product) != 0;
-  });
-  auto found = algorithms.find(product);
+  changed.wait_until(lock, deadline,
+                     [&]() { return failed || algorithms.count(matmul) != 0; });
+  auto found = algorithms.find(matmul);
   if (found != algorithms.end())
     return found->second;
   lock.unlock();
   rank.throwIfFailed();
   throw Error(describeTimeout(environment.config.timeoutNs) +
-              "rank 0 does not say which algorithm to use for " + product);
+              "rank 0 does not say which algorithm to use for " + matmul);
 }

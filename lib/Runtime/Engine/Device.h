@@ -23,9 +23,9 @@ namespace braid::rt {
 class MemoryPool;
 struct RoutineCall;
 
-/// `batch` products C = A B + beta C of row-major matrices: A is m x k, B k x
+/// `batch` matmuls C = A B + beta C of row-major matrices: A is m x k, B k x
 /// n, C m x n, before transposition.
-struct MatrixProduct {
+struct Matmul {
   int32_t dtype;
   bool transposeA, transposeB;
   int64_t batch;
@@ -34,7 +34,7 @@ struct MatrixProduct {
   double beta;
   int64_t ldc;
   int64_t strideA, strideB, strideC; ///< Between matrices, in elements.
-  braid_rt_product_options options;
+  braid_rt_matmul_options options;
 };
 
 /// The blocks and threads of a launch.
@@ -128,9 +128,9 @@ public:
   /// The stream of kernels; nullptr if the host computes.
   virtual void *computeStream() { return nullptr; }
 
-  /// Multiplies matrices, after checkProduct.
-  virtual void multiply(const MatrixProduct &product, const void *a,
-                        const void *b, void *c) = 0;
+  /// Multiplies matrices, after checkMatmul.
+  virtual void multiply(const Matmul &matmul, const void *a, const void *b,
+                        void *c) = 0;
 
   /// Runs a routine of a library. The default refuses: only the host has any.
   virtual void callRoutine(const RoutineCall &call);
@@ -156,7 +156,7 @@ public:
 };
 
 /// Throws an Error that names an invalid size.
-BRAID_RT_API void checkProduct(const MatrixProduct &product);
+BRAID_RT_API void checkMatmul(const Matmul &matmul);
 
 } // namespace braid::rt
 

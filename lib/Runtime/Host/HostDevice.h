@@ -24,7 +24,7 @@ public:
 
   bool beginInvocation(const braid_rt_entry &entry, void **args) override;
   MemoryPool &memory() override { return pool; }
-  void multiply(const MatrixProduct &product, const void *a, const void *b,
+  void multiply(const Matmul &matmul, const void *a, const void *b,
                 void *c) override;
   void callRoutine(const RoutineCall &call) override;
 

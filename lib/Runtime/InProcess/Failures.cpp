@@ -19,7 +19,7 @@ int32_t Slot::worldRank(size_t position) const {
   return group->ranks[members[position]];
 }
 
-static Meeting meetingOf(const Slot &slot) {
+static Match matchOf(const Slot &slot) {
   return {slot.group->name, slot.isMessage, slot.sequence};
 }
 
@@ -45,7 +45,7 @@ std::string InProcessEngine::describeMissing(const Slot &slot) const {
     if (!waiting.empty())
       whereabouts += "; rank " + std::to_string(rank) + " waits for " + waiting;
   }
-  return braid::rt::describeMissing(missing, meetingOf(slot)) + whereabouts;
+  return braid::rt::describeMissing(missing, matchOf(slot)) + whereabouts;
 }
 
 std::string InProcessEngine::describePresent(const Slot &slot) const {
@@ -64,7 +64,7 @@ std::string InProcessEngine::describePresent(const Slot &slot) const {
 //===----------------------------------------------------------------------===//
 
 static std::string disagreement(const Slot &slot, size_t a, size_t b) {
-  return describeDisagreement(meetingOf(slot), slot.worldRank(a),
+  return describeDisagreement(matchOf(slot), slot.worldRank(a),
                               describeOperation(slot.requests[a]->operation),
                               slot.worldRank(b),
                               describeOperation(slot.requests[b]->operation));
@@ -161,7 +161,7 @@ std::string InProcessEngine::whyGone(const Slot &slot, int32_t rank) const {
   const RankState &state = ranks[rank];
   if (state.failed)
     return state.failure;
-  return describeDeparted(rank, meetingOf(slot)) + "; " + describePresent(slot);
+  return describeDeparted(rank, matchOf(slot)) + "; " + describePresent(slot);
 }
 
 void InProcessEngine::failIfMemberIsGone(const std::shared_ptr<Slot> &slot) {

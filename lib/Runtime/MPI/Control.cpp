@@ -16,7 +16,7 @@ using namespace braid::rt;
 
 std::string braid::rt::encode(const Status &status) {
   Writer writer;
-  writer.put(status.begun).put(status.ended).put(status.meetings);
+  writer.put(status.begun).put(status.ended).put(status.exchanges);
   writer.put(status.waitCount).put(status.running).put(status.isBlocked);
   writer.put(status.queue).put(status.otherQueue).put(status.number);
   writer.put(status.members).put(status.operation).put(status.started);
@@ -28,7 +28,7 @@ Status braid::rt::decodeStatus(const std::string &bytes) {
   Status status;
   status.begun = reader.get<int64_t>();
   status.ended = reader.get<int64_t>();
-  status.meetings = reader.get<int64_t>();
+  status.exchanges = reader.get<int64_t>();
   status.waitCount = reader.get<int64_t>();
   status.running = reader.get<bool>();
   status.isBlocked = reader.get<bool>();
@@ -54,7 +54,7 @@ Status MPIEngine::ownStatus() {
   Status status;
   status.begun = begun;
   status.ended = ended;
-  status.meetings = meetings;
+  status.exchanges = exchanges;
   status.waitCount = waitCount;
   status.running = running;
   if (blockedOn && blockedOn->state.load() == Transfer::Checking) {

@@ -34,7 +34,7 @@ enum ControlKind {
 /// The state of a rank.
 struct Status {
   int64_t begun = 0, ended = 0; ///< Invocations.
-  int64_t meetings = 0;
+  int64_t exchanges = 0;
   int64_t waitCount = 0; ///< The number of the current wait.
   bool running = false;
   /// The rank waits for an operation that some member may not have started.

@@ -76,7 +76,7 @@ bool MPIEngine::hasStarted(const Transfer &transfer, int32_t other) const {
          counter->second >= transfer.number;
 }
 
-static Meeting meetingOf(const Transfer &transfer) {
+static Match matchOf(const Transfer &transfer) {
   return {transfer.communicator.spec.name, transfer.queue.isMessages(),
           transfer.number};
 }
@@ -95,7 +95,7 @@ std::optional<std::string> MPIEngine::findDeparted(const Transfer &transfer) {
     if (answer == inquiry.answers.end() || hasStarted(transfer, member) ||
         answer->second.ended < transfer.invocation || gone.count(member))
       continue;
-    return describeDeparted(member, meetingOf(transfer)) + "; " +
+    return describeDeparted(member, matchOf(transfer)) + "; " +
            describePresent(transfer);
   }
   return std::nullopt;
@@ -116,7 +116,7 @@ std::string MPIEngine::describeTimedOut(const Transfer &transfer) {
   }
   std::string text = describeTimeout(environment.config.timeoutNs);
   if (!missing.empty())
-    text += describeMissing(missing, meetingOf(transfer)) + whereabouts + "; ";
+    text += describeMissing(missing, matchOf(transfer)) + whereabouts + "; ";
   return text + describePresent(transfer);
 }
 

@@ -48,14 +48,14 @@ static Capabilities getCapabilities(bool isFast) {
 /// The limit of waits for all processes outside of programs: the timeout, and
 /// at least 10 s, which a busy host needs to start a process, or a rank to
 /// compile the program for all.
-static int64_t meetingTimeoutNs(const Environment &environment) {
+static int64_t exchangeTimeoutNs(const Environment &environment) {
   constexpr int64_t leastNs = int64_t(10000) * 1000 * 1000;
   return std::max(leastNs, environment.config.timeoutNs);
 }
 
 /// Waits until all processes have started, before the first call that blocks.
 static void meet(const Environment &environment) {
-  int64_t timeoutNs = meetingTimeoutNs(environment);
+  int64_t timeoutNs = exchangeTimeoutNs(environment);
   MPI_Request request = MPI_REQUEST_NULL;
   checkMPI(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
   int64_t beginNs = environment.now();
@@ -169,7 +169,7 @@ std::vector<int32_t> MPIEngine::findAbsent(Pause &pause) {
     if (other == rank)
       continue;
     auto answer = inquiry.answers.find(other);
-    if (answer == inquiry.answers.end() || answer->second.meetings < meetings)
+    if (answer == inquiry.answers.end() || answer->second.exchanges < exchanges)
       absent.push_back(other);
     if (answer != inquiry.answers.end() && answer->second.running)
       return {};
@@ -178,7 +178,7 @@ std::vector<int32_t> MPIEngine::findAbsent(Pause &pause) {
 }
 
 void MPIEngine::complete(Requests &requests, Pause &pause, const char *what) {
-  int64_t timeoutNs = meetingTimeoutNs(environment);
+  int64_t timeoutNs = exchangeTimeoutNs(environment);
   int64_t beginNs = environment.now(), sinceNs = beginNs;
   while (true) {
     if (isDead)
@@ -212,7 +212,7 @@ std::vector<std::string> MPIEngine::exchange(const std::string &bytes) {
   if (size == 1)
     return {bytes};
   Pause pause(*this);
-  ++meetings;
+  ++exchanges;
   constexpr const char *what = "exchange data between processes";
   auto own = static_cast<int64_t>(bytes.size());
   std::vector<int64_t> sizes(static_cast<size_t>(size));
@@ -245,7 +245,7 @@ void MPIEngine::prepare(const std::vector<RankSpecs> &specsOfRanks) {
   for (const CommunicatorSpec &spec : specs)
     needed.push_back(spec.size() > 1 && !findOrAdd(spec).isMade());
   Pause pause(*this);
-  ++meetings;
+  ++exchanges;
   constexpr const char *what = "make the communicators of a program";
   Requests requests;
   checkMPI(MPI_Iallreduce(needed.data(), agreed.data(),

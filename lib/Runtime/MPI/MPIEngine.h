@@ -200,7 +200,7 @@ private:
   std::vector<std::pair<Queue *, MPICommunicator *>> busy;
 
   int64_t ended = 0;     ///< Invocations that the rank has ended.
-  int64_t meetings = 0;  ///< Calls of prepare and exchange.
+  int64_t exchanges = 0; ///< Calls of prepare and exchange.
   int64_t waitCount = 0; ///< Waits that had to wait.
   bool running = false;
   Transfer *blockedOn = nullptr;

@@ -43,17 +43,16 @@ std::string braid::rt::listRanks(const std::vector<int32_t> &ranks) {
 }
 
 /// `collective number 3`, or `otherwise` for a message.
-static std::string describeNumber(const Meeting &meeting,
-                                  const char *otherwise) {
-  return meeting.isMessage
+static std::string describeNumber(const Match &match, const char *otherwise) {
+  return match.isMessage
              ? std::string(otherwise)
-             : "collective number " + std::to_string(meeting.sequence);
+             : "collective number " + std::to_string(match.sequence);
 }
 
 /// `collective number 3 of group @tp`.
-static std::string describeMeeting(const Meeting &meeting) {
-  return describeNumber(meeting, "its side of the message") + " of group @" +
-         meeting.group;
+static std::string describeMatch(const Match &match) {
+  return describeNumber(match, "its side of the message") + " of group @" +
+         match.group;
 }
 
 std::string braid::rt::describeWaiting(const std::vector<int32_t> &ranks,
@@ -63,23 +62,21 @@ std::string braid::rt::describeWaiting(const std::vector<int32_t> &ranks,
 }
 
 std::string braid::rt::describeMissing(const std::vector<int32_t> &ranks,
-                                       const Meeting &meeting) {
+                                       const Match &match) {
   return listRanks(ranks) + (ranks.size() == 1 ? " has" : " have") +
-         " not started " + describeMeeting(meeting);
+         " not started " + describeMatch(match);
 }
 
-std::string braid::rt::describeDeparted(int32_t rank, const Meeting &meeting) {
+std::string braid::rt::describeDeparted(int32_t rank, const Match &match) {
   return "rank " + std::to_string(rank) +
-         " has ended its program without starting " + describeMeeting(meeting);
+         " has ended its program without starting " + describeMatch(match);
 }
 
-std::string
-braid::rt::describeDisagreement(const Meeting &meeting, int32_t firstRank,
-                                const std::string &firstOperation,
-                                int32_t secondRank,
-                                const std::string &secondOperation) {
-  return "the ranks of group @" + meeting.group + " disagree in " +
-         describeNumber(meeting, "a message") + ": rank " +
+std::string braid::rt::describeDisagreement(
+    const Match &match, int32_t firstRank, const std::string &firstOperation,
+    int32_t secondRank, const std::string &secondOperation) {
+  return "the ranks of group @" + match.group + " disagree in " +
+         describeNumber(match, "a message") + ": rank " +
          std::to_string(firstRank) + " runs " + firstOperation + ", rank " +
          std::to_string(secondRank) + " runs " + secondOperation;
 }

@@ -27,7 +27,7 @@ namespace braid::rt {
 
 /// A collective of a group, by its number from 1, or a message between two
 /// members.
-struct Meeting {
+struct Match {
   std::string group;
   bool isMessage = false;
   int64_t sequence = 0;
@@ -52,16 +52,16 @@ BRAID_RT_API std::string describeWaiting(const std::vector<int32_t> &ranks,
 
 /// `rank 1 has not started collective number 3 of group @tp`.
 BRAID_RT_API std::string describeMissing(const std::vector<int32_t> &ranks,
-                                         const Meeting &meeting);
+                                         const Match &match);
 
 /// `rank 1 has ended its program without starting collective number 3 of group
 /// @tp`.
-BRAID_RT_API std::string describeDeparted(int32_t rank, const Meeting &meeting);
+BRAID_RT_API std::string describeDeparted(int32_t rank, const Match &match);
 
 /// `the ranks of group @tp disagree in collective number 3: rank 0 runs ...,
 /// rank 1 runs ...`.
 BRAID_RT_API std::string
-describeDisagreement(const Meeting &meeting, int32_t firstRank,
+describeDisagreement(const Match &match, int32_t firstRank,
                      const std::string &firstOperation, int32_t secondRank,
                      const std::string &secondOperation);
 

@@ -49,7 +49,7 @@ Interference braid::getInterference(int64_t costNs,
     return {};
   // An op whose arithmetic takes less than half of its time waits for memory.
   auto computeClass = compute.arithmeticNs >= costNs - compute.arithmeticNs
-                          ? ComputeClass::Product
+                          ? ComputeClass::Matmul
                           : ComputeClass::Elementwise;
   auto engine = !isOnEngine       ? LaneEngine::CopyEngine
                 : onLane.isOneWay ? LaneEngine::OneWayKernel

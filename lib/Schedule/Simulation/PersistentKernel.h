@@ -34,10 +34,10 @@
 // (Contention.h). The times of a kernel are on its own clock, which shows how
 // much of its cost has passed.
 //
-// Source: waits and times of products beside collectives on H200s, which
+// Source: waits and times of matmuls beside collectives on H200s, which
 // test/Unit/Schedule/Simulation/ContentionCells.json lists cell by cell. NCCL's
 // kernels come in clusters of 4 on Hopper unless their blocks are limited, and
-// then found no room beside a product on 108 of 132 multiprocessors, where
+// then found no room beside a matmul on 108 of 132 multiprocessors, where
 // kernels without clusters did.
 //
 //===----------------------------------------------------------------------===//

@@ -126,7 +126,7 @@ static void reduceInto(const ncclComm &comm, const Task &task,
 }
 
 //===----------------------------------------------------------------------===//
-// Meeting
+// Matching
 //===----------------------------------------------------------------------===//
 
 /// What members have to agree on.

@@ -82,8 +82,8 @@ TEST(HostDevice, ProductsWithAnEpilogueAreRefused) {
   World world(1);
   static float one = 1.0F;
   EXPECT_FALSE(world.run([](int32_t) {
-    braid_rt_product_options options = {BRAID_RT_F32, BRAID_RT_EPILOGUE_RELU, 0,
-                                        0, nullptr};
+    braid_rt_matmul_options options = {BRAID_RT_F32, BRAID_RT_EPILOGUE_RELU, 0,
+                                       0, nullptr};
     braid_rt_fused_matmul(BRAID_RT_F32, 0, 0, 1, 1, 1, 1, &one, 1, 0, &one, 1,
                           0, 0.0, &one, 1, 0, &options, nullptr);
   }));

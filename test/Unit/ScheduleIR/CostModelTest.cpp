@@ -72,8 +72,8 @@ struct KnownDuration
     work.addBytes(5000, 0);
     return work;
   }
-  std::optional<int64_t> getDurationNs(Operation *, StringRef hardware) const {
-    return hardware == "h100x8" ? std::optional<int64_t>(42) : std::nullopt;
+  std::optional<int64_t> getDurationNs(Operation *, StringRef machine) const {
+    return machine == "h100x8" ? std::optional<int64_t>(42) : std::nullopt;
   }
 };
 } // namespace
@@ -146,7 +146,7 @@ TEST_F(CostModelTest, AGroupOfAllIsTheWorld) {
   auto world = FlatSymbolRefAttr::get(&context, "world");
   EXPECT_EQ(CostModel({}).getGroupSize(op, world), 8);
   CostOptions options;
-  options.worldSize = 3;
+  options.ranks = 3;
   CostModel model(options);
   EXPECT_EQ(model.getGroupSize(op, world), 3);
   EXPECT_EQ(model.getGroupSize(op, FlatSymbolRefAttr::get(&context, "uneven")),
@@ -165,7 +165,7 @@ TEST_F(CostModelTest, TheLinkModelKnowsTheLinksOfTheHardware) {
   // Within a node: 14 steps of 600 ns, 2 * 7/8 MiB over 450 GB/s.
   EXPECT_EQ(CostModel(options).getCost(op).ns, 8400 + 4078);
   // Between nodes: 30 steps, 2 * 15/16 MiB over 50 GB/s.
-  options.worldSize = 16;
+  options.ranks = 16;
   EXPECT_EQ(CostModel(options).getCost(op).ns, 18000 + 39322);
   // What is asked for holds for both.
   options.linkLatencyNs = 0;
@@ -232,7 +232,7 @@ TEST_F(CostModelTest, ACollectiveOfNcclHoldsMultiprocessors) {
   EXPECT_EQ(demand.linkBytes, 117440512);   // 2 * 7/8 of 64 MiB
   EXPECT_EQ(demand.memoryBytes, 293601280); // 2.5 times that
   CostOptions options;
-  options.worldSize = 16;
+  options.ranks = 16;
   demand = CostModel(options).getDemand(op);
   EXPECT_EQ(demand.multiprocessors, 16);
   EXPECT_EQ(demand.linkBytes, 15728640); // 2 * 15/16 of it by 8 ports
@@ -262,15 +262,15 @@ TEST_F(CostModelTest, NamesTheSources) {
 
 TEST_F(CostModelTest, SettingsComeBeforeTheProgram) {
   parse(R"mlir(
-    module attributes {comm.hardware = "a100x8"} {
+    module attributes {comm.machine = "a100x8"} {
       func.func @f() { return }
     }
   )mlir");
   Operation *function = find("func.func");
   EXPECT_EQ(resolveCostOptions(function, {})->hardware->name, "a100x8");
   CostSettings settings;
-  settings.hardware = "h200x8";
-  settings.worldSize = 4;
+  settings.machine = "h200x8";
+  settings.ranks = 4;
   settings.dynamicSize = 7;
   settings.collectiveModel = CollectiveModelKind::Link;
   settings.linkLatency = "2us";
@@ -278,7 +278,7 @@ TEST_F(CostModelTest, SettingsComeBeforeTheProgram) {
   FailureOr<CostOptions> options = resolveCostOptions(function, settings);
   ASSERT_TRUE(succeeded(options));
   EXPECT_EQ(options->hardware->name, "h200x8");
-  EXPECT_EQ(options->worldSize, 4);
+  EXPECT_EQ(options->ranks, 4);
   EXPECT_EQ(options->sizes.dynamicSize, 7);
   EXPECT_EQ(options->collectiveModel, CollectiveModelKind::Link);
   EXPECT_EQ(options->linkLatencyNs, 2000.0);
@@ -420,7 +420,7 @@ TEST_F(CostModelTest, MeasurementsComeBeforeWhatTheEmbedderKnows) {
 // What compute takes of the machine
 //===----------------------------------------------------------------------===//
 
-TEST_F(CostModelTest, MatrixProductsDemandMultiprocessorsInTiles) {
+TEST_F(CostModelTest, MatmulsDemandMultiprocessorsInTiles) {
   parse(R"mlir(
     func.func @f(%a: tensor<8192x8192xbf16>, %d: tensor<8192x8192xbf16>) {
       %0 = linalg.matmul ins(%a, %a : tensor<8192x8192xbf16>, tensor<8192x8192xbf16>)
@@ -434,22 +434,22 @@ TEST_F(CostModelTest, MatrixProductsDemandMultiprocessorsInTiles) {
   CostOptions options;
   options.hardware = lookupHardware("h200x8");
   CostModel model(options);
-  Operation *product = find("linalg.matmul");
-  ResourceDemand demand = model.getDemand(product);
+  Operation *matmul = find("linalg.matmul");
+  ResourceDemand demand = model.getDemand(matmul);
   // 16 waves of 132 tiles, of which there are 2048.
-  EXPECT_EQ(model.getCost(product).ns, 1146019);
+  EXPECT_EQ(model.getCost(matmul).ns, 1146019);
   EXPECT_EQ(demand.arithmeticNs, 1146019);
   EXPECT_EQ(demand.tiles, 2048);
   // One operand twice, what is added to, and the result.
   EXPECT_EQ(demand.memoryBytes, int64_t{3} * 8192 * 8192 * 2);
   EXPECT_EQ(demand.multiprocessors, 0);
   // A cost that is given is that of the same arithmetic at another speed.
-  demand = model.getDemand(product->getNextNode());
+  demand = model.getDemand(matmul->getNextNode());
   EXPECT_EQ(demand.arithmeticNs, 3000000);
   EXPECT_EQ(demand.tiles, 2048);
   // Without multiprocessors there are no tiles.
   CostModel idealModel(ideal());
-  EXPECT_EQ(idealModel.getDemand(product).tiles, 0);
+  EXPECT_EQ(idealModel.getDemand(matmul).tiles, 0);
 }
 
 TEST_F(CostModelTest, MemoryBoundOpsDemandLittleArithmetic) {

@@ -51,7 +51,7 @@ private:
   static Key keyOf(const DumpEntry &entry) {
     return {entry.invocation, entry.queue, entry.sequence};
   }
-  static rt::Meeting meetingOf(const DumpEntry &entry) {
+  static rt::Match matchOf(const DumpEntry &entry) {
     return {entry.group, entry.isMessage, entry.sequence};
   }
 
@@ -137,7 +137,7 @@ private:
         if (entry->fingerprint == first->fingerprint ||
             !described.insert(entry->queue).second)
           continue;
-        say(rt::describeDisagreement(meetingOf(*entry), firstRank,
+        say(rt::describeDisagreement(matchOf(*entry), firstRank,
                                      first->operation, rank, entry->operation));
       }
     }
@@ -191,7 +191,7 @@ private:
     std::map<int32_t, std::string> awaited;
     for (const Late &late : findLate()) {
       if (!late.behind.empty())
-        say(rt::describeMissing(late.behind, meetingOf(*late.entry)) + "; " +
+        say(rt::describeMissing(late.behind, matchOf(*late.entry)) + "; " +
             rt::describeWaiting(late.waiting, late.entry->operation));
       if (!late.unknown.empty())
         say(rt::describeWaiting(late.waiting, late.entry->operation) +

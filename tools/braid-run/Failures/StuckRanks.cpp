@@ -14,9 +14,9 @@
 
 using namespace braid::run;
 
-StuckRanks::StuckRanks(braid_rt_world *world, std::chrono::seconds patience,
+StuckRanks::StuckRanks(braid_rt_world *world, std::chrono::seconds timeout,
                        bool dumps)
-    : world(world), patience(patience), dumps(dumps),
+    : world(world), timeout(timeout), dumps(dumps),
       thread([this]() { watch(); }) {}
 
 StuckRanks::~StuckRanks() {
@@ -37,8 +37,7 @@ void StuckRanks::watch() {
 }
 
 void StuckRanks::endIfStuck(std::string &text) const {
-  if (braid_rt_world_failing(world, text.data(), text.size()) <
-      patience.count())
+  if (braid_rt_world_failing(world, text.data(), text.size()) < timeout.count())
     return;
   if (dumps)
     braid_rt_world_dump(world, "failure of another rank");

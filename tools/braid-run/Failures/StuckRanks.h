@@ -20,11 +20,11 @@
 namespace braid::run {
 
 /// Ends the process with the messages of the failed ranks if other ranks of the
-/// same run have not ended after `patience`: a thread that computes cannot be
+/// same run have not ended after `timeout`: a thread that computes cannot be
 /// stopped. With `dumps` the other ranks write their last operations before.
 class StuckRanks {
 public:
-  StuckRanks(braid_rt_world *world, std::chrono::seconds patience, bool dumps);
+  StuckRanks(braid_rt_world *world, std::chrono::seconds timeout, bool dumps);
   ~StuckRanks();
   StuckRanks(const StuckRanks &) = delete;
   StuckRanks &operator=(const StuckRanks &) = delete;
@@ -34,7 +34,7 @@ private:
   void endIfStuck(std::string &text) const;
 
   braid_rt_world *const world;
-  const std::chrono::nanoseconds patience;
+  const std::chrono::nanoseconds timeout;
   const bool dumps;
   std::mutex mutex;
   std::condition_variable changed;

@@ -21,8 +21,8 @@
 
 using namespace braid::run;
 
-Processes::Processes(braid_rt_world *world, int64_t patienceNs)
-    : world(world), patienceNs(patienceNs), size(braid_rt_world_size(world)) {
+Processes::Processes(braid_rt_world *world, int64_t timeoutNs)
+    : world(world), timeoutNs(timeoutNs), size(braid_rt_world_size(world)) {
   const int32_t *first = nullptr;
   int32_t count = braid_rt_world_local_ranks(world, &first);
   ranks.assign(first, first + count);
@@ -33,12 +33,12 @@ namespace {
 /// another process may compute forever or may have died.
 class Watchdog {
 public:
-  Watchdog(const Failure &reason, int64_t patienceNs)
-      : failure(reason), thread([this, patienceNs]() {
+  Watchdog(const Failure &reason, int64_t timeoutNs)
+      : failure(reason), thread([this, timeoutNs]() {
           setPendingFailure(failure.what());
           std::unique_lock<std::mutex> lock(mutex);
           bool isInTime =
-              changed.wait_for(lock, std::chrono::nanoseconds(patienceNs),
+              changed.wait_for(lock, std::chrono::nanoseconds(timeoutNs),
                                [this]() { return isDone; });
           setPendingFailure(nullptr);
           if (isInTime)
@@ -81,7 +81,7 @@ std::vector<std::string> Processes::exchange(const std::string &bytes,
   };
   std::optional<Watchdog> watchdog;
   if (failure)
-    watchdog.emplace(*failure, patienceNs);
+    watchdog.emplace(*failure, timeoutNs);
   char error[4096] = "";
   if (braid_rt_world_exchange(world, bytes.data(),
                               static_cast<int64_t>(bytes.size()), receive, &all,

@@ -23,9 +23,9 @@ namespace braid::run {
 /// order. A world with one process sends nothing.
 class Processes {
 public:
-  /// `patienceNs`: the time that a failed process waits for the others before
+  /// `timeoutNs`: the time that a failed process waits for the others before
   /// it prints its own error and ends.
-  Processes(braid_rt_world *world, int64_t patienceNs);
+  Processes(braid_rt_world *world, int64_t timeoutNs);
 
   /// True if this process runs rank 0, which compiles, prints and writes
   /// traces.
@@ -57,7 +57,7 @@ public:
 
 private:
   braid_rt_world *world;
-  int64_t patienceNs;
+  int64_t timeoutNs;
   int32_t size;
   std::vector<int32_t> ranks;
 };

@@ -64,7 +64,7 @@ static World makeWorld(const Options &options, const std::string &engine,
 /// The time that a failed process waits for the messages of the others. The
 /// launcher ends a job after the end of the first process, and takes about a
 /// second.
-static constexpr int64_t patienceNs = 300 * 1000 * 1000;
+static constexpr int64_t timeoutNs = 300 * 1000 * 1000;
 
 static braid_rt_config makeConfig(const Options &options,
                                   const std::string &engine) {
@@ -82,16 +82,16 @@ static braid_rt_config makeConfig(const Options &options,
 
 /// The time for which a failed run waits for its other ranks. NCCL may need 20
 /// s to end its communicators.
-static constexpr std::chrono::seconds hostPatience{1}, devicePatience{25};
+static constexpr std::chrono::seconds hostTimeout{1}, deviceTimeout{25};
 
 Runner::Runner(const Options &options, const std::string &engine,
                const Launcher &launcher)
     : config(makeConfig(options, engine)),
       world(makeWorld(options, engine, launcher, config)),
-      processes(world.get(), patienceNs) {
+      processes(world.get(), timeoutNs) {
   if (processes.localRanks().size() > 1)
     stuckRanks.emplace(world.get(),
-                       isHostMemory() ? hostPatience : devicePatience,
+                       isHostMemory() ? hostTimeout : deviceTimeout,
                        !options.flightRecorder.empty());
 }
 

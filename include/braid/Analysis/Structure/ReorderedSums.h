@@ -38,7 +38,7 @@ void recordPlan(mlir::Operation *op,
                 llvm::ArrayRef<mlir::NamedAttribute> resources);
 
 /// Who adds.
-enum class SumKind { Collective, Product };
+enum class SumKind { Collective, Matmul };
 
 /// A sum of a program that may be added in another order than in the program as
 /// written.
@@ -48,7 +48,7 @@ struct ReorderedSum {
   std::string operation; ///< `all_reduce sum`, `linalg.matmul`.
   std::string divided;   ///< `in 4 chunks`; empty: the op as written.
   std::string planned;   ///< `8 CTAs`; empty: no resources of its own.
-  mlir::Type element;    ///< Of the result of a product.
+  mlir::Type element;    ///< Of the result of a matmul.
   /// Of a collective: the members of the largest list of its group, 0 for all
   /// ranks of the world.
   int64_t members = 0;

@@ -26,7 +26,7 @@ bool isUniform(mlir::Value value);
 
 /// Tells where the order of collectives may be chosen freely: in blocks that
 /// all ranks of a group reach with the same text around them, so that one order
-/// is the same on all of them. Where ranks may take different ways, a rank on
+/// is the same on all of them. Where ranks may take different paths, a rank on
 /// one meets a rank on the other in the same collective, and both texts have to
 /// keep the order that they were written in.
 ///

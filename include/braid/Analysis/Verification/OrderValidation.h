@@ -38,7 +38,7 @@ struct OrderClaim {
 /// - each value stands before its uses;
 /// - accesses of which one writes, to memory that may be the same, keep their
 ///   order, starts and waits among them;
-/// - where ranks may take different ways, starts keep their order, and each
+/// - where ranks may take different paths, starts keep their order, and each
 ///   wait stands after the starts that it stood after;
 /// - everywhere, each wait stands after the messages that it stood after, and a
 ///   wait for a message after all starts that it stood after;

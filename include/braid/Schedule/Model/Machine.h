@@ -69,7 +69,7 @@ struct Interference {
 /// The compute and the engines whose interference is told apart. Kernels of
 /// all_reduce move data in both directions; matmuls slow down kernels that move
 /// data in one direction, those of all other collectives, by more.
-enum class ComputeClass : uint8_t { Product, Elementwise };
+enum class ComputeClass : uint8_t { Matmul, Elementwise };
 enum class LaneEngine : uint8_t { Kernel, CopyEngine, OneWayKernel };
 
 /// What the blocks of operations that come one by one take from persistent

@@ -103,12 +103,12 @@ static bool areEqual(ArrayRef<Elements> results) {
 namespace {
 
 /// The values of one operation: what its members have, and what each gets.
-class Meeting {
+class MatchedCollective {
 public:
   /// `sources` has the elements of each member, or the one that all elements
   /// are, if it `isUniform`; `id` is that of the operation.
-  Meeting(comm::CollectiveOpInterface op, Value source,
-          std::vector<Elements> sources, bool isUniform, uint64_t id)
+  MatchedCollective(comm::CollectiveOpInterface op, Value source,
+                    std::vector<Elements> sources, bool isUniform, uint64_t id)
       : op(op), source(source), sources(std::move(sources)),
         isUniform(isUniform), id(id),
         type(getElementTypeOrSelf(source.getType())) {}
@@ -143,25 +143,25 @@ private:
 
 } // namespace
 
-TypedAttr Meeting::getKnown(unsigned member, size_t index) {
+TypedAttr MatchedCollective::getKnown(unsigned member, size_t index) {
   return scalars.evaluateNumber(sources[member][index]);
 }
 
-PathValue Meeting::take(unsigned member, size_t index) {
+PathValue MatchedCollective::take(unsigned member, size_t index) {
   if (TypedAttr number = getKnown(member, index))
     return makeConstant(number);
   return getUnknownScalar(source, type,
                           llvm::hash_combine(id, member, index, 23));
 }
 
-Elements Meeting::takeAll(unsigned member) {
+Elements MatchedCollective::takeAll(unsigned member) {
   Elements elements;
   for (size_t i = 0, e = sources[member].size(); i != e; ++i)
     elements.push_back(take(member, i));
   return elements;
 }
 
-PathValue Meeting::reduce(size_t index) {
+PathValue MatchedCollective::reduce(size_t index) {
   comm::ReductionKind kind = *op.getReductionKind();
   TypedAttr reduced = getKnown(0, index);
   for (unsigned member = 1; member < sources.size() && reduced; ++member) {
@@ -175,7 +175,7 @@ PathValue Meeting::reduce(size_t index) {
   return getUnknownScalar(source, type, llvm::hash_combine(id, index, 25));
 }
 
-std::optional<std::vector<Elements>> Meeting::compute() {
+std::optional<std::vector<Elements>> MatchedCollective::compute() {
   const comm::CollectiveTraits &traits = op.getCollectiveTraits();
   ArrayRef<int64_t> sizes = cast<ShapedType>(source.getType()).getShape();
   int64_t numMembers = sources.size(), dim = op.getSplitDim();
@@ -271,12 +271,12 @@ void CollectiveValues::close() {
 }
 
 void CollectiveValues::addValues(ArrayRef<const RankTrace *> traces,
-                                 ArrayRef<Member> meeting, unsigned position,
+                                 ArrayRef<Member> matched, unsigned position,
                                  Table &table) {
   auto get = [&](Member member) -> const StartedOperation & {
     return traces[member.rank]->operations[member.operation];
   };
-  const StartedOperation &first = get(meeting.front());
+  const StartedOperation &first = get(matched.front());
   auto start = cast<comm::AsyncStartOpInterface>(first.op.getOperation());
   for (size_t index = 0, e = first.inputs.size(); index != e; ++index) {
     Value source = start.getSources()[index];
@@ -284,7 +284,7 @@ void CollectiveValues::addValues(ArrayRef<const RankTrace *> traces,
     if (!hasKnownElements(source.getType()) && !isUniform)
       continue;
     std::vector<Elements> sources;
-    for (Member member : meeting) {
+    for (Member member : matched) {
       const StartedOperation &operation = get(member);
       auto other =
           cast<comm::AsyncStartOpInterface>(operation.op.getOperation());
@@ -299,16 +299,17 @@ void CollectiveValues::addValues(ArrayRef<const RankTrace *> traces,
       else
         break;
     }
-    if (sources.size() != meeting.size())
+    if (sources.size() != matched.size())
       continue;
     uint64_t id = llvm::hash_combine(first.op.getOperation(), position, index);
     std::optional<std::vector<Elements>> results =
-        Meeting(first.op, source, std::move(sources), isUniform, id).compute();
+        MatchedCollective(first.op, source, std::move(sources), isUniform, id)
+            .compute();
     if (!results)
       continue;
     // Every rank has to be followed that gets something of its own.
     bool differ = !areEqual(*results);
-    for (auto [member, elements] : llvm::zip_equal(meeting, *results)) {
+    for (auto [member, elements] : llvm::zip_equal(matched, *results)) {
       if (differ)
         for (PathValue &element : elements) {
           auto scalar = std::make_shared<PathValue::Scalar>(*element.scalar);
@@ -345,17 +346,17 @@ bool CollectiveValues::update(ArrayRef<const RankTrace *> traces) {
     for (const std::vector<Member> &list : lists)
       count = std::min(count, list.size());
     for (size_t position = 0; position != count; ++position) {
-      SmallVector<Member> meeting;
+      SmallVector<Member> matched;
       for (const std::vector<Member> &list : lists)
-        meeting.push_back(list[position]);
+        matched.push_back(list[position]);
       // What comes after a difference never runs.
-      if (!llvm::all_equal(llvm::map_range(meeting, [&](Member member) {
+      if (!llvm::all_equal(llvm::map_range(matched, [&](Member member) {
             comm::CollectiveOpInterface op =
                 traces[member.rank]->operations[member.operation].op;
             return op.getCollectiveKind();
           })))
         break;
-      addValues(traces, meeting, position, table);
+      addValues(traces, matched, position, table);
     }
   }
   bool isSame = llvm::equal(table, values, [](const auto &a, const auto &b) {

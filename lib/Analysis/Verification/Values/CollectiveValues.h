@@ -48,7 +48,7 @@ private:
     unsigned operation;
   };
   static void addValues(llvm::ArrayRef<const RankTrace *> traces,
-                        llvm::ArrayRef<Member> meeting, unsigned position,
+                        llvm::ArrayRef<Member> matched, unsigned position,
                         Table &table);
 
   Table values;

@@ -125,12 +125,12 @@ static LogicalResult verifySplitList(Operation *op, StringRef list,
       return failure();
   if (llvm::any_of(sizes, ShapedType::isDynamic))
     return success();
-  // All ranks run the same text, so different constants cannot match.
+  // All ranks run the same program, so different constants cannot match.
   if (!llvm::all_equal(sizes))
-    return op->emitOpError()
-           << "has " << list << " [" << sizes
-           << "], expected equal constants as every member runs the same text; "
-              "a matrix or index values may differ";
+    return op->emitOpError() << "has " << list << " [" << sizes
+                             << "], expected equal constants as every member "
+                                "runs the same program; "
+                                "a matrix or index values may differ";
   if (!isCompatibleSize(sum, dimSize))
     return op->emitOpError()
            << "has " << list << " [" << sizes << "] of sum " << sum

@@ -57,11 +57,11 @@ public:
   void wake();
 
 private:
-  /// The meeting and the number of an operation.
+  /// The match and the number of an operation.
   using Key = std::pair<uint64_t, int64_t>;
 
   static Key keyOf(const OpenOperation &operation) {
-    return {operation.meeting, operation.sequence};
+    return {operation.match, operation.sequence};
   }
   std::vector<int32_t> findMissing(const OpenOperation &operation) const;
 

@@ -91,10 +91,10 @@ bool braid::rt::cuda::needsWindows(const LaneSpec &lane) {
 
 /// The thread blocks of a cluster of kernels with at most `ctas` thread blocks.
 /// A cluster needs several free multiprocessors at once, which are not
-/// available during a matmul. But products come in pairs, too: a product that
+/// available during a matmul. But matmuls come in pairs, too: a matmul that
 /// leaves 4 multiprocessors leaves two pairs, and single blocks would stand in
 /// four. Eight single blocks stand in four pairs on their own, and find room
-/// where a product in clusters of 8 leaves no pairs (docs/design/simulator.md).
+/// where a matmul in clusters of 8 leaves no pairs (docs/design/simulator.md).
 static int clusterSizeOf(int32_t ctas) {
   constexpr int32_t mostInPairs = 4;
   return ctas <= mostInPairs && ctas % 2 == 0 ? 2 : 0;

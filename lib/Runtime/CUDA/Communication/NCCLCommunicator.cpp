@@ -328,12 +328,12 @@ void NCCLCommunicator::meetMessage(const Flight &flight) {
   if (!other)
     return;
   Failure failure;
-  Meeting meeting = {spec.name, true, flight.sequence};
+  Match match = {spec.name, true, flight.sequence};
   bool otherFirst = other->rank < rank.rank;
   std::string own = describeOperation(operation);
   std::string others = describeOperation(other->call->operation);
   failure.text = describeDisagreement(
-      meeting, otherFirst ? other->rank : rank.rank, otherFirst ? others : own,
+      match, otherFirst ? other->rank : rank.rank, otherFirst ? others : own,
       otherFirst ? rank.rank : other->rank, otherFirst ? own : others);
   failure.members = {rank.rank, other->rank};
   rank.engine.fail(failure);

@@ -119,9 +119,9 @@ void CudaRank::endWait() {
   awaitedStream = nullptr;
 }
 
-int32_t CudaRank::chooseAlgorithm(const std::string &product,
+int32_t CudaRank::chooseAlgorithm(const std::string &matmul,
                                   const std::function<int32_t()> &measure) {
-  return engine.chooseAlgorithm(*this, product, measure);
+  return engine.chooseAlgorithm(*this, matmul, measure);
 }
 
 void CudaRank::replaces(const Replacement &replacement) {
@@ -206,7 +206,7 @@ void CudaRank::throwIfFailed() {
             failure.sequence == 0
                 ? flight.finishedNs == 0 && flight.startedNs < oldestNs
                 : flight.sequence == failure.sequence &&
-                      describe(communicator, flight).meeting == failure.meeting;
+                      describe(communicator, flight).match == failure.match;
         if (!isIt)
           continue;
         oldestNs = flight.startedNs;
@@ -421,7 +421,7 @@ OpenOperation CudaRank::describe(const NCCLCommunicator &communicator,
   open.fingerprint = flight.call->fingerprint;
   uint64_t id = communicator.rendezvous->id;
   open.lane = open.isMessage ? ~id : id;
-  open.meeting = open.ownQueue = open.otherQueue = id;
+  open.match = open.ownQueue = open.otherQueue = id;
   open.members = spec.ranks;
   open.text = describeOperation(operation);
   if (!operation.operands.empty()) {
@@ -432,7 +432,7 @@ OpenOperation CudaRank::describe(const NCCLCommunicator &communicator,
     bool sends = operation.kind == BRAID_RT_SEND;
     int32_t peer = spec.ranks[static_cast<size_t>(operation.peer)];
     int32_t from = sends ? rank : peer, to = sends ? peer : rank;
-    open.meeting = messageQueue(id, from, to, "");
+    open.match = messageQueue(id, from, to, "");
     open.ownQueue = messageQueue(id, from, to, sends ? " sent" : " received");
     open.otherQueue = messageQueue(id, from, to, sends ? " received" : " sent");
     open.members = {from, to};
@@ -525,8 +525,8 @@ void CudaRank::noteFailure() {
 void CudaRank::abortCommunicators() {
   // The rank's thread usually returns from NCCL within this time. If NCCL waits
   // for another rank, the abort makes it return.
-  constexpr auto patience = std::chrono::milliseconds(1000);
-  auto deadline = std::chrono::steady_clock::now() + patience;
+  constexpr auto timeout = std::chrono::milliseconds(1000);
+  auto deadline = std::chrono::steady_clock::now() + timeout;
   std::unique_lock<std::mutex> issue(issuing, std::defer_lock);
   while (!issue.try_lock() && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::microseconds(100));

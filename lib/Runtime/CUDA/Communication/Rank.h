@@ -51,7 +51,7 @@ public:
   void waitsFor(Stream stream) override;
   void endWait() override;
   void enqueues() override;
-  int32_t chooseAlgorithm(const std::string &product,
+  int32_t chooseAlgorithm(const std::string &matmul,
                           const std::function<int32_t()> &measure) override;
   void replaces(const Replacement &replacement) override;
 

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Device/ComputeCalls.h"
+#include "CUDA/Device/Matmuls.h"
 #include "CUDA/Device/Memory.h"
 #include "CUDA/Device/Modules.h"
-#include "CUDA/Device/Products.h"
 
 #include <cstring>
 
@@ -17,7 +17,7 @@ using namespace braid::rt;
 using namespace braid::rt::cuda;
 
 namespace {
-enum class Kind : uint64_t { Launch, Product, Copy, Write };
+enum class Kind : uint64_t { Launch, Matmul, Copy, Write };
 } // namespace
 
 template <typename T> static uint64_t toWord(const T &value) {
@@ -91,48 +91,47 @@ static void makeLaunch(Modules &modules, const uint64_t *words) {
 }
 
 //===----------------------------------------------------------------------===//
-// Products
+// Matmuls
 //===----------------------------------------------------------------------===//
 
 /// Visits every field: the padding of the struct has no defined value.
-template <typename Product, typename Visit>
-static void forEachField(Product &product, Visit visit) {
-  visit(product.dtype);
-  visit(product.transposeA);
-  visit(product.transposeB);
-  visit(product.batch);
-  visit(product.m);
-  visit(product.n);
-  visit(product.k);
-  visit(product.lda);
-  visit(product.ldb);
-  visit(product.beta);
-  visit(product.ldc);
-  visit(product.strideA);
-  visit(product.strideB);
-  visit(product.strideC);
-  visit(product.options.resultDtype);
-  visit(product.options.epilogue);
-  visit(product.options.multiprocessors);
-  visit(product.options.reserved);
-  visit(product.options.bias);
+template <typename Matmul, typename Visit>
+static void forEachField(Matmul &matmul, Visit visit) {
+  visit(matmul.dtype);
+  visit(matmul.transposeA);
+  visit(matmul.transposeB);
+  visit(matmul.batch);
+  visit(matmul.m);
+  visit(matmul.n);
+  visit(matmul.k);
+  visit(matmul.lda);
+  visit(matmul.ldb);
+  visit(matmul.beta);
+  visit(matmul.ldc);
+  visit(matmul.strideA);
+  visit(matmul.strideB);
+  visit(matmul.strideC);
+  visit(matmul.options.resultDtype);
+  visit(matmul.options.epilogue);
+  visit(matmul.options.multiprocessors);
+  visit(matmul.options.reserved);
+  visit(matmul.options.bias);
 }
 
-void braid::rt::cuda::encodeProduct(CallWords &words,
-                                    const MatrixProduct &product, const void *a,
-                                    const void *b, void *c) {
-  begin(words, Kind::Product);
-  forEachField(product,
+void braid::rt::cuda::encodeMatmul(CallWords &words, const Matmul &matmul,
+                                   const void *a, const void *b, void *c) {
+  begin(words, Kind::Matmul);
+  forEachField(matmul,
                [&](const auto &field) { words.push_back(toWord(field)); });
   words.insert(words.end(), {toWord(a), toWord(b), toWord(c)});
 }
 
-static void makeProduct(Products &products, const uint64_t *words) {
-  MatrixProduct product = {};
-  forEachField(product, [&](auto &field) { fromWord(*words++, field); });
-  products.multiply(product, readWord<const void *>(words),
-                    readWord<const void *>(words + 1),
-                    readWord<void *>(words + 2));
+static void makeMatmul(Matmuls &matmuls, const uint64_t *words) {
+  Matmul matmul = {};
+  forEachField(matmul, [&](auto &field) { fromWord(*words++, field); });
+  matmuls.multiply(matmul, readWord<const void *>(words),
+                   readWord<const void *>(words + 1),
+                   readWord<void *>(words + 2));
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,8 +158,8 @@ void braid::rt::cuda::makeCall(const CallTargets &targets,
   switch (kind) {
   case Kind::Launch:
     return makeLaunch(targets.modules, words);
-  case Kind::Product:
-    return makeProduct(targets.products, words);
+  case Kind::Matmul:
+    return makeMatmul(targets.matmuls, words);
   case Kind::Copy:
     return targets.memory.copy(readWord<DevicePointer>(words),
                                readWord<DevicePointer>(words + 1),

@@ -19,7 +19,7 @@ namespace braid::rt::cuda {
 
 class DeviceMemory;
 class Modules;
-class Products;
+class Matmuls;
 
 /// A call that puts work into the compute stream, with all its arguments. Equal
 /// words are equal calls.
@@ -31,8 +31,8 @@ using CallWords = std::vector<uint64_t>;
 void encodeLaunch(CallWords &words, const braid_rt_kernel &kernel,
                   const LaunchSize &size, void **arguments,
                   const std::vector<size_t> &sizes);
-void encodeProduct(CallWords &words, const MatrixProduct &product,
-                   const void *a, const void *b, void *c);
+void encodeMatmul(CallWords &words, const Matmul &matmul, const void *a,
+                  const void *b, void *c);
 void encodeCopy(CallWords &words, DevicePointer destination,
                 DevicePointer source, int64_t bytes);
 void encodeWrite(CallWords &words, DevicePointer device, const void *host,
@@ -41,7 +41,7 @@ void encodeWrite(CallWords &words, DevicePointer device, const void *host,
 /// The parts of a device that make these calls.
 struct CallTargets {
   Modules &modules;
-  Products &products;
+  Matmuls &matmuls;
   DeviceMemory &memory;
 };
 

@@ -12,9 +12,9 @@
 #include "CUDA/Device/ComputeGraphs.h"
 #include "CUDA/Device/Graphs.h"
 #include "CUDA/Device/HoldMultiprocessors.h"
+#include "CUDA/Device/Matmuls.h"
 #include "CUDA/Device/Memory.h"
 #include "CUDA/Device/Modules.h"
-#include "CUDA/Device/Products.h"
 
 #include <algorithm>
 #include <charconv>
@@ -38,13 +38,13 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
       deviceMemory(std::make_unique<DeviceMemory>(gpuState)),
       buffers(std::make_unique<BufferPool>(gpuState, *deviceMemory)),
       modules(std::make_unique<Modules>(gpuState, *deviceMemory)),
-      products(std::make_unique<Products>(blas, gpuState, *deviceMemory)),
+      matmuls(std::make_unique<Matmuls>(blas, gpuState, *deviceMemory)),
       graphs(std::make_unique<Graphs>(gpuState)),
       held(std::make_unique<HeldMultiprocessors>(gpuState, *deviceMemory)) {
   // Whole graphs contain the calls, and traces measure each call.
   if (options.computeGraphs && !options.graphs && !gpuState.timeline)
     computeGraphs = std::make_unique<ComputeGraphs>(
-        gpuState, CallTargets{*modules, *products, *deviceMemory},
+        gpuState, CallTargets{*modules, *matmuls, *deviceMemory},
         options.computeGraphs);
   try {
     for (Event *event : {&invocation.begun, &invocation.ended})
@@ -69,7 +69,7 @@ CudaDevice::~CudaDevice() {
   graphs.reset();
   computeGraphs.reset();
   buffers.reset();
-  products.reset();
+  matmuls.reset();
   modules.reset();
   try {
     deviceMemory->free(arenaBase);
@@ -132,11 +132,11 @@ void CudaDevice::prepare(const braid_rt_program &program) {
   bool grows = device.arenaBytes > arenaBytes;
   deviceMemory->checkAvailable(
       Modules::constantBytes(device) + (grows ? device.arenaBytes : 0) +
-          (products->isPrepared() ? 0 : Products::workspaceBytes),
+          (matmuls->isPrepared() ? 0 : Matmuls::workspaceBytes),
       "the program", grows ? arenaBytes : 0);
   deviceMemory->prepare();
   modules->load(program);
-  products->prepare();
+  matmuls->prepare();
   if (grows) {
     deviceMemory->free(arenaBase);
     arenaBase = 0;
@@ -267,7 +267,7 @@ std::vector<DeviceEvent> CudaDevice::takeEvents() {
 }
 
 /// `matmul 64x32x16 bf16`, with the batch in front where there is one.
-static std::string nameProduct(const MatrixProduct &p) {
+static std::string nameMatmul(const Matmul &p) {
   const char *dtype = braid_rt_dtype_name(p.dtype);
   return "matmul " + (p.batch == 1 ? "" : std::to_string(p.batch) + "x") +
          std::to_string(p.m) + "x" + std::to_string(p.n) + "x" +
@@ -334,12 +334,12 @@ void CudaDevice::launch(const braid_rt_kernel &kernel, const LaunchSize &size,
          [&]() { modules->launch(kernel, size, arguments, argumentCount); });
 }
 
-void CudaDevice::multiply(const MatrixProduct &product, const void *a,
-                          const void *b, void *c) {
-  if (waits([&]() { encodeProduct(call, product, a, b, c); }))
+void CudaDevice::multiply(const Matmul &matmul, const void *a, const void *b,
+                          void *c) {
+  if (waits([&]() { encodeMatmul(call, matmul, a, b, c); }))
     return;
-  traced({BRAID_RT_EVENT_KERNEL, nameProduct(product)},
-         [&]() { products->multiply(product, a, b, c); });
+  traced({BRAID_RT_EVENT_KERNEL, nameMatmul(matmul)},
+         [&]() { matmuls->multiply(matmul, a, b, c); });
 }
 
 void CudaDevice::copy(void *destination, const void *source, int64_t bytes) {

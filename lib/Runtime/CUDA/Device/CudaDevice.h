@@ -26,7 +26,7 @@ class DeviceMemory;
 class Graphs;
 class HeldMultiprocessors;
 class Modules;
-class Products;
+class Matmuls;
 } // namespace cuda
 
 /// One GPU of a rank. Functions for the launcher make the device's primary
@@ -63,7 +63,7 @@ public:
   bool detachBuffer(void *buffer) override;
   int64_t releaseBuffers() override;
   void *computeStream() override;
-  void multiply(const MatrixProduct &product, const void *a, const void *b,
+  void multiply(const Matmul &matmul, const void *a, const void *b,
                 void *c) override;
   void *arena(int64_t bytes) override;
   void *allocateBuffer(int64_t bytes) override;
@@ -103,7 +103,7 @@ private:
   std::unique_ptr<cuda::DeviceMemory> deviceMemory;
   std::unique_ptr<cuda::BufferPool> buffers;
   std::unique_ptr<cuda::Modules> modules;
-  std::unique_ptr<cuda::Products> products;
+  std::unique_ptr<cuda::Matmuls> matmuls;
   std::unique_ptr<cuda::Graphs> graphs;
   std::unique_ptr<cuda::HeldMultiprocessors> held;
   std::unique_ptr<cuda::ComputeGraphs> computeGraphs; ///< Null: none.

@@ -55,9 +55,9 @@ DeviceOptions DeviceOptions::read(const Environment &environment) {
   options.computeGraphs = static_cast<int32_t>(
       getEngineNumber(environment, "compute-graphs", 8, 0, 128));
   options.tf32 = !isFirstChoice(environment, "matmul-precision", "f32", "tf32");
-  options.measureProducts =
+  options.measureMatmuls =
       isFirstChoice(environment, "matmul-tuning", "measure", "heuristic");
-  options.productMultiprocessors = static_cast<int32_t>(
+  options.matmulMultiprocessors = static_cast<int32_t>(
       getEngineNumber(environment, "matmul-multiprocessors", 0, 0, 4096));
   options.timeoutNs = environment.config.timeoutNs;
   options.trace = environment.config.trace;

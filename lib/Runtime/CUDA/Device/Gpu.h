@@ -45,13 +45,13 @@ public:
   /// blocks the thread if the stream holds too much work.
   virtual void enqueues() {}
 
-  /// Chooses the algorithm of a product, by its position in the library's list.
+  /// Chooses the algorithm of a matmul, by its position in the library's list.
   /// All ranks get the result of `measure` on the rank that finishes first. The
-  /// default is 0, the library's own choice. `product` describes the product
+  /// default is 0, the library's own choice. `matmul` describes the matmul
   /// and the device. The rank's thread calls this function at the first use of
-  /// a product; a rank without the product never calls it. The function must
+  /// a matmul; a rank without the matmul never calls it. The function must
   /// not wait for another rank's measurement, which may depend on this rank.
-  virtual int32_t chooseAlgorithm(const std::string &product,
+  virtual int32_t chooseAlgorithm(const std::string &matmul,
                                   const std::function<int32_t()> &measure);
 
   /// The rank uses something else than the program plans. Called once for each
@@ -65,11 +65,11 @@ struct DeviceOptions {
   /// compute-graphs=N: the fewest neighbouring calls that are launched as one
   /// graph; 0: none.
   int32_t computeGraphs = 0;
-  bool tf32 = false;           ///< matmul-precision=f32|tf32
-  bool measureProducts = true; ///< matmul-tuning=measure|heuristic
-  /// matmul-multiprocessors=N: the multiprocessors of products without a number
+  bool tf32 = false;          ///< matmul-precision=f32|tf32
+  bool measureMatmuls = true; ///< matmul-tuning=measure|heuristic
+  /// matmul-multiprocessors=N: the multiprocessors of matmuls without a number
   /// of their own; 0: all.
-  int32_t productMultiprocessors = 0;
+  int32_t matmulMultiprocessors = 0;
   int64_t timeoutNs = 0; ///< Of a wait for the device; 0: none.
   bool trace = false;    ///< The configuration enables traces.
   int64_t createdNs = 0; ///< When the world was created.

@@ -153,12 +153,12 @@ void HeldMultiprocessors::hold(int64_t blocks) {
   memory.toDevice(begins, none.data(), 2 * beginBytes());
   launch(single, blocks, begins, holdNs, stream);
   gpu.driver.check(gpu.driver.eventRecord(ended, stream), "cuEventRecord");
-  constexpr int64_t patienceNs = int64_t(1000) * 1000 * 1000;
+  constexpr int64_t timeoutNs = int64_t(1000) * 1000 * 1000;
   for (int64_t began = monotonicNs();;) {
     std::vector<uint64_t> times = readBegins(begins, blocks);
     if (std::count(times.begin(), times.end(), 0) == 0)
       return;
-    if (monotonicNs() - began > patienceNs)
+    if (monotonicNs() - began > timeoutNs)
       throw Error(gpu.name + " has not begun to hold " +
                   std::to_string(blocks) + " multiprocessors after 1 s");
   }

@@ -30,7 +30,7 @@ std::string Failure::encode() const {
       .put(text)
       .put(members)
       .put(cause)
-      .put(meeting)
+      .put(match)
       .put(sequence)
       .bytes;
 }
@@ -41,7 +41,7 @@ Failure Failure::decode(const std::string &bytes) {
   failure.text = reader.getText();
   failure.members = reader.getList<int32_t>();
   failure.cause = reader.get<int32_t>();
-  failure.meeting = reader.get<uint64_t>();
+  failure.match = reader.get<uint64_t>();
   failure.sequence = reader.get<int64_t>();
   reader.expectEnd();
   return failure;

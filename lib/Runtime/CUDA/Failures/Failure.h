@@ -20,8 +20,8 @@ struct Failure {
   std::string text;             ///< Without a prefix.
   std::vector<int32_t> members; ///< The members of the operation, if any.
   int32_t cause = -1;           ///< The rank that failed; -1: no single one.
-  /// The `meeting` of the OpenOperation that cannot end; 0: none.
-  uint64_t meeting = 0;
+  /// The `match` of the OpenOperation that cannot end; 0: none.
+  uint64_t match = 0;
   int64_t sequence = 0;
 
   /// True if the rank takes part in the failure. Other ranks fail as a

@@ -19,8 +19,7 @@ using namespace braid::rt::cuda;
 static const OpenOperation *findOpen(const RankStatus &status,
                                      const OpenOperation &operation) {
   for (const OpenOperation &other : status.open)
-    if (other.meeting == operation.meeting &&
-        other.sequence == operation.sequence)
+    if (other.match == operation.match && other.sequence == operation.sequence)
       return &other;
   return nullptr;
 }
@@ -36,7 +35,7 @@ static bool hasStarted(const RankStatus &member,
 static Failure failureOf(const OpenOperation &operation) {
   Failure failure;
   failure.members = operation.members;
-  failure.meeting = operation.meeting;
+  failure.match = operation.match;
   failure.sequence = operation.sequence;
   return failure;
 }
@@ -51,9 +50,9 @@ static Failure disagreement(const OpenOperation &a, int32_t rankOfA,
   // Names the lower rank first, so that all ranks report the same text.
   bool swap = rankOfB < rankOfA && more.empty();
   Failure failure = failureOf(a);
-  failure.text = (swap ? describeDisagreement(a.describeMeeting(), rankOfB,
+  failure.text = (swap ? describeDisagreement(a.describeMatch(), rankOfB,
                                               b.text, rankOfA, a.text)
-                       : describeDisagreement(a.describeMeeting(), rankOfA,
+                       : describeDisagreement(a.describeMatch(), rankOfA,
                                               a.text, rankOfB, b.text)) +
                  more;
   return failure;
@@ -101,7 +100,7 @@ braid::rt::cuda::compareMembers(const Statuses &statuses,
       hasStarted(other, operation))
     return std::nullopt;
   Failure failure = failureOf(operation);
-  failure.text = describeDeparted(member, operation.describeMeeting()) + "; " +
+  failure.text = describeDeparted(member, operation.describeMatch()) + "; " +
                  describeWaiting({rank}, operation.text);
   return failure;
 }
@@ -251,7 +250,7 @@ Failure braid::rt::cuda::describeTimedOut(const Statuses &statuses,
   failure.text = describeTimeout(timeoutNs);
   if (!missing.empty())
     failure.text +=
-        describeMissing(missing, late.describeMeeting()) + whereabouts + "; ";
+        describeMissing(missing, late.describeMatch()) + whereabouts + "; ";
   if (!silent.empty())
     failure.text += listRanks(silent) + (silent.size() == 1 ? " does" : " do") +
                     " not answer; ";

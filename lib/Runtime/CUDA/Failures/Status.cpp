@@ -14,7 +14,7 @@ using namespace braid::rt::cuda;
 
 static std::string encode(const OpenOperation &operation) {
   Writer writer;
-  writer.put(operation.meeting).put(operation.ownQueue);
+  writer.put(operation.match).put(operation.ownQueue);
   writer.put(operation.otherQueue).put(operation.lane).put(operation.group);
   writer.put(operation.isMessage).put(operation.awaited);
   writer.put(operation.members);
@@ -26,7 +26,7 @@ static std::string encode(const OpenOperation &operation) {
 static OpenOperation decodeOperation(const std::string &bytes) {
   Reader reader(bytes);
   OpenOperation operation;
-  operation.meeting = reader.get<uint64_t>();
+  operation.match = reader.get<uint64_t>();
   operation.ownQueue = reader.get<uint64_t>();
   operation.otherQueue = reader.get<uint64_t>();
   operation.lane = reader.get<uint64_t>();

@@ -24,7 +24,7 @@ namespace braid::rt::cuda {
 struct OpenOperation {
   /// Identifies the operation on all members: a communicator, or a sender and a
   /// receiver of a communicator. `ownQueue` counts the sides of messages.
-  uint64_t meeting = 0;
+  uint64_t match = 0;
   uint64_t ownQueue = 0, otherQueue = 0;
   uint64_t lane = 0; ///< Operations of a lane end in their order.
   std::string group; ///< The group's name.
@@ -39,7 +39,7 @@ struct OpenOperation {
   std::string text;                    ///< Of describeOperation.
   std::vector<int64_t> sent, expected; ///< Splits, by member.
 
-  Meeting describeMeeting() const { return {group, isMessage, sequence}; }
+  Match describeMatch() const { return {group, isMessage, sequence}; }
 };
 
 /// The status of a rank.

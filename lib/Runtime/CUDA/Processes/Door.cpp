@@ -1,4 +1,4 @@
-//===- Door.cpp - Where ranks come in ------------------------------------===//
+//===- Door.cpp - Where ranks come in -------------------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -106,9 +106,9 @@ void Door::acceptAll() {
 
 void Door::prove(Visitor &visitor, const Admit &admit, const Frame &frame) {
   Connection &connection = *visitor.connection;
-  if (visitor.hello.empty())
+  if (visitor.handshake.empty())
     return connection.reject("a proof comes before a greeting");
-  Introduction introduction(key, visitor.hello, visitor.challenge);
+  Introduction introduction(key, visitor.handshake, visitor.challenge);
   if (!isProof(frame.body, introduction.ofRank)) {
     connection.send({WrongKey, 0, 0, ""});
     return connection.reject("it does not know the job's key");
@@ -116,7 +116,7 @@ void Door::prove(Visitor &visitor, const Admit &admit, const Frame &frame) {
   connection.send(
       {Welcome, 0, 0, std::string(bytesOf(introduction.ofRankZero))});
   connection.seal(introduction.fromRankZero, introduction.toRankZero);
-  Greeting greeting = Greeting::decode(visitor.hello);
+  Greeting greeting = Greeting::decode(visitor.handshake);
   std::string refusal = admit(greeting);
   if (!refusal.empty()) {
     connection.send({Refused, 0, 0, refusal});
@@ -130,8 +130,8 @@ void Door::prove(Visitor &visitor, const Admit &admit, const Frame &frame) {
 
 void Door::hear(Visitor &visitor, const Admit &admit, Frame &&frame) {
   Connection &connection = *visitor.connection;
-  if (frame.kind == Hello && visitor.hello.empty())
-    visitor.hello = std::move(frame.body);
+  if (frame.kind == Handshake && visitor.handshake.empty())
+    visitor.handshake = std::move(frame.body);
   else if (frame.kind == Proof && !visitor.isAdmitted)
     prove(visitor, admit, frame);
   else

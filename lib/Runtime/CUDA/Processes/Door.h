@@ -1,4 +1,4 @@
-//===- Door.h - Where ranks come in ----------------------------*- C++ -*-===//
+//===- Door.h - Where ranks come in -----------------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -59,7 +59,7 @@ private:
   struct Visitor {
     std::unique_ptr<Connection> connection;
     std::string peer;
-    std::string challenge, hello;
+    std::string challenge, handshake;
     int64_t sinceNs = 0;
     bool isAdmitted = false;
   };

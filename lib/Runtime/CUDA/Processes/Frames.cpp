@@ -45,7 +45,8 @@ static constexpr struct {
   Rule rule;
 } rules[] = {
     {Challenge, {"Challenge", Side::OtherRank, false, 32, 32}},
-    {Hello, {"Hello", Side::RankZero, false, helloBytes, helloBytes}},
+    {Handshake,
+     {"Handshake", Side::RankZero, false, handshakeBytes, handshakeBytes}},
     {Proof, {"Proof", Side::RankZero, false, 32, 32}},
     {Welcome, {"Welcome", Side::OtherRank, false, 32, 32}},
     {WrongKey, {"WrongKey", Side::OtherRank, false, 0, 0}},

@@ -28,7 +28,7 @@ namespace braid::rt::cuda {
 enum FrameKind : uint32_t {
   // The introduction.
   Challenge, ///< From rank 0: a number that is used once.
-  Hello,     ///< To rank 0: the rank, its world, its job, another such number.
+  Handshake, ///< To rank 0: the rank, its world, its job, another such number.
   Proof,     ///< To rank 0: shows that the sender has the job's key.
   Welcome,   ///< From rank 0: shows the same.
   WrongKey,  ///< From rank 0: the proof is none.

@@ -43,14 +43,14 @@ Digest braid::rt::cuda::drawNonce() {
   return nonce;
 }
 
-Introduction::Introduction(const HmacKey &jobKey, const std::string &hello,
+Introduction::Introduction(const HmacKey &jobKey, const std::string &handshake,
                            const std::string &challenge) {
   // Each use has a name, so that no message can stand for another one.
   auto derive = [&](std::string_view use) {
     return jobKey.finish(jobKey.begin()
                              .add("Braid store 2: ")
                              .add(use)
-                             .add(hello)
+                             .add(handshake)
                              .add(challenge));
   };
   ofRank = derive("proof of a rank:");

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Rank 0 sends a challenge as soon as it has accepted a connection; at the same
-// time the rank says hello. Then the rank proves that it has the job's key, and
-// rank 0 proves the same. The key itself is never sent: a proof is an HMAC over
-// both messages, each with a number that is used once. Two other HMACs over
-// them are the keys of the seals of this connection.
+// time the rank says handshake. Then the rank proves that it has the job's key,
+// and rank 0 proves the same. The key itself is never sent: a proof is an HMAC
+// over both messages, each with a number that is used once. Two other HMACs
+// over them are the keys of the seals of this connection.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,12 +33,12 @@ struct Greeting {
   Digest nonce = {};
 
   std::string encode() const;
-  /// `bytes` are `helloBytes`.
+  /// `bytes` are `handshakeBytes`.
   static Greeting decode(const std::string &bytes);
 };
 
 /// The size of an encoded Greeting.
-constexpr size_t helloBytes = 2 * sizeof(int32_t) + 2 * sizeof(Digest);
+constexpr size_t handshakeBytes = 2 * sizeof(int32_t) + 2 * sizeof(Digest);
 
 /// A number that is used once, from the random numbers of the system. Throws an
 /// Error if there are none.
@@ -46,7 +46,7 @@ Digest drawNonce();
 
 /// What both sides compute from the job's key and the first two messages.
 struct Introduction {
-  Introduction(const HmacKey &jobKey, const std::string &hello,
+  Introduction(const HmacKey &jobKey, const std::string &handshake,
                const std::string &challenge);
 
   Digest ofRank, ofRankZero;       ///< The proofs.

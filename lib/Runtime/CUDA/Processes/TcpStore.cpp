@@ -29,7 +29,7 @@ static constexpr int64_t answerNs = int64_t(60) * 1000 * 1000 * 1000;
 static constexpr int64_t mostExchanges = 16;
 
 /// The time that an ending process waits for the others after a failure.
-static constexpr int64_t patienceNs = int64_t(1000) * 1000 * 1000;
+static constexpr int64_t failedTimeoutNs = int64_t(1000) * 1000 * 1000;
 
 std::unique_ptr<Store>
 braid::rt::cuda::createTcpStore(const Launch &launch, const JobKey &key,
@@ -77,7 +77,7 @@ TcpStore::~TcpStore() {
   // Rank 0 passes messages on until the others have left; it answers their
   // goodbye at once.
   int64_t deadlineNs =
-      monotonicNs() + (failure.empty() ? timeoutNs : patienceNs);
+      monotonicNs() + (failure.empty() ? timeoutNs : failedTimeoutNs);
   while (monotonicNs() < deadlineNs && !allHaveLeft())
     changed.wait_for(lock, std::chrono::milliseconds(20));
   stopping = true;
@@ -106,13 +106,13 @@ std::string TcpStore::introduce(Connection &server, int64_t beganNs,
   const std::string rankZero = "the store of rank 0 at " + place();
   Greeting greeting = {launch.rank, launch.size, sha256(launch.job),
                        drawNonce()};
-  const std::string hello = greeting.encode();
+  const std::string handshake = greeting.encode();
   std::optional<Introduction> expected;
   std::string refusal;
   bool isWelcome = false, isAccepted = false;
   auto hear = [&](Frame &&frame) {
     if (frame.kind == Challenge && !expected) {
-      expected.emplace(key, hello, frame.body);
+      expected.emplace(key, handshake, frame.body);
       server.send({Proof, 0, 0, std::string(bytesOf(expected->ofRank))});
     } else if (frame.kind == WrongKey) {
       refusal = rankZero + " has another key than this rank, which uses " +
@@ -133,7 +133,7 @@ std::string TcpStore::introduce(Connection &server, int64_t beganNs,
       server.reject("a message comes twice");
     }
   };
-  server.send({Hello, 0, 0, hello});
+  server.send({Handshake, 0, 0, handshake});
   while (!isAccepted && refusal.empty() && !server.closed()) {
     int64_t leftMs = (deadlineNs - monotonicNs()) / 1000000;
     if (leftMs <= 0)

@@ -61,7 +61,7 @@ void ActivityTimeline::add(const Activities::Activity &activity) {
     return;
   }
   Span &span = spans[found->second];
-  // The measurement of a product runs in a span, but on a stream of its own.
+  // The measurement of a matmul runs in a span, but on a stream of its own.
   if (!activity.node && activity.stream != span.stream)
     return;
   span.beginNs = span.beginNs ? std::min(span.beginNs, activity.beginNs)
@@ -75,11 +75,11 @@ bool ActivityTimeline::isComplete() const {
 }
 
 void ActivityTimeline::collect() {
-  constexpr int64_t patienceNs = int64_t(50) * 1000 * 1000;
+  constexpr int64_t maxIdleNs = int64_t(50) * 1000 * 1000;
   uint32_t id = activities.contextId(context);
   // A record that shares its buffer with work of another rank arrives after the
   // end of this work. Some spans have no work at all.
-  for (int64_t newsNs = monotonicNs(); monotonicNs() - newsNs < patienceNs;) {
+  for (int64_t newsNs = monotonicNs(); monotonicNs() - newsNs < maxIdleNs;) {
     std::vector<Activities::Activity> taken = activities.take(id);
     for (const Activities::Activity &activity : taken)
       add(activity);

@@ -11,7 +11,7 @@
 
 using namespace braid::rt;
 
-void braid::rt::checkProduct(const MatrixProduct &p) {
+void braid::rt::checkMatmul(const Matmul &p) {
   for (int64_t value : {p.batch, p.m, p.n, p.k, p.lda, p.ldb, p.ldc})
     if (value < 0)
       throw Error("matmul: a size or leading dimension is " +
@@ -35,29 +35,29 @@ void braid_rt_fused_matmul(int32_t dtype, int32_t transposeA,
                            int64_t strideA, const void *b, int64_t ldb,
                            int64_t strideB, double beta, void *c, int64_t ldc,
                            int64_t strideC,
-                           const braid_rt_product_options *options,
+                           const braid_rt_matmul_options *options,
                            const braid_rt_site *site) {
   leaveOnError([&](Context &context) {
-    MatrixProduct product = {dtype,
-                             transposeA != 0,
-                             transposeB != 0,
-                             batch,
-                             m,
-                             n,
-                             k,
-                             lda,
-                             ldb,
-                             beta,
-                             ldc,
-                             strideA,
-                             strideB,
-                             strideC,
-                             *options};
+    Matmul matmul = {dtype,
+                     transposeA != 0,
+                     transposeB != 0,
+                     batch,
+                     m,
+                     n,
+                     k,
+                     lda,
+                     ldb,
+                     beta,
+                     ldc,
+                     strideA,
+                     strideB,
+                     strideC,
+                     *options};
     context.atSite(site, [&]() {
-      checkProduct(product);
+      checkMatmul(matmul);
       if (batch != 0 && m != 0 && n != 0 &&
           !context.skips(BRAID_RT_SKIP_COMPUTE))
-        context.device.multiply(product, a, b, c);
+        context.device.multiply(matmul, a, b, c);
     });
   });
 }
@@ -68,8 +68,8 @@ void braid_rt_batch_matmul(int32_t dtype, int32_t transposeA,
                            int64_t strideA, const void *b, int64_t ldb,
                            int64_t strideB, double beta, void *c, int64_t ldc,
                            int64_t strideC, const braid_rt_site *site) {
-  braid_rt_product_options options = {dtype, BRAID_RT_EPILOGUE_NONE, 0, 0,
-                                      nullptr};
+  braid_rt_matmul_options options = {dtype, BRAID_RT_EPILOGUE_NONE, 0, 0,
+                                     nullptr};
   braid_rt_fused_matmul(dtype, transposeA, transposeB, batch, m, n, k, a, lda,
                         strideA, b, ldb, strideB, beta, c, ldc, strideC,
                         &options, site);

@@ -54,8 +54,8 @@ static Header headerOf(const char *text) {
     return std::string(text + sizeof(Header),
                        strnlen(text + sizeof(Header), most));
   };
-  Meeting meeting = {transfer.communicator.spec.name,
-                     transfer.queue.isMessages(), transfer.number};
+  Match match = {transfer.communicator.spec.name, transfer.queue.isMessages(),
+                 transfer.number};
   if (first < 0) {
     // A rank in an older invocation waits for ranks that have ended it.
     std::vector<int64_t> invocations;
@@ -65,11 +65,10 @@ static Header headerOf(const char *text) {
     auto oldest = std::min_element(invocations.begin(), invocations.end());
     transfer.state.store(Transfer::Refused);
     if (*oldest != *newest)
-      throw Error(
-          describeDeparted(ranks[newest - invocations.begin()], meeting) +
-          "; " +
-          describeWaiting({ranks[oldest - invocations.begin()]},
-                          textOf(oldest - invocations.begin())));
+      throw Error(describeDeparted(ranks[newest - invocations.begin()], match) +
+                  "; " +
+                  describeWaiting({ranks[oldest - invocations.begin()]},
+                                  textOf(oldest - invocations.begin())));
     first = 0;
     for (size_t i = 1; i < ranks.size(); ++i)
       if (headerOf(texts.data() + i * length).hash !=
@@ -79,7 +78,7 @@ static Header headerOf(const char *text) {
       }
   }
   transfer.state.store(Transfer::Refused);
-  throw Error(describeDisagreement(meeting, ranks[first], textOf(first),
+  throw Error(describeDisagreement(match, ranks[first], textOf(first),
                                    ranks[second], textOf(second)) +
               (explain ? explain() : ""));
 }

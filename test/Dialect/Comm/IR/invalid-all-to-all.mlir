@@ -109,7 +109,7 @@ func.func @other_number_of_receive_sizes(%x: tensor<4xf32>) {
 
 comm.group @tp [[0, 1]]
 func.func @unequal_constants(%x: tensor<4xf32>) {
-  // expected-error@+1 {{'comm.all_to_all' op has send sizes [1, 3], expected equal constants as every member runs the same text; a matrix or index values may differ}}
+  // expected-error@+1 {{'comm.all_to_all' op has send sizes [1, 3], expected equal constants as every member runs the same program; a matrix or index values may differ}}
   %0 = comm.all_to_all %x on @tp splits [1, 3] into [2, 2] : tensor<4xf32>
   return
 }

@@ -128,7 +128,7 @@ static const braid_rt_reordered_sum reducedSum = {
     "all_reduce sum", "8 CTAs, transport copy", &sum, BRAID_RT_SUM_OF_MEMBERS,
     0};
 static const braid_rt_reordered_sum productSum = {
-    "linalg.matmul", "124 multiprocessors", &product, BRAID_RT_SUM_IN_PRODUCT,
+    "linalg.matmul", "124 multiprocessors", &product, BRAID_RT_SUM_IN_MATMUL,
     0};
 static const braid_rt_reordered_sum *const sums[] = {&reducedSum, &productSum};
 #ifndef VERSION

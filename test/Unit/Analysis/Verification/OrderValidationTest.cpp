@@ -241,7 +241,7 @@ TEST_F(OrderValidationTest,
   EXPECT_EQ(move(collectives, 2, 1, /*isNested=*/true),
             "'comm.wait' op was moved past 'comm.all_reduce' by a pass, "
             "expected that a wait stands after the starts that it stood after "
-            "where ranks may take different ways");
+            "where ranks may take different paths");
   EXPECT_EQ(move(collectives, 5, 4), "");
 }
 

@@ -140,18 +140,17 @@ TEST_F(ActivitiesTest, workWithoutCorrelationIsThatOfItsStreamInOrder) {
   EXPECT_EQ(take(), "");
 }
 
-TEST_F(ActivitiesTest, measurementOfAProductIsNoPartOfIt) {
+TEST_F(ActivitiesTest, measurementOfAMatmulIsNoPartOfIt) {
   auto owned = std::make_unique<MeasuringHooks>();
   MeasuringHooks &measuring = *owned;
   hooks = std::move(owned);
   auto *memory = upload(std::vector<float>(1024));
-  MatrixProduct product = {};
-  product.dtype = product.options.resultDtype = BRAID_RT_F32;
-  product.batch = 1;
-  product.m = product.n = product.k = product.lda = product.ldb = product.ldc =
-      2;
+  Matmul matmul = {};
+  matmul.dtype = matmul.options.resultDtype = BRAID_RT_F32;
+  matmul.batch = 1;
+  matmul.m = matmul.n = matmul.k = matmul.lda = matmul.ldb = matmul.ldc = 2;
   invoke(
-      [&] { device().multiply(product, memory, memory + 256, memory + 512); });
+      [&] { device().multiply(matmul, memory, memory + 256, memory + 512); });
   ASSERT_GT(measuring.endedNs, 0);
   std::vector<DeviceEvent> events = device().takeEvents();
   ASSERT_EQ(events.size(), 1U);

@@ -46,7 +46,7 @@ TEST(DeviceOptions, haveDefaults) {
   cuda::DeviceOptions options = cuda::DeviceOptions::read(environment);
   EXPECT_FALSE(options.graphs);
   EXPECT_FALSE(options.tf32);
-  EXPECT_TRUE(options.measureProducts);
+  EXPECT_TRUE(options.measureMatmuls);
   EXPECT_EQ(options.timeoutNs, 7);
 }
 
@@ -57,7 +57,7 @@ TEST(DeviceOptions, areRead) {
   cuda::DeviceOptions options = cuda::DeviceOptions::read(environment);
   EXPECT_TRUE(options.graphs);
   EXPECT_TRUE(options.tf32);
-  EXPECT_FALSE(options.measureProducts);
+  EXPECT_FALSE(options.measureMatmuls);
 }
 
 TEST(DeviceOptions, refuseOtherValues) {

@@ -12,7 +12,7 @@ using namespace braid::rt;
 using namespace braid::rt::cuda;
 
 namespace {
-/// A product of 2 x 2 floats, without any of the runtime's own code.
+/// A matmul of 2 x 2 floats, without any of the runtime's own code.
 class FakeBlasDeathTest : public CudaTest {
 protected:
   FakeBlasDeathTest() {
@@ -56,7 +56,7 @@ protected:
 };
 } // namespace
 
-TEST_F(FakeBlasDeathTest, productsAreFine) {
+TEST_F(FakeBlasDeathTest, matmulsAreFine) {
   EXPECT_EQ(multiply(memory, device().gpu().stream), BLAS_SUCCESS);
 }
 
@@ -116,7 +116,7 @@ TEST_F(FakeBlasDeathTest, handlesBelongToADevice) {
       "cublasLtMatmul: handle and stream belong to different devices");
 }
 
-TEST_F(FakeBlasDeathTest, productsAreOrderedWithOtherStreams) {
+TEST_F(FakeBlasDeathTest, matmulsAreOrderedWithOtherStreams) {
   EXPECT_DEATH(
       {
         Stream other = nullptr;
@@ -129,7 +129,7 @@ TEST_F(FakeBlasDeathTest, productsAreOrderedWithOtherStreams) {
       "stream 1 writes");
 }
 
-TEST_F(FakeBlasDeathTest, productsOverlapInTheWorkspace) {
+TEST_F(FakeBlasDeathTest, matmulsOverlapInTheWorkspace) {
   EXPECT_DEATH(
       {
         Stream other = nullptr;

@@ -202,16 +202,15 @@ TEST_F(GraphsTest, containMatmulsAndKernels) {
   Memref memref(memory);
   int64_t scalar = 0;
   void *args[] = {&memref, &scalar};
-  MatrixProduct product = {};
-  product.dtype = product.options.resultDtype = BRAID_RT_F32;
-  product.batch = 1;
-  product.m = product.n = product.k = product.lda = product.ldb = product.ldc =
-      2;
+  Matmul matmul = {};
+  matmul.dtype = matmul.options.resultDtype = BRAID_RT_F32;
+  matmul.batch = 1;
+  matmul.m = matmul.n = matmul.k = matmul.lda = matmul.ldb = matmul.ldc = 2;
   std::vector<std::string> logs;
   for (int i = 0; i < 3; ++i) {
     fake_cuda_clear_log();
     run(args, [&] {
-      device().multiply(product, memory, memory + 256, memory + 512);
+      device().multiply(matmul, memory, memory + 256, memory + 512);
       void *argument = memory;
       void *arguments[] = {&argument};
       device().launch(program.fill, {{1, 1, 1}, {1, 1, 1}, 0}, arguments, 1);
@@ -223,7 +222,7 @@ TEST_F(GraphsTest, containMatmulsAndKernels) {
   EXPECT_EQ(download<float>(memory + 768, 4), std::vector<float>(4, 2.0F));
 }
 
-TEST_F(GraphsTest, takeTheFirstProposalOfAProductThatIsNewInTheRecording) {
+TEST_F(GraphsTest, takeTheFirstProposalOfAMatmulThatIsNewInTheRecording) {
   class Hooks final : public cuda::DeviceHooks {
   public:
     int32_t chooseAlgorithm(const std::string &,
@@ -238,14 +237,13 @@ TEST_F(GraphsTest, takeTheFirstProposalOfAProductThatIsNewInTheRecording) {
   Memref memref(memory);
   int64_t scalar = 0;
   void *args[] = {&memref, &scalar};
-  MatrixProduct product = {};
-  product.dtype = product.options.resultDtype = BRAID_RT_F32;
-  product.batch = 1;
-  product.m = product.n = product.k = product.lda = product.ldb = product.ldc =
-      2;
+  Matmul matmul = {};
+  matmul.dtype = matmul.options.resultDtype = BRAID_RT_F32;
+  matmul.batch = 1;
+  matmul.m = matmul.n = matmul.k = matmul.lda = matmul.ldb = matmul.ldc = 2;
   run(args, [] {});
   run(args,
-      [&] { device().multiply(product, memory, memory + 256, memory + 512); });
+      [&] { device().multiply(matmul, memory, memory + 256, memory + 512); });
   EXPECT_EQ(download<float>(memory + 512, 4), std::vector<float>(4, 2.0F));
 }
 

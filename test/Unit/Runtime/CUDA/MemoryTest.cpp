@@ -210,10 +210,10 @@ TEST_F(MemoryTest, allocatesNothingWhileAProgramRuns) {
     float read = 0;
     device().read(&read, arena + 256, 4);
     EXPECT_EQ(read, 1.0F);
-    MatrixProduct product = {BRAID_RT_F32, false, false, 1, 2, 2, 2, 2, 2,
-                             0.0,          2,     0,     0, 0, {}};
-    product.options.resultDtype = BRAID_RT_F32;
-    device().multiply(product, arena, arena + 256, arena + 512);
+    Matmul matmul = {BRAID_RT_F32, false, false, 1, 2, 2, 2, 2, 2,
+                     0.0,          2,     0,     0, 0, {}};
+    matmul.options.resultDtype = BRAID_RT_F32;
+    device().multiply(matmul, arena, arena + 256, arena + 512);
     void *argument = arena;
     void *arguments[] = {&argument};
     device().launch(program.fill, {{1, 1, 1}, {1, 1, 1}, 0}, arguments, 1);

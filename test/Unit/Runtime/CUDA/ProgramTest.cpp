@@ -75,8 +75,8 @@ static void compute(void **args) {
   braid_rt_write(arena + 64, identity, 16, &launchSite);
   const float ones[] = {1, 1};
   braid_rt_write(arena + 128, ones, 8, &launchSite);
-  const braid_rt_product_options options = {
-      BRAID_RT_F32, BRAID_RT_EPILOGUE_NONE, 0, 0, arena + 128};
+  const braid_rt_matmul_options options = {BRAID_RT_F32, BRAID_RT_EPILOGUE_NONE,
+                                           0, 0, arena + 128};
   braid_rt_fused_matmul(BRAID_RT_F32, 0, 0, 1, 2, 2, 2, arena, 2, 0, arena + 64,
                         2, 0, 0.0, argument(args), 2, 0, &options, &launchSite);
   const float hundred = 100;
@@ -250,7 +250,7 @@ TEST_F(ProgramTest, namesAMissingKernel) {
                    "has no kernel 'missing'");
 }
 
-TEST_F(ProgramTest, namesTheSiteOfAProductThatTheLibraryLacks) {
+TEST_F(ProgramTest, namesTheSiteOfAMatmulThatTheLibraryLacks) {
   ASSERT_EQ(prepare(multiplyBadly), "");
   EXPECT_EQ(run(), "prog.mlir:3:5 (k0): rank 0: matmul of i8, expected f16, "
                    "bf16, f32, f64, complex<f32>, complex<f64> or f8E4M3FN");

@@ -37,8 +37,8 @@ static FrameParser sealedParser(Side side = Side::RankZero) {
   return parser;
 }
 
-static std::string helloFrame() {
-  return encodeFrame({Hello, 0, 0, Greeting().encode()}, nullptr);
+static std::string handshakeFrame() {
+  return encodeFrame({Handshake, 0, 0, Greeting().encode()}, nullptr);
 }
 
 TEST(Frames, AreReadInPiecesOfAnySize) {
@@ -90,10 +90,12 @@ TEST(Frames, ArePassedOnOnceAndInTheirOrder) {
 TEST(Frames, OnlyTheIntroductionIsUnsealed) {
   for (uint32_t kind = 0; kind < 40; ++kind)
     for (Side side : {Side::RankZero, Side::OtherRank}) {
-      size_t size = kind == Hello ? helloBytes : kind == WrongKey ? 0 : 32;
+      size_t size = kind == Handshake  ? handshakeBytes
+                    : kind == WrongKey ? 0
+                                       : 32;
       FrameParser parser(side);
       parse(parser, encodeFrame({kind, 0, 0, std::string(size, 'x')}, nullptr));
-      bool toZero = kind == Hello || kind == Proof;
+      bool toZero = kind == Handshake || kind == Proof;
       bool fromZero = kind == Challenge || kind == Welcome || kind == WrongKey;
       EXPECT_EQ(parser.problem().empty(),
                 side == Side::RankZero ? toZero : fromZero)
@@ -111,14 +113,15 @@ TEST(Frames, RankZeroTakesNothingThatOnlyRankZeroSends) {
 }
 
 TEST(Frames, LengthsAreNotBelieved) {
-  std::string frame = helloFrame();
+  std::string frame = handshakeFrame();
   for (uint64_t size :
-       {uint64_t(0), uint64_t(helloBytes - 1), uint64_t(helloBytes + 1),
+       {uint64_t(0), uint64_t(handshakeBytes - 1), uint64_t(handshakeBytes + 1),
         uint64_t(1) << 32, ~uint64_t(0), ~uint64_t(0) - 31}) {
     std::string bytes = frame.substr(0, 32);
     std::memcpy(bytes.data() + 24, &size, sizeof(size));
     FrameParser parser(Side::RankZero);
-    EXPECT_THAT(parse(parser, bytes), HasSubstr("a message Hello has")) << size;
+    EXPECT_THAT(parse(parser, bytes), HasSubstr("a message Handshake has"))
+        << size;
   }
   std::string bytes = encodeFrame({Part, 0, 1, ""}, nullptr);
   uint64_t size = longestPart + 1;
@@ -140,10 +143,10 @@ TEST(Frames, FirstForeignByteIsEnough) {
 
 TEST(Frames, ParserKeepsLittleBeforeTheIntroduction) {
   FrameParser parser(Side::RankZero);
-  std::string hello = helloFrame();
+  std::string handshake = handshakeFrame();
   for (int i = 0; i < 1000; ++i) {
     ASSERT_LE(parser.room(), 1024u);
-    parse(parser, hello.substr(0, parser.room()));
+    parse(parser, handshake.substr(0, parser.room()));
     ASSERT_LE(parser.size(), 2048u);
   }
 }

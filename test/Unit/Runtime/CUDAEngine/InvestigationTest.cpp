@@ -32,7 +32,7 @@ struct Ranks {
                        std::vector<int32_t> members, const std::string &text,
                        uint64_t fingerprint = 1) {
     OpenOperation operation;
-    operation.meeting = operation.ownQueue = operation.otherQueue = group;
+    operation.match = operation.ownQueue = operation.otherQueue = group;
     operation.lane = group;
     operation.group = "g" + std::to_string(group);
     operation.members = std::move(members);
@@ -51,7 +51,7 @@ struct Ranks {
     auto pair = static_cast<uint64_t>(1000 + 10 * from + to);
     OpenOperation operation;
     bool sends = rank == from;
-    operation.meeting = pair;
+    operation.match = pair;
     operation.ownQueue = pair + (sends ? 1000 : 2000);
     operation.otherQueue = pair + (sends ? 2000 : 1000);
     operation.lane = 1;

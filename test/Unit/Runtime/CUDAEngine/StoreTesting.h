@@ -102,16 +102,16 @@ enterByHand(const rt::cuda::Launch &launch,
   auto connection = std::make_unique<Connection>(
       connectTo(launch.address, launch.port, rt::monotonicNs() + 10 * secondNs),
       Side::OtherRank);
-  std::string hello =
+  std::string handshake =
       Greeting{launch.rank, launch.size, rt::sha256(launch.job), drawNonce()}
           .encode();
-  connection->send({Hello, 0, 0, hello});
+  connection->send({Handshake, 0, 0, handshake});
   std::optional<Introduction> proofs;
   bool isOver = false;
   while (!isOver && !connection->closed()) {
     connection->receive([&](Frame &&frame) {
       if (frame.kind == Challenge) {
-        proofs.emplace(rt::HmacKey(jobKey.bytes), hello, frame.body);
+        proofs.emplace(rt::HmacKey(jobKey.bytes), handshake, frame.body);
         connection->send(
             {Proof, 0, 0, std::string(rt::bytesOf(proofs->ofRank))});
       } else if (frame.kind == Welcome) {

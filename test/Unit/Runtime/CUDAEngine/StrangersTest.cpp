@@ -83,9 +83,10 @@ std::string header(uint32_t kind, int32_t process = 0, int64_t number = 0,
   return bytes;
 }
 
-std::string helloOf(int32_t rank, int32_t size) {
+std::string handshakeOf(int32_t rank, int32_t size) {
   return encodeFrame(
-      {Hello, 0, 0, Greeting{rank, size, sha256("job"), drawNonce()}.encode()},
+      {Handshake, 0, 0,
+       Greeting{rank, size, sha256("job"), drawNonce()}.encode()},
       nullptr);
 }
 
@@ -145,21 +146,21 @@ TEST(Strangers, OtherProtocolsAreNoMessages) {
 }
 
 TEST(Strangers, OlderVersionIsNoMessage) {
-  EXPECT_THAT(attackWith(header(Hello, 1, 3, 0, "BRAIDST1")),
+  EXPECT_THAT(attackWith(header(Handshake, 1, 3, 0, "BRAIDST1")),
               HasSubstr("the bytes are no message of Braid's"));
 }
 
 TEST(Strangers, HalfAMessageChangesNothing) {
   attack([](int32_t port) {
     Stranger stranger(port);
-    stranger.send(helloOf(2, 3).substr(0, 40));
+    stranger.send(handshakeOf(2, 3).substr(0, 40));
   });
 }
 
 TEST(Strangers, LongLengthsCloseTheConnection) {
   for (uint64_t size : {uint64_t(1) << 32, uint64_t(1) << 62, ~uint64_t(0)})
-    EXPECT_THAT(attackWith(header(Hello, 1, 3, size)),
-                HasSubstr("a message Hello has"))
+    EXPECT_THAT(attackWith(header(Handshake, 1, 3, size)),
+                HasSubstr("a message Handshake has"))
         << size;
 }
 
@@ -167,7 +168,7 @@ TEST(Strangers, NothingBigIsReadBeforeTheIntroduction) {
   // Rank 0 reads no more once it has seen the length.
   attack([](int32_t port) {
     Stranger stranger(port);
-    stranger.send(header(Hello, 1, 3, uint64_t(1) << 32));
+    stranger.send(header(Handshake, 1, 3, uint64_t(1) << 32));
     for (int i = 0; i < 64; ++i)
       stranger.send(std::string(size_t(1) << 20, 'y'));
     EXPECT_THAT(stranger.readAll(), Not(HasSubstr("stays open")));
@@ -190,14 +191,14 @@ TEST(Strangers, ProofBeforeAGreetingIsRefused) {
 }
 
 TEST(Strangers, SecondGreetingIsRefused) {
-  EXPECT_THAT(attackWith(helloOf(2, 3) + helloOf(1, 3)),
+  EXPECT_THAT(attackWith(handshakeOf(2, 3) + handshakeOf(1, 3)),
               HasSubstr("a message comes twice"));
 }
 
 TEST(Strangers, GuessedProofIsRefusedAndNothingIsTold) {
   std::string log = attack([](int32_t port) {
     Stranger stranger(port);
-    stranger.send(helloOf(2, 3) +
+    stranger.send(handshakeOf(2, 3) +
                   encodeFrame({Proof, 0, 0, std::string(32, 'x')}, nullptr));
     std::string told = stranger.readAll();
     // A challenge and `WrongKey`: two headers and a number.
@@ -255,7 +256,7 @@ TEST(Strangers, IntroductionHasATimeLimit) {
       [&](const std::string &line) { log += line; },
       /*introductionNs=*/1);
   Stranger stranger(port);
-  stranger.send(helloOf(1, 2));
+  stranger.send(handshakeOf(1, 2));
   std::thread reader(
       [&]() { EXPECT_THAT(stranger.readAll(), Not(HasSubstr("stays open"))); });
   for (int i = 0; i < 10000 && log.empty(); ++i) {

@@ -1,4 +1,4 @@
-//===- ContentionCellsTest.cpp - Products beside collectives, measured ----===//
+//===- ContentionCellsTest.cpp - Matmuls beside collectives, measured ----===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Simulates the measurements of ContentionCells.json. The times of products and
+// Simulates the measurements of ContentionCells.json. The times of matmuls and
 // collectives alone, and the four cells marked `is_input`, are what the model
 // is given; it predicts the others.
 //
@@ -31,7 +31,7 @@ namespace json = llvm::json;
 
 namespace {
 
-struct Product {
+struct Matmul {
   std::string name;
   int64_t target, tiles, us;
 };
@@ -42,16 +42,16 @@ struct Collective {
 };
 
 struct Cell {
-  std::string product;
+  std::string matmul;
   int64_t target;
   std::string collective;
-  double productFactor, collectiveFactor;
+  double matmulFactor, collectiveFactor;
   bool isInput;
 };
 
 struct Measurements {
   int64_t multiprocessors, processorGroups;
-  std::vector<Product> products;
+  std::vector<Matmul> matmuls;
   std::vector<Collective> collectives;
   std::vector<Cell> cells;
 };
@@ -59,11 +59,11 @@ struct Measurements {
 } // namespace
 
 namespace llvm::json {
-static bool fromJSON(const Value &value, Product &product, Path path) {
+static bool fromJSON(const Value &value, Matmul &matmul, Path path) {
   ObjectMapper map(value, path);
-  return map && map.map("name", product.name) &&
-         map.map("target", product.target) && map.map("tiles", product.tiles) &&
-         map.map("us", product.us);
+  return map && map.map("name", matmul.name) &&
+         map.map("target", matmul.target) && map.map("tiles", matmul.tiles) &&
+         map.map("us", matmul.us);
 }
 
 static bool fromJSON(const Value &value, Collective &collective, Path path) {
@@ -75,10 +75,10 @@ static bool fromJSON(const Value &value, Collective &collective, Path path) {
 
 static bool fromJSON(const Value &value, Cell &cell, Path path) {
   ObjectMapper map(value, path);
-  return map && map.map("product", cell.product) &&
+  return map && map.map("matmul", cell.matmul) &&
          map.map("target", cell.target) &&
          map.map("collective", cell.collective) &&
-         map.map("product_factor", cell.productFactor) &&
+         map.map("matmul_factor", cell.matmulFactor) &&
          map.map("collective_factor", cell.collectiveFactor) &&
          map.map("is_input", cell.isInput);
 }
@@ -87,7 +87,7 @@ static bool fromJSON(const Value &value, Measurements &result, Path path) {
   ObjectMapper map(value, path);
   return map && map.map("multiprocessors", result.multiprocessors) &&
          map.map("processor_groups", result.processorGroups) &&
-         map.map("products", result.products) &&
+         map.map("matmuls", result.matmuls) &&
          map.map("collectives", result.collectives) &&
          map.map("cells", result.cells);
 }
@@ -101,12 +101,11 @@ static Measurements readMeasurements() {
       json::parse<Measurements>((*buffer)->getBuffer(), "measurements"));
 }
 
-static const Product &getProduct(const Measurements &measured,
-                                 const Cell &cell) {
-  for (const Product &product : measured.products)
-    if (product.name == cell.product && product.target == cell.target)
-      return product;
-  llvm::report_fatal_error("no time of " + llvm::Twine(cell.product));
+static const Matmul &getMatmul(const Measurements &measured, const Cell &cell) {
+  for (const Matmul &matmul : measured.matmuls)
+    if (matmul.name == cell.matmul && matmul.target == cell.target)
+      return matmul;
+  llvm::report_fatal_error("no time of " + llvm::Twine(cell.matmul));
 }
 
 static const Collective &getCollective(const Measurements &measured,
@@ -124,24 +123,24 @@ static MachineModel getMachine(const Measurements &measured) {
   machine.multiprocessorModel = MultiprocessorModel::Queued;
   for (const Cell &cell : measured.cells)
     if (cell.isInput) {
-      auto ofClass = getProduct(measured, cell).tiles > 0
-                         ? ComputeClass::Product
+      auto ofClass = getMatmul(measured, cell).tiles > 0
+                         ? ComputeClass::Matmul
                          : ComputeClass::Elementwise;
       auto engine = getCollective(measured, cell).ctas > 0
                         ? LaneEngine::Kernel
                         : LaneEngine::CopyEngine;
       machine.interference[size_t(ofClass)][size_t(engine)] = {
-          cell.productFactor, cell.collectiveFactor};
+          cell.matmulFactor, cell.collectiveFactor};
     }
   return machine;
 }
 
 /// As the program that measured does: `numCollectives` on a stream of their
-/// own, 0.1 ms later `numProducts`. Nanoseconds of one of each.
+/// own, 0.1 ms later `numMatmuls`. Nanoseconds of one of each.
 static std::pair<double, double> simulateCell(const MachineModel &machine,
-                                              const Product &product,
+                                              const Matmul &matmul,
                                               const Collective &collective,
-                                              unsigned numProducts,
+                                              unsigned numMatmuls,
                                               unsigned numCollectives) {
   constexpr int64_t nsPerUs = 1000;
   std::vector<SimulatedOp> ops;
@@ -152,48 +151,48 @@ static std::pair<double, double> simulateCell(const MachineModel &machine,
     op.demand.linkBytes = 1 << 25;
   }
   ops.push_back(compute(100 * nsPerUs));
-  unsigned firstProduct = ops.size();
-  for (unsigned i = 0; i != numProducts; ++i) {
-    SimulatedOp &op = ops.emplace_back(compute(product.us * nsPerUs));
-    if (product.tiles > 0) {
+  unsigned firstMatmul = ops.size();
+  for (unsigned i = 0; i != numMatmuls; ++i) {
+    SimulatedOp &op = ops.emplace_back(compute(matmul.us * nsPerUs));
+    if (matmul.tiles > 0) {
       op.demand.arithmeticNs = op.costNs;
-      op.demand.tiles = product.tiles;
-      op.demand.blocks = int32_t(product.target);
+      op.demand.tiles = matmul.tiles;
+      op.demand.blocks = int32_t(matmul.target);
       op.demand.isPersistent = true;
     } else {
       op.demand.memoryBytes = 3 << 26;
     }
   }
   Simulation simulation = simulate(ops, machine);
-  double productNs = double(simulation.times.back().endNs -
-                            simulation.times[firstProduct].issuedNs) /
-                     numProducts;
+  double matmulNs = double(simulation.times.back().endNs -
+                           simulation.times[firstMatmul].issuedNs) /
+                    numMatmuls;
   double collectiveNs =
       double(simulation.times[numCollectives - 1].endNs) / numCollectives;
-  return {productNs, collectiveNs};
+  return {matmulNs, collectiveNs};
 }
 
-/// Of the product and of the collective: how many times as long they take
+/// Of the matmul and of the collective: how many times as long they take
 /// beside each other, each measured as in the program, with counts in ms.
 static std::pair<double, double> predict(const MachineModel &machine,
-                                         const Product &product,
+                                         const Matmul &matmul,
                                          const Collective &collective) {
-  double productMs = double(product.us) / 1e3;
+  double matmulMs = double(matmul.us) / 1e3;
   double collectiveMs = double(collective.us) / 1e3;
-  unsigned numProducts = std::max(4u, unsigned(8 / productMs));
-  double productNs =
+  unsigned numMatmuls = std::max(4u, unsigned(8 / matmulMs));
+  double matmulNs =
       simulateCell(
-          machine, product, collective, numProducts,
-          unsigned(1 + (numProducts * productMs * 2.2 + 1) / collectiveMs))
+          machine, matmul, collective, numMatmuls,
+          unsigned(1 + (numMatmuls * matmulMs * 2.2 + 1) / collectiveMs))
           .first;
   auto numCollectives = unsigned(1 + 6 / collectiveMs);
   double collectiveNs =
       simulateCell(
-          machine, product, collective,
-          unsigned(1 + (numCollectives * collectiveMs * 2.5 + 1) / productMs),
+          machine, matmul, collective,
+          unsigned(1 + (numCollectives * collectiveMs * 2.5 + 1) / matmulMs),
           numCollectives)
           .second;
-  return {productNs / 1e6 / productMs, collectiveNs / 1e6 / collectiveMs};
+  return {matmulNs / 1e6 / matmulMs, collectiveNs / 1e6 / collectiveMs};
 }
 
 TEST(ContentionCells, PredictsWhatWasMeasured) {
@@ -203,17 +202,17 @@ TEST(ContentionCells, PredictsWhatWasMeasured) {
   std::vector<double> errors;
   std::string table;
   for (const Cell &cell : measured.cells) {
-    auto [product, collective] = predict(machine, getProduct(measured, cell),
-                                         getCollective(measured, cell));
-    table += llvm::formatv("{0,14} {1,3} {2,18}: product {3:f3} {4:f2}, "
+    auto [matmul, collective] = predict(machine, getMatmul(measured, cell),
+                                        getCollective(measured, cell));
+    table += llvm::formatv("{0,14} {1,3} {2,18}: matmul {3:f3} {4:f2}, "
                            "collective {5:f3} {6:f2}{7}\n",
-                           cell.product, cell.target, cell.collective, product,
-                           cell.productFactor, collective,
-                           cell.collectiveFactor, cell.isInput ? ", given" : "")
+                           cell.matmul, cell.target, cell.collective, matmul,
+                           cell.matmulFactor, collective, cell.collectiveFactor,
+                           cell.isInput ? ", given" : "")
                  .str();
     if (cell.isInput)
       continue;
-    errors.push_back(std::abs(product / cell.productFactor - 1));
+    errors.push_back(std::abs(matmul / cell.matmulFactor - 1));
     errors.push_back(std::abs(collective / cell.collectiveFactor - 1));
   }
   llvm::sort(errors);

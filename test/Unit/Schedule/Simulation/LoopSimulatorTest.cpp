@@ -20,15 +20,15 @@ using namespace braid::test;
 /// wait for what the iteration before has started; start the next; compute.
 static SchedulingProblem makePrefetch(int64_t communication, int64_t compute) {
   SchedulingProblem problem;
-  ScheduleNode wait, start, product;
+  ScheduleNode wait, start, matmul;
   wait.kind = NodeKind::Wait;
   start.kind = NodeKind::Start;
   start.lane = 0;
   start.cost = communication;
-  product.cost = compute;
+  matmul.cost = compute;
   problem.graph.addNode(wait);
   problem.graph.addNode(start);
-  problem.graph.addNode(product);
+  problem.graph.addNode(matmul);
   problem.graph.addEdge(0, 2);
   problem.graph.finalize();
   problem.carriedAwaits.push_back({0, 1});

@@ -25,7 +25,7 @@ static MachineModel queued(int32_t multiprocessors) {
 }
 
 /// A persistent kernel; `blocks` is its target.
-static SimulatedOp product(int64_t cost, int64_t tiles, int32_t blocks = 0) {
+static SimulatedOp matmul(int64_t cost, int64_t tiles, int32_t blocks = 0) {
   SimulatedOp op = compute(cost);
   op.demand.arithmeticNs = cost;
   op.demand.tiles = tiles;
@@ -35,7 +35,7 @@ static SimulatedOp product(int64_t cost, int64_t tiles, int32_t blocks = 0) {
 }
 
 static SimulatedOp waves(int64_t cost, int64_t tiles) {
-  SimulatedOp op = product(cost, tiles);
+  SimulatedOp op = matmul(cost, tiles);
   op.demand.isPersistent = false;
   return op;
 }
@@ -55,9 +55,9 @@ getTimes(llvm::ArrayRef<SimulatedOp> ops, const MachineModel &machine) {
   return result;
 }
 
-TEST(MultiprocessorQueue, AStartBeforeAProductHasItsMultiprocessors) {
+TEST(MultiprocessorQueue, AStartBeforeAMatmulHasItsMultiprocessors) {
   // Three of four are left for 8 tiles of 100 ns: 3, 3, and 2 at the end.
-  EXPECT_THAT(getTimes({kernelOn(1000, 1), product(200, 8)}, queued(4)),
+  EXPECT_THAT(getTimes({kernelOn(1000, 1), matmul(200, 8)}, queued(4)),
               ElementsAre(std::pair(0, 1000), std::pair(0, 300)));
 }
 
@@ -68,14 +68,14 @@ static MachineModel launching(int64_t streamNs, int64_t laneNs) {
   return machine;
 }
 
-TEST(MultiprocessorQueue, AProductThatIsLaunchedFasterComesFirst) {
-  EXPECT_THAT(getTimes({kernelOn(50, 1), product(400, 16)}, launching(2, 5)),
+TEST(MultiprocessorQueue, AMatmulThatIsLaunchedFasterComesFirst) {
+  EXPECT_THAT(getTimes({kernelOn(50, 1), matmul(400, 16)}, launching(2, 5)),
               ElementsAre(std::pair(402, 452), std::pair(2, 402)));
 }
 
 TEST(MultiprocessorQueue, AKernelThatIsLaunchedFasterComesFirst) {
-  // The product takes tiles at 10 (3), 55, 110 (3), 155, ..., 310 (3), 355.
-  EXPECT_THAT(getTimes({kernelOn(50, 1), product(400, 16)}, launching(10, 5)),
+  // The matmul takes tiles at 10 (3), 55, 110 (3), 155, ..., 310 (3), 355.
+  EXPECT_THAT(getTimes({kernelOn(50, 1), matmul(400, 16)}, launching(10, 5)),
               ElementsAre(std::pair(5, 55), std::pair(10, 455)));
 }
 
@@ -92,12 +92,12 @@ TEST(MultiprocessorQueue, AWaitLastsUntilALaunchedOperationEnds) {
               ElementsAre(std::pair(5, 15), std::pair(0, 15)));
 }
 
-TEST(MultiprocessorQueue, TheNextInALaneWaitsForTheProduct) {
-  // The multiprocessor of the first operation goes to the product, which has
+TEST(MultiprocessorQueue, TheNextInALaneWaitsForTheMatmul) {
+  // The multiprocessor of the first operation goes to the matmul, which has
   // taken tiles of 100 ns at 0 (3), 10, 100 (3), 110, 200 (3), 210, 300 (3) and
   // 310. Three are free again at 400.
   std::vector<SimulatedOp> ops = {kernelOn(10, 1), kernelOn(70, 2),
-                                  product(400, 16), product(400, 16)};
+                                  matmul(400, 16), matmul(400, 16)};
   EXPECT_THAT(getTimes(ops, queued(4)),
               ElementsAre(std::pair(0, 10), std::pair(400, 470),
                           std::pair(0, 410),
@@ -107,7 +107,7 @@ TEST(MultiprocessorQueue, TheNextInALaneWaitsForTheProduct) {
 
 TEST(MultiprocessorQueue, TheWaitAndWhoHeldAreReported) {
   Simulation result =
-      simulate({kernelOn(10, 1), kernelOn(20, 2), product(400, 16)}, queued(4));
+      simulate({kernelOn(10, 1), kernelOn(20, 2), matmul(400, 16)}, queued(4));
   EXPECT_EQ(result.times[1].issuedNs, 0);
   EXPECT_EQ(result.times[1].waitedNs, 390);
   EXPECT_EQ(result.times[1].heldBy, 2u);
@@ -117,27 +117,27 @@ TEST(MultiprocessorQueue, TheWaitAndWhoHeldAreReported) {
 
 TEST(MultiprocessorQueue, ATargetLeavesRoom) {
   EXPECT_THAT(
-      getTimes({kernelOn(10, 1), kernelOn(20, 1), product(400, 12, 3)},
+      getTimes({kernelOn(10, 1), kernelOn(20, 1), matmul(400, 12, 3)},
                queued(4)),
       ElementsAre(std::pair(0, 10), std::pair(10, 30), std::pair(0, 400)));
 }
 
 TEST(MultiprocessorQueue, BlocksThatJoinLaterShareTheTiles) {
   // Tiles of 100 ns: two at 0, two at 50, two at 100, the last two at 150.
-  EXPECT_THAT(getTimes({kernelOn(50, 2), product(200, 8)}, queued(4)),
+  EXPECT_THAT(getTimes({kernelOn(50, 2), matmul(200, 8)}, queued(4)),
               ElementsAre(std::pair(0, 50), std::pair(0, 250)));
 }
 
 TEST(MultiprocessorQueue, BlocksThatJoinTooLateFindNoTile) {
   // At 150 all tiles are given out.
-  EXPECT_THAT(getTimes({kernelOn(150, 2), product(100, 4)}, queued(4)),
+  EXPECT_THAT(getTimes({kernelOn(150, 2), matmul(100, 4)}, queued(4)),
               ElementsAre(std::pair(0, 150), std::pair(0, 200)));
 }
 
 TEST(MultiprocessorQueue, MultiprocessorsWithoutTilesServeThoseThatWait) {
   // Of six tiles of 100 ns three begin at 0, one at 1 and two at 100.
   EXPECT_THAT(
-      getTimes({kernelOn(1, 1), kernelOn(500, 2), product(200, 6)}, queued(4)),
+      getTimes({kernelOn(1, 1), kernelOn(500, 2), matmul(200, 6)}, queued(4)),
       ElementsAre(std::pair(0, 1), std::pair(101, 601), std::pair(0, 200)));
 }
 
@@ -171,12 +171,12 @@ TEST(MultiprocessorQueue, ClustersNeedRoomInOneGroup) {
   SimulatedOp clustered = kernelOn(50, 4);
   clustered.demand.clusterSize = 4;
   std::vector<SimulatedOp> ops = {kernelOn(10, 4), clustered,
-                                  product(200, 24, 12)};
+                                  matmul(200, 24, 12)};
   // 4 are free, and 4 + 3 * 2 needed to be sure of a cluster of 4.
   EXPECT_THAT(
       getTimes(ops, machine),
       ElementsAre(std::pair(0, 10), std::pair(200, 250), std::pair(0, 200)));
-  ops.back() = product(200, 12, 6);
+  ops.back() = matmul(200, 12, 6);
   EXPECT_THAT(
       getTimes(ops, machine),
       ElementsAre(std::pair(0, 10), std::pair(10, 60), std::pair(0, 200)));
@@ -189,24 +189,24 @@ static MachineModel paired() {
   return machine;
 }
 
-TEST(MultiprocessorQueue, SingleBlocksTakePairsFromAProduct) {
+TEST(MultiprocessorQueue, SingleBlocksTakePairsFromAMatmul) {
   // Four are left for 6 blocks: the other two begin their tile at 100.
-  EXPECT_THAT(getTimes({kernelOn(500, 2), product(100, 6, 6)}, paired()),
+  EXPECT_THAT(getTimes({kernelOn(500, 2), matmul(100, 6, 6)}, paired()),
               ElementsAre(std::pair(0, 500), std::pair(0, 200)));
-  EXPECT_THAT(getTimes({kernelOn(500, 2), product(100, 4, 4)}, paired()),
+  EXPECT_THAT(getTimes({kernelOn(500, 2), matmul(100, 4, 4)}, paired()),
               ElementsAre(std::pair(0, 500), std::pair(0, 100)));
-  EXPECT_THAT(getTimes({kernelOn(500, 4), product(100, 4, 4)}, paired()),
+  EXPECT_THAT(getTimes({kernelOn(500, 4), matmul(100, 4, 4)}, paired()),
               ElementsAre(std::pair(0, 500), std::pair(0, 100)));
   // Half of the way to the first figure, and beyond the last.
-  EXPECT_THAT(getTimes({kernelOn(500, 1), product(100, 6, 6)}, paired()),
+  EXPECT_THAT(getTimes({kernelOn(500, 1), matmul(100, 6, 6)}, paired()),
               ElementsAre(std::pair(0, 500), std::pair(0, 100)));
-  EXPECT_THAT(getTimes({kernelOn(500, 6), product(100, 2, 2)}, paired()),
+  EXPECT_THAT(getTimes({kernelOn(500, 6), matmul(100, 2, 2)}, paired()),
               ElementsAre(std::pair(0, 500), std::pair(0, 100)));
 }
 
 TEST(MultiprocessorQueue, TheBlocksOfOperationsTakePairsTogether) {
   EXPECT_THAT(
-      getTimes({kernelOn(500, 1, 0), kernelOn(500, 1, 1), product(100, 6, 6)},
+      getTimes({kernelOn(500, 1, 0), kernelOn(500, 1, 1), matmul(100, 6, 6)},
                paired()),
       ElementsAre(std::pair(0, 500), std::pair(0, 500), std::pair(0, 200)));
 }
@@ -214,47 +214,47 @@ TEST(MultiprocessorQueue, TheBlocksOfOperationsTakePairsTogether) {
 TEST(MultiprocessorQueue, ClustersTakeNoMorePairsThanTheyAre) {
   SimulatedOp clustered = kernelOn(500, 2);
   clustered.demand.clusterSize = 2;
-  EXPECT_THAT(getTimes({clustered, product(100, 6, 6)}, paired()),
+  EXPECT_THAT(getTimes({clustered, matmul(100, 6, 6)}, paired()),
               ElementsAre(std::pair(0, 500), std::pair(0, 100)));
 }
 
-TEST(MultiprocessorQueue, ClustersOfTwoFitIntoThePairsThatAProductLeaves) {
+TEST(MultiprocessorQueue, ClustersOfTwoFitIntoThePairsThatAMatmulLeaves) {
   MachineModel machine = queued(16);
   machine.processorGroups = 2;
   SimulatedOp clustered = kernelOn(50, 4);
   clustered.demand.clusterSize = 2;
   EXPECT_THAT(
-      getTimes({kernelOn(10, 4), clustered, product(200, 24, 12)}, machine),
+      getTimes({kernelOn(10, 4), clustered, matmul(200, 24, 12)}, machine),
       ElementsAre(std::pair(0, 10), std::pair(10, 60), std::pair(0, 200)));
 }
 
-TEST(MultiprocessorQueue, AProductThatHasBegunKeepsItsPairs) {
+TEST(MultiprocessorQueue, AMatmulThatHasBegunKeepsItsPairs) {
   MachineModel machine = paired();
   machine.laneLaunchNs = 10;
-  EXPECT_THAT(getTimes({kernelOn(500, 2), product(100, 6, 6)}, machine),
+  EXPECT_THAT(getTimes({kernelOn(500, 2), matmul(100, 6, 6)}, machine),
               ElementsAre(std::pair(10, 510), std::pair(0, 100)));
 }
 
 TEST(MultiprocessorQueue, PairsAreFreeWhenTheirBlocksLeave) {
   // At 50 both other blocks begin their tile.
-  EXPECT_THAT(getTimes({kernelOn(50, 2), product(100, 6, 6)}, paired()),
+  EXPECT_THAT(getTimes({kernelOn(50, 2), matmul(100, 6, 6)}, paired()),
               ElementsAre(std::pair(0, 50), std::pair(0, 150)));
 }
 
 TEST(MultiprocessorQueue, CopyEnginesNeedOneForAMoment) {
   SimulatedOp copies = start(50);
   copies.demand.linkBytes = 100;
-  // The first has it before the product, which loses nothing.
+  // The first has it before the matmul, which loses nothing.
   EXPECT_THAT(
-      getTimes({copies, copies, product(200, 8)}, queued(4)),
+      getTimes({copies, copies, matmul(200, 8)}, queued(4)),
       ElementsAre(std::pair(0, 50), std::pair(200, 250), std::pair(0, 200)));
   EXPECT_THAT(
-      getTimes({copies, copies, product(200, 6, 3)}, queued(4)),
+      getTimes({copies, copies, matmul(200, 6, 3)}, queued(4)),
       ElementsAre(std::pair(0, 50), std::pair(50, 100), std::pair(0, 200)));
 }
 
 TEST(MultiprocessorQueue, ComputeWaitsWhereNoneIsFree) {
-  EXPECT_THAT(getTimes({kernelOn(50, 4), product(200, 8)}, queued(4)),
+  EXPECT_THAT(getTimes({kernelOn(50, 4), matmul(200, 8)}, queued(4)),
               ElementsAre(std::pair(0, 50), std::pair(50, 250)));
   EXPECT_THAT(getTimes({kernelOn(50, 9), waves(200, 8)}, queued(4)),
               ElementsAre(std::pair(0, 50), std::pair(50, 250)));
@@ -262,12 +262,12 @@ TEST(MultiprocessorQueue, ComputeWaitsWhereNoneIsFree) {
 
 TEST(MultiprocessorQueue, InterferenceSlowsBoth) {
   MachineModel machine = queued(4);
-  machine.interference[size_t(ComputeClass::Product)]
+  machine.interference[size_t(ComputeClass::Matmul)]
                       [size_t(LaneEngine::Kernel)] = {1.25, 2};
   machine.interference[size_t(ComputeClass::Elementwise)]
                       [size_t(LaneEngine::CopyEngine)] = {2, 1.5};
-  // 100 ns at half speed; in them the product does 80 of 120.
-  EXPECT_THAT(getTimes({kernelOn(50, 1), product(120, 3, 3)}, machine),
+  // 100 ns at half speed; in them the matmul does 80 of 120.
+  EXPECT_THAT(getTimes({kernelOn(50, 1), matmul(120, 3, 3)}, machine),
               ElementsAre(std::pair(0, 100), std::pair(0, 140)));
   SimulatedOp copies = start(50), elementwise = compute(100);
   copies.demand.linkBytes = 100;
@@ -278,29 +278,29 @@ TEST(MultiprocessorQueue, InterferenceSlowsBoth) {
 
 TEST(MultiprocessorQueue, KernelsOfOneWayHaveFactorsOfTheirOwn) {
   MachineModel machine = queued(4);
-  machine.interference[size_t(ComputeClass::Product)]
+  machine.interference[size_t(ComputeClass::Matmul)]
                       [size_t(LaneEngine::OneWayKernel)] = {1.25, 2};
   SimulatedOp gather = kernelOn(50, 1);
   gather.demand.isOneWay = true;
-  EXPECT_THAT(getTimes({gather, product(120, 3, 3)}, machine),
+  EXPECT_THAT(getTimes({gather, matmul(120, 3, 3)}, machine),
               ElementsAre(std::pair(0, 100), std::pair(0, 140)));
-  EXPECT_THAT(getTimes({kernelOn(50, 1), product(120, 3, 3)}, machine),
+  EXPECT_THAT(getTimes({kernelOn(50, 1), matmul(120, 3, 3)}, machine),
               ElementsAre(std::pair(0, 50), std::pair(0, 120)));
 }
 
 TEST(MultiprocessorQueue, LongTimesDoNotOverflow) {
   int64_t longest = std::numeric_limits<int64_t>::max();
-  SimulatedOp most = product(longest, longest);
+  SimulatedOp most = matmul(longest, longest);
   EXPECT_EQ(simulate({kernelOn(longest, 3), most, most}, queued(4)).makespanNs,
             longest);
-  EXPECT_EQ(simulate({kernelOn(1, 3), product(1, longest)}, queued(4))
+  EXPECT_EQ(simulate({kernelOn(1, 3), matmul(1, longest)}, queued(4))
                 .times[1]
                 .startNs,
             0);
 }
 
 TEST(MultiprocessorQueue, TheReasonNamesWhoHeldThem) {
-  // A product, beside it an all-reduce that comes second in its lane.
+  // A matmul, beside it an all-reduce that comes second in its lane.
   SchedulingProblem problem;
   problem.machine = queued(4);
   auto add = [&](NodeKind kind, const SimulatedOp &op) {
@@ -313,7 +313,7 @@ TEST(MultiprocessorQueue, TheReasonNamesWhoHeldThem) {
   };
   add(NodeKind::Start, kernelOn(10, 1));
   unsigned reduce = add(NodeKind::Start, kernelOn(50, 1));
-  unsigned multiply = add(NodeKind::Compute, product(200, 8));
+  unsigned multiply = add(NodeKind::Compute, matmul(200, 8));
   unsigned wait = add(NodeKind::Wait, compute(0));
   problem.graph.addEdge(reduce, wait);
   problem.graph.addEdge(multiply, wait);
@@ -325,6 +325,6 @@ TEST(MultiprocessorQueue, TheReasonNamesWhoHeldThem) {
   EXPECT_EQ(reasons.front().kind, ExposureKind::MultiprocessorsHeld);
   EXPECT_EQ(reasons.front().node, multiply);
   EXPECT_EQ(describeExposureReason(reasons.front(),
-                                   [](unsigned) { return "product"; }),
-            "it waits for multiprocessors that product holds");
+                                   [](unsigned) { return "matmul"; }),
+            "it waits for multiprocessors that matmul holds");
 }

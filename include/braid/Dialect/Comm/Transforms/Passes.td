@@ -392,7 +392,7 @@ def CommSchedulePass : Pass<"comm-schedule"> {
     than the input or than the result of another scheduling pass, except that an
     order of these stays unless the search shortens it by the fraction `min-gain`.
 
-    The order of collectives is free where all ranks run the same text of a block,
+    The order of collectives is free where all ranks run the same block,
     because every rank then gets the same order. The order is fixed in blocks
     under a condition or in a loop that ranks may run differently, in modules with
     `comm.mpmd`, between starts with `comm.order`, between the sends and receives

@@ -196,7 +196,7 @@ linalg::GenericOp getGeneric(RewriterBase &rewriter, WaitSets &sets,
 }
 
 /// Returns true if `op` may absorb a producer: an elementwise op or a
-/// reduction, but no product that a library computes.
+/// reduction, but no matmul that a library computes.
 bool mayConsume(linalg::LinalgOp op) {
   return op.hasPureTensorSemantics() &&
          (linalg::isElementwise(op) ||

@@ -70,7 +70,7 @@ func.func @keeps_shared_producer(%a: tensor<64xf32>) -> (tensor<64xf32>, tensor<
   return %y, %z : tensor<64xf32>, tensor<64xf32>
 }
 
-// A matrix product stays one that the library knows.
+// A matmul stays one that the library knows.
 
 // CHECK-LABEL: func @keeps_matmul
 // CHECK:         linalg.generic

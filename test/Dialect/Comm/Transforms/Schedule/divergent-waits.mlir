@@ -1,7 +1,7 @@
 // RUN: braid-opt %s --comm-reorder-compute-for-overlap=waits-as-filler | FileCheck %s --check-prefix=FILLER
 // RUN: braid-opt %s --comm-schedule="machine=ideal max-in-flight=1" 2>&1 | FileCheck %s --check-prefix=LIMIT
 
-// Where ranks may take different ways, a wait stays after the starts that it
+// Where ranks may take different paths, a wait stays after the starts that it
 // stood after: another rank may start them before it comes to its own wait.
 // latency-hiding-schedule.mlir has the same for comm-latency-hiding-schedule.
 // No other pass moves a wait up.

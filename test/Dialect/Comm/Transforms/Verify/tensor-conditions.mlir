@@ -99,7 +99,7 @@ func.func @missing_on_one_rank(%x: tensor<4xf32>) {
 
 // -----
 
-// The ranks take different ways to the same operation.
+// The ranks take different paths to the same operation.
 #map = affine_map<() -> ()>
 comm.group @g [[0, 1]]
 func.func @balanced(%x: tensor<4xf32>, %y: tensor<4xf32>) {

@@ -1,4 +1,4 @@
-//===- ProductTypes.cpp - Element types of matmuls ------------------------===//
+//===- MatmulTypes.cpp - Element types of matmuls -------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Device/ProductTypes.h"
+#include "CUDA/Device/MatmulTypes.h"
 #include "Base/Error.h"
 
 using namespace braid::rt;
@@ -54,24 +54,24 @@ static std::string typeName(int32_t dtype) {
   return name ? name : std::to_string(dtype);
 }
 
-const Arithmetic &cuda::checkTypes(const MatrixProduct &product) {
-  const Arithmetic *found = findArithmetic(product.dtype);
+const Arithmetic &cuda::checkTypes(const Matmul &matmul) {
+  const Arithmetic *found = findArithmetic(matmul.dtype);
   if (!found)
-    throw Error("matmul of " + typeName(product.dtype) +
+    throw Error("matmul of " + typeName(matmul.dtype) +
                 ", expected f16, bf16, f32, f64, complex<f32>, complex<f64> or "
                 "f8E4M3FN");
   std::string names;
   for (int32_t result : found->results) {
-    if (result == product.options.resultDtype)
+    if (result == matmul.options.resultDtype)
       return *found;
     if (result >= 0)
       names += (names.empty() ? "" : " or ") + typeName(result);
   }
-  throw Error("matmul of " + typeName(product.dtype) + " with a result of " +
-              typeName(product.options.resultDtype) + ", expected " + names);
+  throw Error("matmul of " + typeName(matmul.dtype) + " with a result of " +
+              typeName(matmul.options.resultDtype) + ", expected " + names);
 }
 
-std::string cuda::describeProduct(const MatrixProduct &p) {
+std::string cuda::describeMatmul(const Matmul &p) {
   std::string details;
   auto add = [&](const std::string &detail) {
     details += (details.empty() ? "" : ", ") + detail;

@@ -1,4 +1,4 @@
-//===- ProductSetup.cpp - Matrix products beside a reference --------------===//
+//===- MatmulSetup.cpp - Matmuls beside a reference -----------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProductSetup.h"
+#include "MatmulSetup.h"
 #include "Reduce/SmallFloat.h"
 
 #include <cmath>
@@ -16,16 +16,16 @@
 using namespace braid::rt;
 using Number = std::complex<double>;
 
-MatrixProduct productOf(int32_t dtype, int64_t m, int64_t n, int64_t k) {
-  MatrixProduct product = {};
-  product.dtype = product.options.resultDtype = dtype;
-  product.batch = 1;
-  product.m = m;
-  product.n = n;
-  product.k = k;
-  product.lda = k;
-  product.ldb = product.ldc = n;
-  return product;
+Matmul matmulOf(int32_t dtype, int64_t m, int64_t n, int64_t k) {
+  Matmul matmul = {};
+  matmul.dtype = matmul.options.resultDtype = dtype;
+  matmul.batch = 1;
+  matmul.m = m;
+  matmul.n = n;
+  matmul.k = k;
+  matmul.lda = k;
+  matmul.ldb = matmul.ldc = n;
+  return matmul;
 }
 
 static Number load(int32_t dtype, const char *base, int64_t index) {
@@ -76,7 +76,7 @@ static void store(int32_t dtype, char *base, int64_t index, Number value) {
   }
 }
 
-/// Small numbers, exact in every type, as are their products' sums.
+/// Small numbers, exact in every type, as are their matmuls' sums.
 static std::vector<char> operand(int32_t dtype, int64_t elements, int seed) {
   std::vector<char> bytes(
       static_cast<size_t>(elements * braid_rt_dtype_size(dtype)));
@@ -94,7 +94,7 @@ static int64_t extent(int64_t rows, int64_t leading, int64_t row, int64_t batch,
   return (batch - 1) * stride + (rows - 1) * leading + row;
 }
 
-static double epilogue(const MatrixProduct &p, double x) {
+static double epilogue(const Matmul &p, double x) {
   if (p.options.epilogue == BRAID_RT_EPILOGUE_RELU)
     return std::max(x, 0.0);
   if (p.options.epilogue == BRAID_RT_EPILOGUE_GELU)

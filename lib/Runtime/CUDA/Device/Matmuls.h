@@ -1,4 +1,4 @@
-//===- Products.h - Matrix products with cuBLASLt ---------------*- C++ -*-===//
+//===- Matmuls.h - Matmuls with cuBLASLt ------------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CUDA_DEVICE_PRODUCTS_H
-#define BRAID_RUNTIME_CUDA_DEVICE_PRODUCTS_H
+#ifndef BRAID_RUNTIME_CUDA_DEVICE_MATMULS_H
+#define BRAID_RUNTIME_CUDA_DEVICE_MATMULS_H
 
 #include "CUDA/API/Blas.h"
 #include "CUDA/Device/Memory.h"
@@ -19,18 +19,18 @@
 
 namespace braid::rt::cuda {
 
-/// Matmuls on the compute stream. The first use of a product creates its
+/// Matmuls on the compute stream. The first use of a matmul creates its
 /// descriptors and chooses its algorithm, which is the library's first proposal
 /// or the fastest of those in `propose`. Both are kept.
-class Products {
+class Matmuls {
 public:
-  Products(const Blas &blas, const Gpu &gpu, DeviceMemory &memory)
+  Matmuls(const Blas &blas, const Gpu &gpu, DeviceMemory &memory)
       : blas(blas), gpu(gpu), memory(memory) {}
-  ~Products();
-  Products(const Products &) = delete;
-  Products &operator=(const Products &) = delete;
+  ~Matmuls();
+  Matmuls(const Matmuls &) = delete;
+  Matmuls &operator=(const Matmuls &) = delete;
 
-  /// The device memory that prepare allocates: one workspace, because products
+  /// The device memory that prepare allocates: one workspace, because matmuls
   /// run one after the other on the compute stream.
   static constexpr int64_t workspaceBytes = int64_t(64) << 20;
 
@@ -38,12 +38,12 @@ public:
   bool isPrepared() const { return handle != nullptr; }
   void prepare();
 
-  /// Multiplies, after checkProduct. Throws an Error if the library does not
-  /// support the product.
-  void multiply(MatrixProduct product, const void *a, const void *b, void *c);
+  /// Multiplies, after checkMatmul. Throws an Error if the library does not
+  /// support the matmul.
+  void multiply(Matmul matmul, const void *a, const void *b, void *c);
 
 private:
-  /// The key of a plan: the product without the address of the bias, and the
+  /// The key of a plan: the matmul without the address of the bias, and the
   /// alignments of A, B and C.
   using Key = std::array<int64_t, 17>;
   struct KeyHash {
@@ -53,7 +53,7 @@ private:
     const void *a, *b;
     void *c, *workspace;
   };
-  /// A product in the library's column-major order: A and B are exchanged, and
+  /// A matmul in the library's column-major order: A and B are exchanged, and
   /// C is the transposed result.
   struct Plan {
     MatmulDesc desc = nullptr;
@@ -63,33 +63,33 @@ private:
     const void *bias = nullptr;         ///< As `desc` has it now.
   };
 
-  Plan &find(const MatrixProduct &product, const Operands &operands);
-  Plan choose(const MatrixProduct &product, const Key &key);
-  Plan chooseWithin(MatrixProduct product, const Key &key);
-  void describe(Plan &plan, const MatrixProduct &product) const;
+  Plan &find(const Matmul &matmul, const Operands &operands);
+  Plan choose(const Matmul &matmul, const Key &key);
+  Plan chooseWithin(Matmul matmul, const Key &key);
+  void describe(Plan &plan, const Matmul &matmul) const;
   MatrixLayout layout(DataType type, int64_t rows, int64_t columns,
                       int64_t leading, int64_t batch, int64_t stride) const;
   /// The algorithms that the library proposes for the multiprocessors of
-  /// `product`, best first; behind them those for fewer multiprocessors that
+  /// `matmul`, best first; behind them those for fewer multiprocessors that
   /// whole clusters fill, if all are measured. Throws an Error if there are
   /// none.
   std::vector<MatmulHeuristicResult>
-  propose(const Plan &plan, const MatrixProduct &product, const Key &key) const;
+  propose(const Plan &plan, const Matmul &matmul, const Key &key) const;
   /// Adds what the library proposes for `plan` to `results`, each once.
   BlasStatus addProposals(const Plan &plan, MatmulPreference preference,
                           std::vector<MatmulHeuristicResult> &results) const;
   BlasStatus run(const Plan &plan, const Operands &operands,
                  const MatmulAlgorithm &algorithm, Stream stream) const;
-  void multiplyByNothing(const MatrixProduct &product, void *c) const;
+  void multiplyByNothing(const Matmul &matmul, void *c) const;
   void release(Plan &plan) const;
 
   // Measurements use a stream and memory of their own, so that they do not wait
   // for other ranks.
   void openMeasurement();
   void closeMeasurement();
-  int32_t measure(Plan &plan, const MatrixProduct &product,
+  int32_t measure(Plan &plan, const Matmul &matmul,
                   const std::vector<MatmulHeuristicResult> &candidates);
-  int32_t chooseByTimes(const MatrixProduct &product,
+  int32_t chooseByTimes(const Matmul &matmul,
                         const std::vector<MatmulHeuristicResult> &candidates,
                         const std::vector<float> &times) const;
   int32_t getClusterSize(const MatmulAlgorithm &algorithm) const;
@@ -119,4 +119,4 @@ private:
 
 } // namespace braid::rt::cuda
 
-#endif // BRAID_RUNTIME_CUDA_DEVICE_PRODUCTS_H
+#endif // BRAID_RUNTIME_CUDA_DEVICE_MATMULS_H

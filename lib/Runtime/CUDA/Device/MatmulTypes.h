@@ -1,4 +1,4 @@
-//===- ProductTypes.h - Element types of matmuls ----------------*- C++ -*-===//
+//===- MatmulTypes.h - Element types of matmuls -----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CUDA_DEVICE_PRODUCTTYPES_H
-#define BRAID_RUNTIME_CUDA_DEVICE_PRODUCTTYPES_H
+#ifndef BRAID_RUNTIME_CUDA_DEVICE_MATMULTYPES_H
+#define BRAID_RUNTIME_CUDA_DEVICE_MATMULTYPES_H
 
 #include "CUDA/API/Blas.h"
 #include "Engine/Device.h"
@@ -17,7 +17,7 @@
 
 namespace braid::rt::cuda {
 
-/// The types of the library for products of an element type.
+/// The types of the library for matmuls of an element type.
 struct Arithmetic {
   int32_t dtype;
   DataType type;
@@ -26,16 +26,16 @@ struct Arithmetic {
   std::array<int32_t, 4> results; ///< Types of C, -1 after the last one.
 };
 
-/// The arithmetic of an element type; nullptr without products of this type.
+/// The arithmetic of an element type; nullptr without matmuls of this type.
 const Arithmetic *findArithmetic(int32_t dtype);
 
 /// Throws an Error that names the types unless the library supports the
-/// product.
-const Arithmetic &checkTypes(const MatrixProduct &product);
+/// matmul.
+const Arithmetic &checkTypes(const Matmul &matmul);
 
 /// `bf16 matrices of 4096 x 128 and 128 x 64 (transposed B, gelu, bias)`.
-std::string describeProduct(const MatrixProduct &product);
+std::string describeMatmul(const Matmul &matmul);
 
 } // namespace braid::rt::cuda
 
-#endif // BRAID_RUNTIME_CUDA_DEVICE_PRODUCTTYPES_H
+#endif // BRAID_RUNTIME_CUDA_DEVICE_MATMULTYPES_H

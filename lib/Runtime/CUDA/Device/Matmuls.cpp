@@ -1,4 +1,4 @@
-//===- Products.cpp - Matmuls with cuBLASLt ------------------------------===//
+//===- Matmuls.cpp - Matmuls with cuBLASLt --------------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Device/Products.h"
+#include "CUDA/Device/Matmuls.h"
 #include "Base/Error.h"
-#include "CUDA/Device/ProductTypes.h"
+#include "CUDA/Device/MatmulTypes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -30,7 +30,7 @@ static int32_t getWholeClusters(int32_t target) {
   return target % cluster == 0 ? 0 : target / cluster * cluster;
 }
 
-Products::~Products() {
+Matmuls::~Matmuls() {
   for (auto &plan : plans)
     release(plan.second);
   if (handle)
@@ -40,7 +40,7 @@ Products::~Products() {
     gpu.driver.memFree(workspace);
 }
 
-void Products::prepare() {
+void Matmuls::prepare() {
   if (isPrepared())
     return;
   if (!workspace)
@@ -54,7 +54,7 @@ void Products::prepare() {
 // Plans
 //===----------------------------------------------------------------------===//
 
-size_t Products::KeyHash::operator()(const Key &key) const {
+size_t Matmuls::KeyHash::operator()(const Key &key) const {
   return std::hash<std::string_view>()(
       {reinterpret_cast<const char *>(key.data()), sizeof(Key)});
 }
@@ -65,9 +65,9 @@ static int64_t alignmentOf(const void *pointer) {
   return static_cast<int64_t>(address & -address);
 }
 
-MatrixLayout Products::layout(DataType type, int64_t rows, int64_t columns,
-                              int64_t leading, int64_t batch,
-                              int64_t stride) const {
+MatrixLayout Matmuls::layout(DataType type, int64_t rows, int64_t columns,
+                             int64_t leading, int64_t batch,
+                             int64_t stride) const {
   MatrixLayout result = nullptr;
   blas.check(blas.matrixLayoutCreate(&result, type, static_cast<uint64_t>(rows),
                                      static_cast<uint64_t>(columns), leading),
@@ -85,7 +85,7 @@ MatrixLayout Products::layout(DataType type, int64_t rows, int64_t columns,
   return result;
 }
 
-static Epilogue epilogueOf(const braid_rt_product_options &options) {
+static Epilogue epilogueOf(const braid_rt_matmul_options &options) {
   unsigned bits = options.bias ? EPILOGUE_BIAS : 0;
   if (options.epilogue == BRAID_RT_EPILOGUE_RELU)
     bits |= EPILOGUE_RELU;
@@ -107,7 +107,7 @@ static void storeScale(double (&scale)[2], DataType type, double value) {
     scale[0] = value;
 }
 
-void Products::describe(Plan &plan, const MatrixProduct &p) const {
+void Matmuls::describe(Plan &plan, const Matmul &p) const {
   const Arithmetic &arithmetic = checkTypes(p);
   if (p.batch > std::numeric_limits<int32_t>::max())
     throw Error("matmul: the batch is " + std::to_string(p.batch) +
@@ -139,7 +139,7 @@ void Products::describe(Plan &plan, const MatrixProduct &p) const {
   storeScale(plan.beta, arithmetic.scale, p.beta);
 }
 
-void Products::release(Plan &plan) const {
+void Matmuls::release(Plan &plan) const {
   for (MatrixLayout layout : {plan.a, plan.b, plan.c, plan.d})
     if (layout)
       blas.matrixLayoutDestroy(layout);
@@ -148,8 +148,7 @@ void Products::release(Plan &plan) const {
 }
 
 std::vector<MatmulHeuristicResult>
-Products::propose(const Plan &plan, const MatrixProduct &product,
-                  const Key &key) const {
+Matmuls::propose(const Plan &plan, const Matmul &matmul, const Key &key) const {
   MatmulPreference preference = nullptr;
   blas.check(blas.matmulPreferenceCreate(&preference),
              "cublasLtMatmulPreferenceCreate");
@@ -166,9 +165,9 @@ Products::propose(const Plan &plan, const MatrixProduct &product,
   prefer(MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, static_cast<uint32_t>(key[16]));
   std::vector<MatmulHeuristicResult> results;
   BlasStatus status = addProposals(plan, preference, results);
-  int32_t target = product.options.multiprocessors;
+  int32_t target = matmul.options.multiprocessors;
   int32_t fewer = getWholeClusters(target);
-  if (!results.empty() && fewer > 0 && gpu.options.measureProducts) {
+  if (!results.empty() && fewer > 0 && gpu.options.measureMatmuls) {
     set(plan.desc, MATMUL_DESC_SM_COUNT_TARGET, fewer);
     addProposals(plan, preference, results);
     set(plan.desc, MATMUL_DESC_SM_COUNT_TARGET, target);
@@ -177,18 +176,18 @@ Products::propose(const Plan &plan, const MatrixProduct &product,
   if (!results.empty())
     return results;
   std::string hint;
-  if (product.dtype == BRAID_RT_F8E4M3FN)
+  if (matmul.dtype == BRAID_RT_F8E4M3FN)
     hint = "; matmuls of f8 want sizes that are multiples of 16 and, below "
            "compute capability 10.0, an untransposed A and a transposed B";
-  throw Error("matmul of " + describeProduct(product) +
+  throw Error("matmul of " + describeMatmul(matmul) +
               ": cuBLASLt has no "
               "algorithm for it on " +
               gpu.name + " (" + blas.getStatusName(status) + ")" + hint);
 }
 
 BlasStatus
-Products::addProposals(const Plan &plan, MatmulPreference preference,
-                       std::vector<MatmulHeuristicResult> &results) const {
+Matmuls::addProposals(const Plan &plan, MatmulPreference preference,
+                      std::vector<MatmulHeuristicResult> &results) const {
   std::vector<MatmulHeuristicResult> found(mostCandidates);
   int count = 0;
   BlasStatus status = blas.matmulAlgoGetHeuristic(
@@ -208,7 +207,7 @@ Products::addProposals(const Plan &plan, MatmulPreference preference,
   return status;
 }
 
-Products::Plan Products::choose(const MatrixProduct &p, const Key &key) {
+Matmuls::Plan Matmuls::choose(const Matmul &p, const Key &key) {
   Plan plan;
   try {
     describe(plan, p);
@@ -218,8 +217,7 @@ Products::Plan Products::choose(const MatrixProduct &p, const Key &key) {
     std::vector<MatmulHeuristicResult> candidates = propose(plan, p, key);
     size_t choice = 0;
     // A measurement waits for the stream, which a recording cannot.
-    if (gpu.options.measureProducts && candidates.size() > 1 &&
-        !gpu.capturing) {
+    if (gpu.options.measureMatmuls && candidates.size() > 1 && !gpu.capturing) {
       std::string text = gpu.model;
       for (int64_t value : key)
         text += ' ' + std::to_string(value);
@@ -237,10 +235,10 @@ Products::Plan Products::choose(const MatrixProduct &p, const Key &key) {
 
 /// The same with as many of the planned multiprocessors as the device has, or
 /// with all of them if the library refuses the number.
-Products::Plan Products::chooseWithin(MatrixProduct p, const Key &key) {
+Matmuls::Plan Matmuls::chooseWithin(Matmul p, const Key &key) {
   int32_t planned = p.options.multiprocessors;
   auto replace = [&](const std::string &reason, const std::string &used) {
-    gpu.hooks.replaces({"matmul of " + describeProduct(p),
+    gpu.hooks.replaces({"matmul of " + describeMatmul(p),
                         std::to_string(planned) + " multiprocessors", reason,
                         used + " multiprocessors"});
   };
@@ -261,8 +259,7 @@ Products::Plan Products::chooseWithin(MatrixProduct p, const Key &key) {
   }
 }
 
-Products::Plan &Products::find(const MatrixProduct &p,
-                               const Operands &operands) {
+Matmuls::Plan &Matmuls::find(const Matmul &p, const Operands &operands) {
   int64_t beta = 0;
   std::memcpy(&beta, &p.beta, sizeof(beta));
   Key key = {p.dtype,
@@ -293,24 +290,23 @@ Products::Plan &Products::find(const MatrixProduct &p,
 // Multiplication
 //===----------------------------------------------------------------------===//
 
-BlasStatus Products::run(const Plan &plan, const Operands &operands,
-                         const MatmulAlgorithm &algorithm,
-                         Stream stream) const {
+BlasStatus Matmuls::run(const Plan &plan, const Operands &operands,
+                        const MatmulAlgorithm &algorithm, Stream stream) const {
   return blas.matmul(handle, plan.desc, plan.alpha, operands.b, plan.a,
                      operands.a, plan.b, plan.beta, operands.c, plan.c,
                      operands.c, plan.d, &algorithm, operands.workspace,
                      static_cast<size_t>(workspaceBytes), stream);
 }
 
-/// The product for k = 0: C = beta C.
-void Products::multiplyByNothing(const MatrixProduct &p, void *c) const {
+/// The matmul for k = 0: C = beta C.
+void Matmuls::multiplyByNothing(const Matmul &p, void *c) const {
   checkTypes(p);
   bool isPlain = epilogueOf(p.options) == EPILOGUE_DEFAULT;
   if (p.beta == 1 && isPlain)
     return;
   // Both relu and gelu of 0 are 0.
   if (p.beta != 0 || p.options.bias)
-    throw Error("matmul of " + describeProduct(p) +
+    throw Error("matmul of " + describeMatmul(p) +
                 ": without a middle dimension a matmul has no bias, and beta "
                 "is 0, or 1 without an epilogue");
   int64_t size = braid_rt_dtype_size(p.options.resultDtype);
@@ -324,26 +320,25 @@ void Products::multiplyByNothing(const MatrixProduct &p, void *c) const {
                      "cuMemsetD2D8Async");
 }
 
-void Products::multiply(MatrixProduct product, const void *a, const void *b,
-                        void *c) {
+void Matmuls::multiply(Matmul matmul, const void *a, const void *b, void *c) {
   prepare();
   gpu.hooks.enqueues();
-  if (product.options.multiprocessors == 0)
-    product.options.multiprocessors = gpu.options.productMultiprocessors;
-  if (product.k == 0) {
-    multiplyByNothing(product, c);
+  if (matmul.options.multiprocessors == 0)
+    matmul.options.multiprocessors = gpu.options.matmulMultiprocessors;
+  if (matmul.k == 0) {
+    multiplyByNothing(matmul, c);
     gpu.checkCapture("matmul");
     return;
   }
   Operands operands = {a, b, c, reinterpret_cast<void *>(workspace)};
-  Plan &plan = find(product, operands);
-  if (plan.bias != product.options.bias) {
-    set(plan.desc, MATMUL_DESC_BIAS_POINTER, product.options.bias);
-    plan.bias = product.options.bias;
+  Plan &plan = find(matmul, operands);
+  if (plan.bias != matmul.options.bias) {
+    set(plan.desc, MATMUL_DESC_BIAS_POINTER, matmul.options.bias);
+    plan.bias = matmul.options.bias;
   }
   BlasStatus status = run(plan, operands, plan.algorithm, gpu.stream);
   if (status != BLAS_SUCCESS)
-    throw Error("matmul of " + describeProduct(product) + " on " + gpu.name +
+    throw Error("matmul of " + describeMatmul(matmul) + " on " + gpu.name +
                 ": cublasLtMatmul failed: " + blas.getStatusName(status) +
                 " (" + blas.getStatusString(status) + ")");
   gpu.checkCapture("matmul");

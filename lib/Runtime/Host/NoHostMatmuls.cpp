@@ -1,4 +1,4 @@
-//===- NoHostProducts.cpp - A runtime without OpenBLAS --------------------===//
+//===- NoHostMatmuls.cpp - A runtime without OpenBLAS ---------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Replaces HostProducts.cpp in bundles for machines whose devices multiply
+// Replaces HostMatmuls.cpp in bundles for machines whose devices multiply
 // matrices.
 //
 //===----------------------------------------------------------------------===//
@@ -25,8 +25,7 @@ void braid::rt::callLapack(const RoutineCall &call) {
               "install Braid");
 }
 
-void HostDevice::multiply(const MatrixProduct &, const void *, const void *,
-                          void *) {
+void HostDevice::multiply(const Matmul &, const void *, const void *, void *) {
   throw Error("matmul: this runtime comes without OpenBLAS, which multiplies "
               "matrices on the host; install Braid, or run the program on a "
               "device");

@@ -1,4 +1,4 @@
-//===- HostProducts.cpp - Matrix products of the host by OpenBLAS ---------===//
+//===- HostMatmuls.cpp - Matmuls of the host by OpenBLAS ------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -24,16 +24,15 @@ void braid::rt::setBlasThreads(int32_t threads) {
     openblas_set_num_threads(threads);
 }
 
-template <typename T> static void scaleResult(const MatrixProduct &p, T *c) {
+template <typename T> static void scaleResult(const Matmul &p, T *c) {
   for (int64_t i = 0; i < p.m; ++i)
     for (int64_t j = 0; j < p.n; ++j)
       c[i * p.ldc + j] = p.beta == 0.0 ? T(0) : T(c[i * p.ldc + j] * p.beta);
 }
 
-/// One product. A matrix times a column, or a row times a matrix, calls gemv,
+/// One matmul. A matrix times a column, or a row times a matrix, calls gemv,
 /// which reads the matrix once; gemm would first pack it.
-static void multiply(const MatrixProduct &p, const void *a, const void *b,
-                     void *c) {
+static void multiply(const Matmul &p, const void *a, const void *b, void *c) {
   int m = static_cast<int>(p.m), n = static_cast<int>(p.n),
       k = static_cast<int>(p.k);
   // The library requires leading dimensions of at least 1.
@@ -96,7 +95,7 @@ static void multiply(const MatrixProduct &p, const void *a, const void *b,
 }
 
 /// Throws an Error unless the library supports the types.
-static void checkLibrary(const MatrixProduct &p) {
+static void checkLibrary(const Matmul &p) {
   if (p.dtype != BRAID_RT_F32 && p.dtype != BRAID_RT_F64 &&
       p.dtype != BRAID_RT_COMPLEX_F32 && p.dtype != BRAID_RT_COMPLEX_F64) {
     const char *name = braid_rt_dtype_name(p.dtype);
@@ -114,13 +113,12 @@ static void checkLibrary(const MatrixProduct &p) {
                   std::to_string(value) + ", expected 0 to 2147483647");
 }
 
-void HostDevice::multiply(const MatrixProduct &product, const void *a,
-                          const void *b, void *c) {
-  checkLibrary(product);
-  int64_t size = braid_rt_dtype_size(product.dtype);
-  for (int64_t i = 0; i < product.batch; ++i)
-    ::multiply(product,
-               static_cast<const char *>(a) + i * product.strideA * size,
-               static_cast<const char *>(b) + i * product.strideB * size,
-               static_cast<char *>(c) + i * product.strideC * size);
+void HostDevice::multiply(const Matmul &matmul, const void *a, const void *b,
+                          void *c) {
+  checkLibrary(matmul);
+  int64_t size = braid_rt_dtype_size(matmul.dtype);
+  for (int64_t i = 0; i < matmul.batch; ++i)
+    ::multiply(matmul, static_cast<const char *>(a) + i * matmul.strideA * size,
+               static_cast<const char *>(b) + i * matmul.strideB * size,
+               static_cast<char *>(c) + i * matmul.strideC * size);
 }

@@ -1,4 +1,4 @@
-//===- ProductsTest.cpp - Matrix products with cuBLASLt -------------------===//
+//===- MatmulsTest.cpp - Matmuls with cuBLASLt ----------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,21 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProductSetup.h"
+#include "MatmulSetup.h"
 #include "Reduce/SmallFloat.h"
 
 using namespace braid::rt;
 using testing::HasSubstr;
 
 namespace {
-class ProductsTest : public CudaTest {
+class MatmulsTest : public CudaTest {
 protected:
   /// What `multiply` says.
-  std::string multiplyError(const MatrixProduct &product) {
+  std::string multiplyError(const Matmul &matmul) {
     std::vector<char> zeros(1 << 16);
     char *memory = upload(zeros);
     return errorOf([&] {
-      device().multiply(product, memory, memory + 4096, memory + 8192);
+      device().multiply(matmul, memory, memory + 4096, memory + 8192);
     });
   }
 };
@@ -30,19 +30,19 @@ protected:
 // Values
 //===----------------------------------------------------------------------===//
 
-TEST_F(ProductsTest, haveAllTypes) {
+TEST_F(MatmulsTest, haveAllTypes) {
   for (int32_t dtype : {BRAID_RT_F16, BRAID_RT_BF16, BRAID_RT_F32, BRAID_RT_F64,
                         BRAID_RT_COMPLEX_F32, BRAID_RT_COMPLEX_F64}) {
     SCOPED_TRACE(braid_rt_dtype_name(dtype));
-    Comparison{productOf(dtype, 5, 7, 3)}.run(device());
+    Comparison{matmulOf(dtype, 5, 7, 3)}.run(device());
   }
 }
 
-TEST_F(ProductsTest, haveEveryTransposition) {
+TEST_F(MatmulsTest, haveEveryTransposition) {
   for (bool transposeA : {false, true})
     for (bool transposeB : {false, true})
       for (int32_t dtype : {BRAID_RT_F32, BRAID_RT_COMPLEX_F64}) {
-        MatrixProduct p = productOf(dtype, 5, 7, 3);
+        Matmul p = matmulOf(dtype, 5, 7, 3);
         p.transposeA = transposeA;
         p.transposeB = transposeB;
         p.lda = (transposeA ? p.m : p.k) + 2;
@@ -52,19 +52,19 @@ TEST_F(ProductsTest, haveEveryTransposition) {
       }
 }
 
-TEST_F(ProductsTest, addToTheirResult) {
+TEST_F(MatmulsTest, addToTheirResult) {
   for (double beta : {1.0, 0.5}) {
-    MatrixProduct p = productOf(BRAID_RT_F64, 4, 3, 2);
+    Matmul p = matmulOf(BRAID_RT_F64, 4, 3, 2);
     p.beta = beta;
     Comparison{p}.run(device());
-    p = productOf(BRAID_RT_BF16, 4, 3, 2);
+    p = matmulOf(BRAID_RT_BF16, 4, 3, 2);
     p.beta = beta;
     Comparison{p}.run(device());
   }
 }
 
-TEST_F(ProductsTest, ofBatches) {
-  MatrixProduct p = productOf(BRAID_RT_F32, 4, 3, 2);
+TEST_F(MatmulsTest, ofBatches) {
+  Matmul p = matmulOf(BRAID_RT_F32, 4, 3, 2);
   p.batch = 3;
   p.strideA = 8;
   p.strideB = 7;
@@ -76,29 +76,29 @@ TEST_F(ProductsTest, ofBatches) {
   Comparison{p}.run(device());
 }
 
-TEST_F(ProductsTest, haveWiderResults) {
+TEST_F(MatmulsTest, haveWiderResults) {
   for (int32_t dtype : {BRAID_RT_F16, BRAID_RT_BF16}) {
-    MatrixProduct p = productOf(dtype, 4, 3, 2);
+    Matmul p = matmulOf(dtype, 4, 3, 2);
     p.options.resultDtype = BRAID_RT_F32;
     Comparison{p}.run(device());
   }
 }
 
-TEST_F(ProductsTest, haveEpiloguesAndBiases) {
+TEST_F(MatmulsTest, haveEpiloguesAndBiases) {
   for (int32_t kind :
        {BRAID_RT_EPILOGUE_NONE, BRAID_RT_EPILOGUE_RELU, BRAID_RT_EPILOGUE_GELU})
     for (bool hasBias : {false, true})
       for (int32_t dtype : {BRAID_RT_F32, BRAID_RT_F16}) {
-        MatrixProduct p = productOf(dtype, 4, 6, 5);
+        Matmul p = matmulOf(dtype, 4, 6, 5);
         p.options.epilogue = kind;
         Comparison{p, hasBias}.run(device());
       }
 }
 
-TEST_F(ProductsTest, ofVectors) {
+TEST_F(MatmulsTest, ofVectors) {
   for (auto [m, n] : {std::pair<int64_t, int64_t>{1, 7}, {7, 1}, {1, 1}})
     for (bool transposed : {false, true}) {
-      MatrixProduct p = productOf(BRAID_RT_F32, m, n, 5);
+      Matmul p = matmulOf(BRAID_RT_F32, m, n, 5);
       p.transposeA = p.transposeB = transposed;
       p.lda = transposed ? m : 5;
       p.ldb = transposed ? 5 : n;
@@ -106,10 +106,10 @@ TEST_F(ProductsTest, ofVectors) {
     }
 }
 
-TEST_F(ProductsTest, of8BitFloats) {
+TEST_F(MatmulsTest, of8BitFloats) {
   for (int32_t result :
        {BRAID_RT_F32, BRAID_RT_F16, BRAID_RT_BF16, BRAID_RT_F8E4M3FN}) {
-    MatrixProduct p = productOf(BRAID_RT_F8E4M3FN, 16, 32, 48);
+    Matmul p = matmulOf(BRAID_RT_F8E4M3FN, 16, 32, 48);
     p.transposeB = true;
     p.ldb = 48;
     p.options.resultDtype = result;
@@ -117,8 +117,8 @@ TEST_F(ProductsTest, of8BitFloats) {
   }
 }
 
-TEST_F(ProductsTest, withoutAMiddleDimension) {
-  MatrixProduct p = productOf(BRAID_RT_F32, 4, 3, 0);
+TEST_F(MatmulsTest, withoutAMiddleDimension) {
+  Matmul p = matmulOf(BRAID_RT_F32, 4, 3, 0);
   p.ldc = 5;
   p.batch = 2;
   p.strideC = 20;
@@ -132,8 +132,8 @@ TEST_F(ProductsTest, withoutAMiddleDimension) {
   Comparison{p}.run(device());
 }
 
-TEST_F(ProductsTest, ofOperandsThatAreLittleAligned) {
-  MatrixProduct p = productOf(BRAID_RT_F16, 2, 2, 2);
+TEST_F(MatmulsTest, ofOperandsThatAreLittleAligned) {
+  Matmul p = matmulOf(BRAID_RT_F16, 2, 2, 2);
   auto *memory = upload(std::vector<uint16_t>(64, floatToF16(1)));
   for (int64_t offset : {0, 1, 2, 8})
     device().multiply(p, memory + offset, memory + 16 + offset,
@@ -147,8 +147,8 @@ TEST_F(ProductsTest, ofOperandsThatAreLittleAligned) {
 // Plans
 //===----------------------------------------------------------------------===//
 
-TEST_F(ProductsTest, areMadeOnce) {
-  MatrixProduct p = productOf(BRAID_RT_F32, 2, 2, 2);
+TEST_F(MatmulsTest, areMadeOnce) {
+  Matmul p = matmulOf(BRAID_RT_F32, 2, 2, 2);
   auto *memory = upload(std::vector<float>(1024));
   for (int i = 0; i < 3; ++i)
     device().multiply(p, memory, memory + 256, memory + 512);
@@ -158,8 +158,8 @@ TEST_F(ProductsTest, areMadeOnce) {
   EXPECT_EQ(fake_cublaslt_heuristic_calls(), 2);
 }
 
-TEST_F(ProductsTest, mayChangeTheirBias) {
-  MatrixProduct p = productOf(BRAID_RT_F32, 1, 2, 1);
+TEST_F(MatmulsTest, mayChangeTheirBias) {
+  Matmul p = matmulOf(BRAID_RT_F32, 1, 2, 1);
   auto *memory = upload(std::vector<float>(1024, 1.0F));
   auto *first = upload(std::vector<float>{10, 20});
   auto *second = upload(std::vector<float>{30, 40});
@@ -181,11 +181,11 @@ public:
 };
 } // namespace
 
-TEST_F(ProductsTest, useTheMultiprocessorsOfTheirOptions) {
+TEST_F(MatmulsTest, useTheMultiprocessorsOfTheirOptions) {
   auto owned = std::make_unique<ReplacingHooks>();
   ReplacingHooks &replacing = *owned;
   hooks = std::move(owned);
-  MatrixProduct p = productOf(BRAID_RT_F32, 2, 2, 2);
+  Matmul p = matmulOf(BRAID_RT_F32, 2, 2, 2);
   auto *memory = upload(std::vector<float>(1024));
   p.options.multiprocessors = 116;
   fake_cuda_clear_log();
@@ -205,11 +205,11 @@ TEST_F(ProductsTest, useTheMultiprocessorsOfTheirOptions) {
   EXPECT_EQ(replacing.all[0].reason, "device 0 (Fake GPU) has 132");
 }
 
-TEST_F(ProductsTest, useAllMultiprocessorsIfTheLibraryRefusesTheirNumber) {
+TEST_F(MatmulsTest, useAllMultiprocessorsIfTheLibraryRefusesTheirNumber) {
   auto owned = std::make_unique<ReplacingHooks>();
   ReplacingHooks &replacing = *owned;
   hooks = std::move(owned);
-  MatrixProduct p = productOf(BRAID_RT_F32, 2, 2, 2);
+  Matmul p = matmulOf(BRAID_RT_F32, 2, 2, 2);
   auto *memory = upload(std::vector<float>(1024));
   p.options.multiprocessors = 116;
   fake_cublaslt_fail("cublasLtMatmulAlgoGetHeuristic", cuda::BLAS_NOT_SUPPORTED,
@@ -224,23 +224,23 @@ TEST_F(ProductsTest, useAllMultiprocessorsIfTheLibraryRefusesTheirNumber) {
               HasSubstr("cuBLASLt has no algorithm for it"));
 }
 
-TEST_F(ProductsTest, areOfFullPrecisionUnlessAskedOtherwise) {
-  MatrixProduct p = productOf(BRAID_RT_F32, 2, 2, 2);
+TEST_F(MatmulsTest, areOfFullPrecisionUnlessAskedOtherwise) {
+  Matmul p = matmulOf(BRAID_RT_F32, 2, 2, 2);
   auto *memory = upload(std::vector<float>(1024));
   fake_cuda_clear_log();
   device().multiply(p, memory, memory + 256, memory + 512);
   EXPECT_THAT(fake_cuda_log(), HasSubstr(" compute 68 "));
 }
 
-TEST_F(ProductsTest, areOfLessPrecisionWhereAskedTo) {
+TEST_F(MatmulsTest, areOfLessPrecisionWhereAskedTo) {
   options.tf32 = true;
   auto *memory = upload(std::vector<float>(1024));
   fake_cuda_clear_log();
-  device().multiply(productOf(BRAID_RT_F32, 2, 2, 2), memory, memory + 256,
+  device().multiply(matmulOf(BRAID_RT_F32, 2, 2, 2), memory, memory + 256,
                     memory + 512);
   EXPECT_THAT(fake_cuda_log(), HasSubstr(" compute 77 "));
   fake_cuda_clear_log();
-  device().multiply(productOf(BRAID_RT_F16, 2, 2, 2), memory, memory + 256,
+  device().multiply(matmulOf(BRAID_RT_F16, 2, 2, 2), memory, memory + 256,
                     memory + 512);
   EXPECT_THAT(fake_cuda_log(), HasSubstr(" compute 68 "));
 }
@@ -249,35 +249,35 @@ TEST_F(ProductsTest, areOfLessPrecisionWhereAskedTo) {
 // Errors
 //===----------------------------------------------------------------------===//
 
-TEST_F(ProductsTest, refuseOtherTypes) {
-  EXPECT_EQ(multiplyError(productOf(BRAID_RT_I32, 2, 2, 2)),
+TEST_F(MatmulsTest, refuseOtherTypes) {
+  EXPECT_EQ(multiplyError(matmulOf(BRAID_RT_I32, 2, 2, 2)),
             "matmul of i32, expected f16, bf16, f32, f64, complex<f32>, "
             "complex<f64> or f8E4M3FN");
 }
 
-TEST_F(ProductsTest, refuseOtherResults) {
-  MatrixProduct p = productOf(BRAID_RT_BF16, 2, 2, 2);
+TEST_F(MatmulsTest, refuseOtherResults) {
+  Matmul p = matmulOf(BRAID_RT_BF16, 2, 2, 2);
   p.options.resultDtype = BRAID_RT_F64;
   EXPECT_EQ(multiplyError(p),
             "matmul of bf16 with a result of f64, expected bf16 or f32");
 }
 
-TEST_F(ProductsTest, refuseOtherEpilogues) {
-  MatrixProduct p = productOf(BRAID_RT_F32, 2, 2, 2);
+TEST_F(MatmulsTest, refuseOtherEpilogues) {
+  Matmul p = matmulOf(BRAID_RT_F32, 2, 2, 2);
   p.options.epilogue = 9;
   EXPECT_EQ(multiplyError(p), "matmul with epilogue number 9, expected 0 "
                               "(none), 1 (relu) or 2 (gelu)");
 }
 
-TEST_F(ProductsTest, refuseLargeBatches) {
-  MatrixProduct p = productOf(BRAID_RT_F32, 2, 2, 2);
+TEST_F(MatmulsTest, refuseLargeBatches) {
+  Matmul p = matmulOf(BRAID_RT_F32, 2, 2, 2);
   p.batch = int64_t(1) << 31;
   EXPECT_EQ(multiplyError(p),
             "matmul: the batch is 2147483648, expected at most 2147483647");
 }
 
-TEST_F(ProductsTest, sayWhatTheLibraryDoesNotHave) {
-  MatrixProduct p = productOf(BRAID_RT_F64, 2, 3, 4);
+TEST_F(MatmulsTest, sayWhatTheLibraryDoesNotHave) {
+  Matmul p = matmulOf(BRAID_RT_F64, 2, 3, 4);
   p.options.epilogue = BRAID_RT_EPILOGUE_GELU;
   EXPECT_EQ(multiplyError(p),
             "matmul of f64 matrices of 2 x 4 and 4 x 3 (gelu): cuBLASLt has no "
@@ -285,8 +285,8 @@ TEST_F(ProductsTest, sayWhatTheLibraryDoesNotHave) {
             "(CUBLAS_STATUS_NOT_SUPPORTED)");
 }
 
-TEST_F(ProductsTest, sayWhat8BitFloatsNeed) {
-  EXPECT_EQ(multiplyError(productOf(BRAID_RT_F8E4M3FN, 16, 16, 16)),
+TEST_F(MatmulsTest, sayWhat8BitFloatsNeed) {
+  EXPECT_EQ(multiplyError(matmulOf(BRAID_RT_F8E4M3FN, 16, 16, 16)),
             "matmul of f8E4M3FN matrices of 16 x 16 and 16 x 16: cuBLASLt has "
             "no algorithm for it on device 0 (Fake GPU) "
             "(CUBLAS_STATUS_NOT_SUPPORTED); matmuls of f8 want sizes that are "
@@ -294,8 +294,8 @@ TEST_F(ProductsTest, sayWhat8BitFloatsNeed) {
             "untransposed A and a transposed B");
 }
 
-TEST_F(ProductsTest, describeThemselvesWhenTheyFail) {
-  MatrixProduct p = productOf(BRAID_RT_F16, 2, 3, 4);
+TEST_F(MatmulsTest, describeThemselvesWhenTheyFail) {
+  Matmul p = matmulOf(BRAID_RT_F16, 2, 3, 4);
   p.transposeA = p.transposeB = true;
   p.lda = 2;
   p.ldb = 4;
@@ -313,8 +313,8 @@ TEST_F(ProductsTest, describeThemselvesWhenTheyFail) {
             "(an unsupported value or parameter was passed to the function)");
 }
 
-TEST_F(ProductsTest, withoutAMiddleDimensionRefuseABias) {
-  MatrixProduct p = productOf(BRAID_RT_F32, 2, 3, 0);
+TEST_F(MatmulsTest, withoutAMiddleDimensionRefuseABias) {
+  Matmul p = matmulOf(BRAID_RT_F32, 2, 3, 0);
   p.options.bias = upload(std::vector<float>(3));
   EXPECT_EQ(multiplyError(p),
             "matmul of f32 matrices of 2 x 0 and 0 x 3 (bias): without a "
@@ -322,26 +322,26 @@ TEST_F(ProductsTest, withoutAMiddleDimensionRefuseABias) {
             "without an epilogue");
 }
 
-TEST_F(ProductsTest, withoutAMiddleDimensionRefuseAnEpilogueOfTheirResult) {
-  MatrixProduct p = productOf(BRAID_RT_F32, 2, 3, 0);
+TEST_F(MatmulsTest, withoutAMiddleDimensionRefuseAnEpilogueOfTheirResult) {
+  Matmul p = matmulOf(BRAID_RT_F32, 2, 3, 0);
   p.beta = 1;
   p.options.epilogue = BRAID_RT_EPILOGUE_RELU;
   EXPECT_THAT(multiplyError(p),
               HasSubstr("(beta 1.000000, relu): without a middle dimension"));
 }
 
-TEST_F(ProductsTest, leaveNothingBehindWhenTheirPlanFails) {
+TEST_F(MatmulsTest, leaveNothingBehindWhenTheirPlanFails) {
   fake_cublaslt_fail("cublasLtMatrixLayoutCreate", cuda::BLAS_ALLOC_FAILED, 2);
-  EXPECT_THAT(multiplyError(productOf(BRAID_RT_F32, 2, 2, 2)),
+  EXPECT_THAT(multiplyError(matmulOf(BRAID_RT_F32, 2, 2, 2)),
               HasSubstr("cublasLtMatrixLayoutCreate failed: "));
   // The handle alone is alive.
   EXPECT_EQ(fake_cublaslt_leaks(), 1);
-  EXPECT_EQ(multiplyError(productOf(BRAID_RT_F32, 2, 2, 2)), "");
+  EXPECT_EQ(multiplyError(matmulOf(BRAID_RT_F32, 2, 2, 2)), "");
 }
 
-TEST_F(ProductsTest, canBePreparedAgain) {
+TEST_F(MatmulsTest, canBePreparedAgain) {
   fake_cublaslt_fail("cublasLtCreate", cuda::BLAS_ALLOC_FAILED, 0);
-  EXPECT_THAT(multiplyError(productOf(BRAID_RT_F32, 2, 2, 2)),
+  EXPECT_THAT(multiplyError(matmulOf(BRAID_RT_F32, 2, 2, 2)),
               HasSubstr("cublasLtCreate failed: "));
-  EXPECT_EQ(multiplyError(productOf(BRAID_RT_F32, 2, 2, 2)), "");
+  EXPECT_EQ(multiplyError(matmulOf(BRAID_RT_F32, 2, 2, 2)), "");
 }

@@ -1,4 +1,4 @@
-//===- ProductChoiceTest.cpp - The choice of an algorithm for a product ---===//
+//===- MatmulChoiceTest.cpp - The choice of an algorithm for a matmul -----===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProductSetup.h"
+#include "MatmulSetup.h"
 
 using namespace braid::rt;
 using testing::HasSubstr;
@@ -15,21 +15,21 @@ namespace {
 /// The first eight proposals, or the choice of another rank.
 class MeasuringHooks final : public cuda::DeviceHooks {
 public:
-  int32_t chooseAlgorithm(const std::string &product,
+  int32_t chooseAlgorithm(const std::string &matmul,
                           const std::function<int32_t()> &measure) override {
-    products.push_back(product);
+    matmuls.push_back(matmul);
     measured.push_back(chosen < 0 ? measure() : chosen);
     return measured.back();
   }
 
-  std::vector<std::string> products;
+  std::vector<std::string> matmuls;
   std::vector<int32_t> measured;
   int32_t chosen = -1;
 };
 
-class ProductChoiceTest : public CudaTest {
+class MatmulChoiceTest : public CudaTest {
 protected:
-  MeasuringHooks &measureProducts() {
+  MeasuringHooks &measureMatmuls() {
     auto owned = std::make_unique<MeasuringHooks>();
     MeasuringHooks &result = *owned;
     hooks = std::move(owned);
@@ -38,43 +38,43 @@ protected:
 };
 } // namespace
 
-TEST_F(ProductChoiceTest, takeTheFirstProposalOfARankAlone) {
+TEST_F(MatmulChoiceTest, takeTheFirstProposalOfARankAlone) {
   auto *memory = upload(std::vector<float>(1024));
   fake_cuda_clear_log();
-  device().multiply(productOf(BRAID_RT_F32, 2, 2, 2), memory, memory + 256,
+  device().multiply(matmulOf(BRAID_RT_F32, 2, 2, 2), memory, memory + 256,
                     memory + 512);
   EXPECT_STREQ(fake_cuda_log(), "stream 1: matmul algorithm 1 compute 68 "
                                 "multiprocessors 0\n");
 }
 
-TEST_F(ProductChoiceTest, takeTheFirstProposalWhereNothingIsMeasured) {
-  MeasuringHooks &measuring = measureProducts();
-  options.measureProducts = false;
+TEST_F(MatmulChoiceTest, takeTheFirstProposalWhereNothingIsMeasured) {
+  MeasuringHooks &measuring = measureMatmuls();
+  options.measureMatmuls = false;
   auto *memory = upload(std::vector<float>(1024));
   fake_cuda_clear_log();
-  device().multiply(productOf(BRAID_RT_F32, 2, 2, 2), memory, memory + 256,
+  device().multiply(matmulOf(BRAID_RT_F32, 2, 2, 2), memory, memory + 256,
                     memory + 512);
   EXPECT_THAT(fake_cuda_log(), HasSubstr("matmul algorithm 1 "));
-  EXPECT_TRUE(measuring.products.empty());
+  EXPECT_TRUE(measuring.matmuls.empty());
 }
 
-TEST_F(ProductChoiceTest, takeTheFastestProposal) {
-  MeasuringHooks &measuring = measureProducts();
+TEST_F(MatmulChoiceTest, takeTheFastestProposal) {
+  MeasuringHooks &measuring = measureMatmuls();
   const int64_t costs[] = {4000, -1, 2000, 3000};
   fake_cublaslt_set_costs(costs, 4);
-  Comparison{productOf(BRAID_RT_F32, 5, 7, 3)}.run(device());
+  Comparison{matmulOf(BRAID_RT_F32, 5, 7, 3)}.run(device());
   EXPECT_EQ(measuring.measured, std::vector<int32_t>{2});
-  // Twice the same product is measured once.
+  // Twice the same matmul is measured once.
   fake_cuda_clear_log();
-  Comparison{productOf(BRAID_RT_F32, 5, 7, 3)}.run(device());
+  Comparison{matmulOf(BRAID_RT_F32, 5, 7, 3)}.run(device());
   EXPECT_THAT(fake_cuda_log(), HasSubstr("matmul algorithm 3 "));
   EXPECT_EQ(measuring.measured.size(), 1U);
 }
 
-TEST_F(ProductChoiceTest, measureBesideWhatTheProgramWaitsFor) {
-  MeasuringHooks &measuring = measureProducts();
+TEST_F(MatmulChoiceTest, measureBesideWhatTheProgramWaitsFor) {
+  MeasuringHooks &measuring = measureMatmuls();
   auto *memory = upload(std::vector<float>(1024, 1.0F));
-  MatrixProduct p = productOf(BRAID_RT_F32, 2, 2, 2);
+  Matmul p = matmulOf(BRAID_RT_F32, 2, 2, 2);
   cuda::Driver &cuda = driver();
   // The compute stream waits for a stream that waits for the other device, as
   // for a message that another rank has yet to send.
@@ -101,26 +101,26 @@ TEST_F(ProductChoiceTest, measureBesideWhatTheProgramWaitsFor) {
   device().gpu().makeCurrent();
 }
 
-TEST_F(ProductChoiceTest, measureWithTheBiasOfTheProgram) {
-  measureProducts();
-  MatrixProduct p = productOf(BRAID_RT_F32, 4, 6, 5);
+TEST_F(MatmulChoiceTest, measureWithTheBiasOfTheProgram) {
+  measureMatmuls();
+  Matmul p = matmulOf(BRAID_RT_F32, 4, 6, 5);
   Comparison{p, /*hasBias=*/true}.run(device());
 }
 
-TEST_F(ProductChoiceTest, preferTheLibrarysOrderWhereTimesAreClose) {
-  MeasuringHooks &measuring = measureProducts();
+TEST_F(MatmulChoiceTest, preferTheLibrarysOrderWhereTimesAreClose) {
+  MeasuringHooks &measuring = measureMatmuls();
   const int64_t costs[] = {-1, 10000, 9810, 9790, 9700};
   fake_cublaslt_set_costs(costs, 5);
-  Comparison{productOf(BRAID_RT_F32, 5, 7, 3)}.run(device());
+  Comparison{matmulOf(BRAID_RT_F32, 5, 7, 3)}.run(device());
   EXPECT_EQ(measuring.measured, std::vector<int32_t>{3});
 }
 
-TEST_F(ProductChoiceTest, tryProposalsForFewerMultiprocessors) {
-  MeasuringHooks &measuring = measureProducts();
+TEST_F(MatmulChoiceTest, tryProposalsForFewerMultiprocessors) {
+  MeasuringHooks &measuring = measureMatmuls();
   const int64_t costs[] = {4000, 3000}, fewer[] = {9000, 1000};
   fake_cublaslt_set_costs(costs, 2);
   fake_cublaslt_set_costs_of_whole_clusters(fewer, 2);
-  MatrixProduct p = productOf(BRAID_RT_F32, 5, 7, 3);
+  Matmul p = matmulOf(BRAID_RT_F32, 5, 7, 3);
   p.options.multiprocessors = 124;
   fake_cuda_clear_log();
   Comparison{p}.run(device());
@@ -137,23 +137,23 @@ TEST_F(ProductChoiceTest, tryProposalsForFewerMultiprocessors) {
   EXPECT_EQ(fake_cublaslt_heuristic_calls(), 4);
 }
 
-TEST_F(ProductChoiceTest, askOnceForFewerMultiprocessorsIfNothingIsMeasured) {
-  measureProducts();
-  options.measureProducts = false;
-  MatrixProduct p = productOf(BRAID_RT_F32, 5, 7, 3);
+TEST_F(MatmulChoiceTest, askOnceForFewerMultiprocessorsIfNothingIsMeasured) {
+  measureMatmuls();
+  options.measureMatmuls = false;
+  Matmul p = matmulOf(BRAID_RT_F32, 5, 7, 3);
   p.options.multiprocessors = 124;
   Comparison{p}.run(device());
   EXPECT_EQ(fake_cublaslt_heuristic_calls(), 1);
 }
 
-TEST_F(ProductChoiceTest, preferLargeClustersThatLeaveMultiprocessors) {
-  MeasuringHooks &measuring = measureProducts();
+TEST_F(MatmulChoiceTest, preferLargeClustersThatLeaveMultiprocessors) {
+  MeasuringHooks &measuring = measureMatmuls();
   const int64_t costs[] = {10000, 9850, 9950, 10200, 9900};
   // 2x1x1, 1x1x1, 4x2x1, 4x4x1 and 2x4x1.
   const uint16_t shapes[] = {3, 2, 7, 10, 9};
   fake_cublaslt_set_costs(costs, 5);
   fake_cublaslt_set_cluster_shapes(shapes, 5);
-  MatrixProduct p = productOf(BRAID_RT_F32, 5, 7, 3);
+  Matmul p = matmulOf(BRAID_RT_F32, 5, 7, 3);
   Comparison{p}.run(device());
   p.options.multiprocessors = 120;
   Comparison{p}.run(device());
@@ -161,48 +161,48 @@ TEST_F(ProductChoiceTest, preferLargeClustersThatLeaveMultiprocessors) {
   EXPECT_EQ(measuring.measured, (std::vector<int32_t>{0, 2}));
 }
 
-TEST_F(ProductChoiceTest, measureWithoutAddingTwice) {
-  measureProducts();
-  MatrixProduct p = productOf(BRAID_RT_F32, 5, 7, 3);
+TEST_F(MatmulChoiceTest, measureWithoutAddingTwice) {
+  measureMatmuls();
+  Matmul p = matmulOf(BRAID_RT_F32, 5, 7, 3);
   p.beta = 1;
   Comparison{p}.run(device());
 }
 
-TEST_F(ProductChoiceTest, takeTheFirstProposalWhereNothingIsLeftToMeasureIn) {
-  MeasuringHooks &measuring = measureProducts();
-  MatrixProduct p = productOf(BRAID_RT_F32, 5, 7, 3);
+TEST_F(MatmulChoiceTest, takeTheFirstProposalWhereNothingIsLeftToMeasureIn) {
+  MeasuringHooks &measuring = measureMatmuls();
+  Matmul p = matmulOf(BRAID_RT_F32, 5, 7, 3);
   p.beta = 1;
   fake_cuda_fail("cuMemAllocAsync", cuda::ERROR_OUT_OF_MEMORY, 0);
   Comparison{p}.run(device());
   EXPECT_EQ(measuring.measured, std::vector<int32_t>{0});
 }
 
-TEST_F(ProductChoiceTest, takeTheProposalThatTheRanksAgreeOn) {
-  MeasuringHooks &measuring = measureProducts();
+TEST_F(MatmulChoiceTest, takeTheProposalThatTheRanksAgreeOn) {
+  MeasuringHooks &measuring = measureMatmuls();
   measuring.chosen = 1;
   auto *memory = upload(std::vector<float>(1024));
   fake_cuda_clear_log();
-  device().multiply(productOf(BRAID_RT_F32, 2, 2, 2), memory, memory + 256,
+  device().multiply(matmulOf(BRAID_RT_F32, 2, 2, 2), memory, memory + 256,
                     memory + 512);
   EXPECT_STREQ(fake_cuda_log(), "stream 1: matmul algorithm 2 compute 68 "
                                 "multiprocessors 0\n");
 }
 
-TEST_F(ProductChoiceTest, haveOneNameOnAllDevices) {
-  MeasuringHooks &measuring = measureProducts();
+TEST_F(MatmulChoiceTest, haveOneNameOnAllDevices) {
+  MeasuringHooks &measuring = measureMatmuls();
   auto *memory = upload(std::vector<float>(1024));
-  device().multiply(productOf(BRAID_RT_F32, 2, 3, 4), memory, memory + 256,
+  device().multiply(matmulOf(BRAID_RT_F32, 2, 3, 4), memory, memory + 256,
                     memory + 512);
-  // Model, all of the product, and the operands' alignments.
-  EXPECT_EQ(measuring.products,
+  // Model, all of the matmul, and the operands' alignments.
+  EXPECT_EQ(measuring.matmuls,
             std::vector<std::string>{
                 "Fake GPU 7 0 1 2 3 4 4 3 3 0 0 0 0 7 256 256 256"});
 }
 
-TEST_F(ProductChoiceTest, areNotMeasuredWhereOneProposalIsAll) {
-  MeasuringHooks &measuring = measureProducts();
+TEST_F(MatmulChoiceTest, areNotMeasuredWhereOneProposalIsAll) {
+  MeasuringHooks &measuring = measureMatmuls();
   const int64_t cost = 1000;
   fake_cublaslt_set_costs(&cost, 1);
-  Comparison{productOf(BRAID_RT_F32, 2, 2, 2)}.run(device());
-  EXPECT_TRUE(measuring.products.empty());
+  Comparison{matmulOf(BRAID_RT_F32, 2, 2, 2)}.run(device());
+  EXPECT_TRUE(measuring.matmuls.empty());
 }

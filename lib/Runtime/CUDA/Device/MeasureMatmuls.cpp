@@ -1,4 +1,4 @@
-//===- MeasureProducts.cpp - The fastest algorithm of a matmul ------------===//
+//===- MeasureMatmuls.cpp - The fastest algorithm of a matmul -------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Device/Products.h"
+#include "CUDA/Device/Matmuls.h"
 
 #include <algorithm>
 #include <chrono>
@@ -32,10 +32,10 @@ static constexpr int mostRunsPerTurn = 10;
 
 /// An algorithm wins only if it takes less than this fraction of the time of
 /// the algorithms that the library prefers. So noise rarely changes the choice
-/// and the bits of the product.
+/// and the bits of the matmul.
 static constexpr float wanted = 0.98F;
 
-void Products::openMeasurement() {
+void Matmuls::openMeasurement() {
   if (!measuring)
     measuring = gpu.driver.createStream(StreamPriority::Lowest);
   for (Event *event : {&begin, &end})
@@ -44,7 +44,7 @@ void Products::openMeasurement() {
                        "cuEventCreate");
 }
 
-void Products::closeMeasurement() {
+void Matmuls::closeMeasurement() {
   for (Event event : {begin, end})
     if (event)
       gpu.driver.eventDestroy(event);
@@ -115,7 +115,7 @@ static std::vector<uint64_t> makeOperandData(int32_t dtype) {
 }
 
 /// Fills memory with operands.
-void Products::fill(DevicePointer memory, int64_t bytes, int32_t dtype) {
+void Matmuls::fill(DevicePointer memory, int64_t bytes, int32_t dtype) {
   std::vector<uint64_t> data = makeOperandData(dtype);
   auto done = std::min<int64_t>(
       bytes, static_cast<int64_t>(data.size() * sizeof(uint64_t)));
@@ -136,8 +136,8 @@ void Products::fill(DevicePointer memory, int64_t bytes, int32_t dtype) {
 }
 
 /// The milliseconds of `runs` runs of an algorithm.
-float Products::time(const Plan &plan, const Operands &operands,
-                     const MatmulAlgorithm &algorithm, int runs) {
+float Matmuls::time(const Plan &plan, const Operands &operands,
+                    const MatmulAlgorithm &algorithm, int runs) {
   gpu.driver.check(gpu.driver.eventRecord(begin, measuring), "cuEventRecord");
   for (int i = 0; i < runs; ++i)
     blas.check(run(plan, operands, algorithm, measuring), "cublasLtMatmul");
@@ -152,8 +152,8 @@ float Products::time(const Plan &plan, const Operands &operands,
 /// The milliseconds of each algorithm, the shortest of all rounds; the largest
 /// number for those that do not run.
 std::vector<float>
-Products::timeAll(const Plan &plan, const Operands &operands,
-                  const std::vector<MatmulHeuristicResult> &candidates) {
+Matmuls::timeAll(const Plan &plan, const Operands &operands,
+                 const std::vector<MatmulHeuristicResult> &candidates) {
   constexpr float never = std::numeric_limits<float>::max();
   std::vector<float> times(candidates.size(), never);
   std::vector<size_t> running;
@@ -189,7 +189,7 @@ static constexpr uint8_t clusterSizes[] = {
 
 /// The thread blocks of a cluster of the algorithm's kernel; 0 if the library
 /// does not say.
-int32_t Products::getClusterSize(const MatmulAlgorithm &algorithm) const {
+int32_t Matmuls::getClusterSize(const MatmulAlgorithm &algorithm) const {
   uint16_t shape = 0;
   size_t written = 0;
   BlasStatus status = blas.matmulAlgoConfigGetAttribute(
@@ -200,19 +200,19 @@ int32_t Products::getClusterSize(const MatmulAlgorithm &algorithm) const {
 }
 
 int32_t
-Products::chooseByTimes(const MatrixProduct &p,
-                        const std::vector<MatmulHeuristicResult> &candidates,
-                        const std::vector<float> &times) const {
+Matmuls::chooseByTimes(const Matmul &p,
+                       const std::vector<MatmulHeuristicResult> &candidates,
+                       const std::vector<float> &times) const {
   size_t best = 0;
   for (size_t i = 1; i < times.size(); ++i)
     if (times[i] < wanted * times[best])
       best = i;
   if (p.options.multiprocessors <= 0)
     return static_cast<int32_t>(best);
-  // A product that leaves multiprocessors to collectives: of about equally fast
+  // A matmul that leaves multiprocessors to collectives: of about equally fast
   // algorithms the one in the largest clusters. Collectives that begin beside
-  // such a product stand where its clusters do not fit, and take nothing from
-  // the next one; from a product in pairs they would take a pair for each
+  // such a matmul stand where its clusters do not fit, and take nothing from
+  // the next one; from a matmul in pairs they would take a pair for each
   // block.
   float fastest = *std::min_element(times.begin(), times.end());
   int32_t clusterSize = getClusterSize(candidates[best].algorithm);
@@ -226,9 +226,8 @@ Products::chooseByTimes(const MatrixProduct &p,
   return static_cast<int32_t>(best);
 }
 
-int32_t
-Products::measure(Plan &plan, const MatrixProduct &p,
-                  const std::vector<MatmulHeuristicResult> &candidates) {
+int32_t Matmuls::measure(Plan &plan, const Matmul &p,
+                         const std::vector<MatmulHeuristicResult> &candidates) {
   int32_t result = p.options.resultDtype;
   int64_t bytesA =
       matrixBytes(p.transposeA ? p.k : p.m, p.lda, p.batch, p.strideA, p.dtype);
