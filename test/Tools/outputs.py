@@ -82,7 +82,7 @@ OUTPUTS = [
      ["braid-opt", "p.mlir", "-o", "/dev/null", "--comm-sink-waits-iterative=statistics="]),
     ("cannot write NAME", ["braid-run", "./p.so", "--arg=ones", "--out="]),
     ("cannot write NAME", ["braid-run", "./p.so", "--arg=ones", "--trace="]),
-    ("cannot write NAME", ["braid-run", "./p.so", "--arg=ones", "--figures="]),
+    ("cannot write NAME", ["braid-run", "./p.so", "--arg=ones", "--measurements="]),
 ]
 for message, words in OUTPUTS:
     def to(name):

@@ -120,7 +120,7 @@ class Machine:
             os.path.join(HERE, programs[0]),
             *(f"--interleave-with={os.path.join(HERE, other)}" for other in programs[1:]),
             f"--ranks={self.table['ranks']}",
-            f"--figures={figures}",
+            f"--measurements={figures}",
             *words,
             *self.options.braid_option,
         ]

@@ -99,7 +99,8 @@ Measurements:
                         op, as comm-report prints it on stderr
   --report=OPTIONS      the same with options of comm-report, such as
                         "machine=h200x8 format=html output=page.html"
-  --figures=FILE.json   write the figures of all runs
+  --measurements=FILE.json
+                        write the measurements of all runs
   --trace=FILE.json     write a trace for ui.perfetto.dev; with {rank} in the
                         name one for each rank, as trace tools want them
 

@@ -46,8 +46,8 @@ struct Options {
   int64_t idleNs = 0; ///< Idle time before the runs of a measurement.
   bool measureBounds = false;
   bool showOverlap = false;
-  std::string figures; ///< File, empty: none.
-  std::string trace;   ///< File or pattern, empty: none.
+  std::string measurements; ///< File, empty: none.
+  std::string trace;        ///< File or pattern, empty: none.
   /// Options of comm-report for a comparison with the model.
   std::optional<std::string> report;
   int64_t plans = 1; ///< Plans to compile the program with and to compare.

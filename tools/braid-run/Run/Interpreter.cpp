@@ -179,7 +179,7 @@ static void checkOptions(const Options &options) {
   refuse(options.idleNs != 0, "--idle", "measures no time");
   refuse(options.measureBounds, "--measure-bounds", "measures no time");
   refuse(options.showOverlap, "--show-overlap", "measures no time");
-  refuse(!options.figures.empty(), "--figures", "measures no time");
+  refuse(!options.measurements.empty(), "--measurements", "measures no time");
   refuse(!options.trace.empty(), "--trace", "measures no time");
   refuse(options.link, "--link", "measures no time");
   refuse(options.report.has_value(), "--report", "measures no time");

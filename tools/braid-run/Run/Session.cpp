@@ -404,7 +404,8 @@ void Session::writeResults() {
       options, *main.entry, [&]() { return main.call->results(); }, processes);
 }
 
-static void writeFigures(const std::string &file, const std::string &text) {
+static void writeMeasurements(const std::string &file,
+                              const std::string &text) {
   if (std::string error = braid::writeWholeFile(file, text + "\n");
       !error.empty())
     throw RunError(error);
@@ -477,7 +478,7 @@ void Session::report() {
   std::vector<Replacement> replacements = runner.replacements();
   text += describe(replacements, processes.worldSize());
   processes.together([&]() {
-    if (options.figures.empty() || !processes.isFirst())
+    if (options.measurements.empty() || !processes.isFirst())
       return;
     JsonObject object;
     object.number("ranks", processes.worldSize())
@@ -490,8 +491,8 @@ void Session::report() {
       object.real("largest_error", largest);
     }
     object.raw("replaced", toJson(replacements));
-    writeFigures(options.figures,
-                 object.raw("programs", "[\n  " + programs + "]").str());
+    writeMeasurements(options.measurements,
+                      object.raw("programs", "[\n  " + programs + "]").str());
   });
   if (processes.isFirst())
     std::fputs(text.c_str(), stdout);

@@ -43,7 +43,7 @@ cases = [
     ([program, "--out="], "--out: the name of a file is missing"),
     ([program, "--expect="], "--expect: the name of a file is missing"),
     ([program, "--trace="], "--trace: the name of a file is missing"),
-    ([program, "--figures", ""], "--figures: the name of a file is missing"),
+    ([program, "--measurements", ""], "--measurements: the name of a file is missing"),
     ([program, "--flight-recorder="], "--flight-recorder: the name of a file is missing"),
     (["prog.mlir", "--tune=2", "--tuned-profile="], "--tuned-profile: the name of a file is missing"),
     ([program, "--entry=late", "--out=o.npy"], "--out: found late without results, expected an entry with results"),
