@@ -1,5 +1,5 @@
 // A collective beside a matmul: the example of docs/guides/resource-plans.md.
-module attributes {comm.hardware = "h100x8"} {
+module attributes {comm.machine = "h100x8"} {
   comm.group @world [[0, 1]]
 
   func.func @step(%x: tensor<4096x4096xbf16>, %v: tensor<4096x4096xbf16>, %w: tensor<4096x4096xbf16>)

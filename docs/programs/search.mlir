@@ -1,5 +1,5 @@
 // Two micro-batches: the worked example of docs/design/search.md.
-module attributes {comm.hardware = "ideal"} {
+module attributes {comm.machine = "ideal"} {
   comm.group @world all
 
   func.func @main(%p: tensor<4xf32>, %q: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {

@@ -129,7 +129,7 @@ void braid::printComparisonJson(const Comparison &comparison,
 }
 
 void braid::printMeasuredProfile(const Comparison &comparison,
-                                 StringRef hardware, raw_ostream &os) {
+                                 StringRef machine, raw_ostream &os) {
   std::map<std::string, std::vector<double>> times;
   for (const ComparedOp &op : comparison.ops)
     for (const auto &[signature, ns] : op.costs)
@@ -137,7 +137,7 @@ void braid::printMeasuredProfile(const Comparison &comparison,
   llvm::json::OStream json(os, /*IndentSize=*/2);
   json.object([&] {
     json.attribute("version", 1);
-    json.attribute("hardware", hardware);
+    json.attribute("machine", machine);
     json.attributeArray("entries", [&] {
       for (const auto &[signature, ofSignature] : times)
         json.object([&, &signature = signature, &list = ofSignature] {

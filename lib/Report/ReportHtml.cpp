@@ -171,9 +171,9 @@ void PageData::printTimeline(StringRef key, const ReportedProgram &program,
 
 void PageData::print() {
   json.object([&] {
-    json.attribute("hardware", report.hardware);
+    json.attribute("machine", report.machine);
     json.attribute("collectiveModel", report.collectiveModel);
-    json.attribute("worldSize", report.worldSize);
+    json.attribute("ranks", report.ranks);
     json.attribute("passes", report.before ? llvm::json::Value(report.passes)
                                            : llvm::json::Value(nullptr));
     json.attribute("numerics", escapeControls(describeNumerics(report)));

@@ -103,9 +103,9 @@ static void printFunction(const Report &report,
 void braid::printJson(const Report &report, llvm::raw_ostream &os) {
   OStream json(os, /*IndentSize=*/2);
   json.object([&] {
-    json.attribute("hardware", report.hardware);
+    json.attribute("machine", report.machine);
     json.attribute("collective_model", report.collectiveModel);
-    json.attribute("world_size", report.worldSize);
+    json.attribute("ranks", report.ranks);
     json.attribute("dynamic_size", report.dynamicSize);
     json.attribute("memory_limit_bytes", report.getMemoryLimit());
     json.attribute("max_memory_bytes", report.maxMemory);

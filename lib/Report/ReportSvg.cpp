@@ -459,9 +459,9 @@ void SvgPrinter::drawLegend() {
 
 void SvgPrinter::print() {
   y = 12;
-  std::string heading = "hardware " + report.hardware + ", collective model " +
+  std::string heading = "machine " + report.machine + ", collective model " +
                         report.collectiveModel + ", " +
-                        std::to_string(report.worldSize) + " ranks";
+                        std::to_string(report.ranks) + " ranks";
   if (report.before)
     heading += ", passes " + report.passes;
   drawText("note", 8, y + 4, heading);

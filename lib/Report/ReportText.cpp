@@ -208,9 +208,9 @@ static void printReasons(const ReportedFunction &function, raw_ostream &os) {
 }
 
 void braid::printText(const Report &report, raw_ostream &os) {
-  os << "comm-report: hardware " << escapeControls(report.hardware)
-     << ", collective model " << report.collectiveModel << ", "
-     << report.worldSize << " ranks, dynamic size " << report.dynamicSize;
+  os << "comm-report: machine " << escapeControls(report.machine)
+     << ", collective model " << report.collectiveModel << ", " << report.ranks
+     << " ranks, dynamic size " << report.dynamicSize;
   if (report.maxMemory)
     os << ", max-memory " << *report.maxMemory << " bytes";
   os << "\n";

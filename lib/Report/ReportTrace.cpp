@@ -364,7 +364,7 @@ void TracePrinter::printFunction(int64_t pid, const TracedFunction &traced,
 void TracePrinter::printProcess(int64_t pid, StringRef name, int64_t sortIndex,
                                 llvm::ArrayRef<TracedFunction> functions) {
   printMetadata(pid, 0, "process_name", "name", name);
-  printMetadata(pid, 0, "process_labels", "labels", report.hardware);
+  printMetadata(pid, 0, "process_labels", "labels", report.machine);
   printMetadata(pid, 0, "process_sort_index", "sort_index", sortIndex);
   std::map<int64_t, std::string> names;
   for (const TracedFunction &traced : functions)
@@ -435,7 +435,7 @@ void braid::printTrace(const Report &report, llvm::raw_ostream &os) {
     json.attributeArray("deviceProperties", [&] {
       json.object([&] {
         json.attribute("id", 0);
-        json.attribute("name", report.hardware);
+        json.attribute("name", report.machine);
         if (report.deviceMemory)
           json.attribute("totalGlobalMem", *report.deviceMemory);
       });
@@ -443,7 +443,7 @@ void braid::printTrace(const Report &report, llvm::raw_ostream &os) {
     json.attributeObject("distributedInfo", [&] {
       json.attribute("backend", "nccl");
       json.attribute("rank", 0);
-      json.attribute("world_size", report.worldSize);
+      json.attribute("world_size", report.ranks);
     });
     json.attribute("displayTimeUnit", "ms");
     json.attribute("baseTimeNanoseconds", 0);

@@ -126,8 +126,8 @@ int main(int argc, char **argv) {
   braid::registerAllDialects(registry);
   MLIRContext context(registry);
   CostSettings settings;
-  settings.hardware = machine;
-  settings.worldSize = ranks;
+  settings.machine = machine;
+  settings.ranks = ranks;
   for (const std::string &file : files) {
     OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, &context);
     if (!module)

@@ -7,8 +7,8 @@
 // RUN: braid-opt %s --comm-report="profile=none collective-model=link ranks=8 ranks-per-node=4" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NODES
 // RUN: braid-opt %s --comm-report="profile=none collective-model=link ranks-per-node=1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ALONE
 
-// INDUCTOR: comm-report: hardware h100x8, collective model inductor, 8 ranks
-// LINK: comm-report: hardware h100x8, collective model link, 8 ranks
+// INDUCTOR: comm-report: machine h100x8, collective model inductor, 8 ranks
+// LINK: comm-report: machine h100x8, collective model link, 8 ranks
 
 comm.group @world all
 comm.group @pairs [[0, 1], [2, 3]]
@@ -25,10 +25,10 @@ comm.group @uneven [[0, 1], [2, 3, 4, 5]]
 // WORLD1-NEXT: comm.all_reduce tensor<262144xf32>, 0 ns (collective-model inductor)
 // 8 ranks on two nodes: 14 steps of 600 ns and 2 * 7/8 MiB over the network's 50
 // GB/s. A world without a size is a node: here one rank.
-// NODES: comm-report: hardware h100x8, collective model link, 8 ranks
+// NODES: comm-report: machine h100x8, collective model link, 8 ranks
 // NODES-LABEL: Timeline of @all_reduce ====
 // NODES-NEXT: comm.all_reduce tensor<262144xf32>, 45100 ns (collective-model link)
-// ALONE: comm-report: hardware h100x8, collective model link, 1 ranks
+// ALONE: comm-report: machine h100x8, collective model link, 1 ranks
 // ALONE-LABEL: Timeline of @all_reduce ====
 // ALONE-NEXT: comm.all_reduce tensor<262144xf32>, 0 ns (collective-model link)
 // V100-LABEL: Timeline of @all_reduce ====

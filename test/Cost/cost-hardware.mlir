@@ -8,9 +8,9 @@
 // f32 the 1024 of 128 x 128, take whole waves of 132 (H100), 108 (A100) and 80
 // multiprocessors (V100): 4 for 3.88, 8 for 7.76, and so on.
 
-// H100: comm-report: hardware h100x8, collective model nccl, 8 ranks
-// A100: comm-report: hardware a100x8, collective model nccl, 8 ranks
-// V100: comm-report: hardware v100x8, collective model nccl, 8 ranks
+// H100: comm-report: machine h100x8, collective model nccl, 8 ranks
+// A100: comm-report: machine a100x8, collective model nccl, 8 ranks
+// V100: comm-report: machine v100x8, collective model nccl, 8 ranks
 
 // ALL-LABEL: Timeline of @bf16 ====
 // H100: linalg.matmul tensor<4096x4096xf32>, 143252 ns (roofline)

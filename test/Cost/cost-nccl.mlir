@@ -3,9 +3,9 @@
 // RUN: braid-opt %t/program.mlir --comm-report="ranks=64 profile=none" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NODES
 // RUN: braid-opt %t/program.mlir --comm-report="machine=%t/capped.json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CAPPED
 
-// NODE: comm-report: hardware h100x8, collective model nccl, 8 ranks
-// NODES: comm-report: hardware h100x8, collective model nccl, 64 ranks
-// CAPPED: comm-report: hardware capped, collective model nccl, 8 ranks
+// NODE: comm-report: machine h100x8, collective model nccl, 8 ranks
+// NODES: comm-report: machine h100x8, collective model nccl, 64 ranks
+// CAPPED: comm-report: machine capped, collective model nccl, 8 ranks
 
 //--- capped.json
 {"base": "h100x8", "nccl": {"max_ctas": 8, "copy_engine": true}}

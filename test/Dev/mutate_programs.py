@@ -97,7 +97,7 @@ OPTIONS = {
     "ranks-per-node": ("0 1 2 5 8", "16777216 16777217 -1"),
     # Latency and bandwidth are for this model alone.
     "collective-model": (
-        "hardware nccl inductor link link,link-latency=20us,link-bandwidth=10GB/s",
+        "auto nccl inductor link link,link-latency=20us,link-bandwidth=10GB/s",
         "none link,link-latency=1e300s link,link-latency=9223372036854775807ns "
         "link,link-bandwidth=1e-300GB/s link,link-bandwidth=1e300GB/s",
     ),

@@ -67,7 +67,7 @@ func.func @step(%x: tensor<8x4xbf16>, %w: tensor<4x8xbf16>, %s: tensor<4x8xbf16>
 
 // Costs as the run has them, for the next schedule.
 // PROFILE:      "version": 1,
-// PROFILE-NEXT: "hardware": "ideal",
+// PROFILE-NEXT: "machine": "ideal",
 // PROFILE:      "signature": "arith.addf(8x4xbf16, 8x4xbf16) -> (8x4xbf16)",
 // PROFILE-NEXT: "ns": [
 // PROFILE-NEXT:   50

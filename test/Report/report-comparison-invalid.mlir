@@ -25,7 +25,7 @@
 // OTHER: host-run.json:1:1: found a run with 2 starts and waits, expected the 0 of @step; the passes have to be those of the run
 
 // RUN: not %{report} --comm-report="trace=%S/Inputs/device-run.json" 2>&1 | FileCheck %s --check-prefix=PRODUCTS
-// PRODUCTS: device-run.json:1:1: found a run of 2 products, expected the 1 of @step; the passes have to be those of the run
+// PRODUCTS: device-run.json:1:1: found a run of 2 matmuls, expected the 1 of @step; the passes have to be those of the run
 
 // RUN: sed s/step/train/ %S/Inputs/host-run.json >%t/train.json
 // RUN: not %{report} --comm-report="trace=%t/train.json" 2>&1 | FileCheck %s --check-prefix=FUNCTION

@@ -64,7 +64,7 @@ def check_clean(browser, page):
 
 def check_summary(browser):
     assert browser.evaluate("document.title") == "comm-report: @step"
-    assert texts(browser, "#settings") == ["hardware ideal \u00b7 collective model link \u00b7 8 ranks \u00b7 passes comm-sink-waits "
+    assert texts(browser, "#settings") == ["machine ideal \u00b7 collective model link \u00b7 8 ranks \u00b7 passes comm-sink-waits "
         "\u00b7 same bits as the program as written"]
     summary = {row[0]: row[1:] for row in rows(browser, "#summary")}
     assert summary[""] == ["before", "after", "change"]

@@ -9,7 +9,7 @@
 // CHECK-NOT:  href=
 
 // Text of programs and options is escaped.
-// CHECK:      <script type="application/json" id="report">{"hardware":"ideal","collectiveModel":"link","worldSize":8,"passes":"comm-sink-waits","numerics":"same bits as the program as written","memoryLimit":85899345920,"functions":[
+// CHECK:      <script type="application/json" id="report">{"machine":"ideal","collectiveModel":"link","ranks":8,"passes":"comm-sink-waits","numerics":"same bits as the program as written","memoryLimit":85899345920,"functions":[
 // CHECK-SAME: {"name":"step","before":{"makespan":400,"compute":100,"communication":300,"exposed":300,"lowerBound":300,"lowerBoundKind":"critical path","peak":48,"gap":0.333333,"hidden":0.000000,"isComplete":true,"tracks":["compute","lane world"],
 // CHECK-SAME: "nodes":{{\[\[}}"\u003c/script\u003e\u003cscript\u003ealert(1)\u003c/script\u003e","comm.wait","tensor\u003c4xf32\u003e",0,"wait",16,"",0,0,"",0],
 // CHECK-SAME: ["k\u0001\"\u0026\\ é �","comm.compute","tensor\u003c4xf32\u003e",100,"attribute",16,"",0,0,"",0],

@@ -21,7 +21,7 @@
 // FAILS: hardware.mlir:1:1: error: passes 'comm-reorder-compute-for-overlap{machine=h300x8}' of comm-report failed
 
 // RUN: not braid-opt %t/hardware.mlir --comm-report 2>&1 | FileCheck %s --check-prefix=ATTRIBUTE
-// ATTRIBUTE: hardware.mlir:1:1: error: unknown machine 'h300x8' in attribute 'comm.hardware', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, or a .json file
+// ATTRIBUTE: hardware.mlir:1:1: error: unknown machine 'h300x8' in attribute 'comm.machine', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, or a .json file
 
 // RUN: not braid-opt %t/plain.mlir --comm-report="machine=tpu" 2>&1 | FileCheck %s --check-prefix=HARDWARE
 // HARDWARE: plain.mlir:1:1: error: unknown machine 'tpu' in option 'machine', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, or a .json file
@@ -77,7 +77,7 @@ module {
   }
 }
 //--- hardware.mlir
-module attributes {comm.hardware = "h300x8"} {
+module attributes {comm.machine = "h300x8"} {
   comm.group @world all
   func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
     %t = comm.all_reduce sum %x on @world : tensor<4xf32>
@@ -86,7 +86,7 @@ module attributes {comm.hardware = "h300x8"} {
   }
 }
 //--- file.mlir
-module attributes {comm.hardware = "syntax.json"} {
+module attributes {comm.machine = "syntax.json"} {
   comm.group @world all
 }
 //--- unknown.json

@@ -8,9 +8,9 @@
 comm.group @world all
 
 // CHECK:      {
-// CHECK-NEXT:   "hardware": "ideal",
+// CHECK-NEXT:   "machine": "ideal",
 // CHECK-NEXT:   "collective_model": "link",
-// CHECK-NEXT:   "world_size": 8,
+// CHECK-NEXT:   "ranks": 8,
 // CHECK-NEXT:   "dynamic_size": 64,
 // CHECK-NEXT:   "memory_limit_bytes": 85899345920,
 // CHECK-NEXT:   "max_memory_bytes": null,

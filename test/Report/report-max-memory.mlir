@@ -17,7 +17,7 @@
 
 comm.group @world all
 
-// CHECK: comm-report: hardware ideal, collective model link, 8 ranks, dynamic size 64, max-memory 10000 bytes
+// CHECK: comm-report: machine ideal, collective model link, 8 ranks, dynamic size 64, max-memory 10000 bytes
 // JSON: "memory_limit_bytes": 10000,
 // JSON-NEXT: "max_memory_bytes": 10000,
 // HTML: "memoryLimit":10000

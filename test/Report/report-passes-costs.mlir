@@ -15,9 +15,9 @@
 // RUN:   --comm-report="machine=ideal output=/dev/null passes=comm-report{passes=comm-report{output=inner.txt}}" && FileCheck %s --check-prefix=INNER < inner.txt
 
 // The option wins over the module's attribute, as it does for the report itself.
-// ALL: comm-report: hardware ideal, collective model link, 2 ranks, dynamic size 10
+// ALL: comm-report: machine ideal, collective model link, 2 ranks, dynamic size 10
 // ALL: all_reduce "sum" {{.*}}, [[COST:[0-9]+]] ns (collective-model link)
-// ALL: comm-report: hardware ideal, collective model link, 2 ranks, dynamic size 10
+// ALL: comm-report: machine ideal, collective model link, 2 ranks, dynamic size 10
 // ALL: passes: comm-report
 // ALL: all_reduce "sum" {{.*}}, [[COST]] ns (collective-model link)
 
@@ -32,12 +32,12 @@
 // RUN: cd %t && braid-opt prog.mlir -o /dev/null \
 // RUN:   --comm-report="machine=ideal link-latency=1us output=/dev/null passes=comm-report{machine=h200x8}" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NCCL
-// NCCL: comm-report: hardware h200x8, collective model nccl,
+// NCCL: comm-report: machine h200x8, collective model nccl,
 
-// INNER: comm-report: hardware ideal,
+// INNER: comm-report: machine ideal,
 
 //--- prog.mlir
-module attributes {comm.hardware = "h200x8"} {
+module attributes {comm.machine = "h200x8"} {
   comm.group @world all
   func.func @step(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
     %t = comm.all_reduce sum %x on @world {comm.label = "sum"} : tensor<4xf32>
@@ -47,4 +47,4 @@ module attributes {comm.hardware = "h200x8"} {
   }
 }
 //--- profile.json
-{"version": 1, "hardware": "ideal", "entries": [{"label": "sum", "ns": 70}]}
+{"version": 1, "machine": "ideal", "entries": [{"label": "sum", "ns": 70}]}

@@ -5,7 +5,7 @@
 comm.group @world all
 
 // CHECK:      <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1200 {{[0-9.]+}}" role="img"
-// CHECK:      hardware ideal, collective model link, 8 ranks, passes comm-sink-waits</text>
+// CHECK:      machine ideal, collective model link, 8 ranks, passes comm-sink-waits</text>
 // CHECK:      >exposed</text>
 
 // 1036 units are 400 ns, the length of the slower program; rows begin at 150.

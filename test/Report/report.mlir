@@ -17,7 +17,7 @@
 
 comm.group @world all
 
-// CHECK: comm-report: hardware ideal, collective model link, 8 ranks, dynamic size 64
+// CHECK: comm-report: machine ideal, collective model link, 8 ranks, dynamic size 64
 // PASSES-NEXT: passes: comm-sink-waits,comm-raise-collectives,comm-reorder-compute-for-overlap{{$}}
 // ANCHORS-NEXT: passes: builtin.module(func.func(comm-sink-waits,comm-raise-collectives,comm-reorder-compute-for-overlap)){{$}}
 

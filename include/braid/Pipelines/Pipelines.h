@@ -35,7 +35,7 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
   Option<std::string> machine{
       *this, "machine",
       llvm::cl::desc("The machine of the estimates; without it the module's "
-                     "comm.hardware, or else h100x8")};
+                     "comm.machine, or else h100x8")};
   Option<int64_t> ranks{
       *this, "ranks",
       llvm::cl::desc("The number of ranks in a group of all; 0 is the ranks "
@@ -48,7 +48,7 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
   Option<comm::CollectiveModelOption> collectiveModel{
       *this, "collective-model",
       llvm::cl::desc("The model that estimates collectives"),
-      llvm::cl::init(comm::CollectiveModelOption::Hardware),
+      llvm::cl::init(comm::CollectiveModelOption::Auto),
       comm::getCollectiveModelValues()};
   Option<std::string> linkLatency{
       *this, "link-latency",

@@ -153,9 +153,9 @@ struct ReportedSum {
 
 /// The contents of a report.
 struct Report {
-  std::string hardware;
+  std::string machine;
   std::string collectiveModel;
-  int64_t worldSize;
+  int64_t ranks;
   int64_t dynamicSize;
   /// The passes between `before` and `after`.
   std::string passes;
@@ -179,7 +179,7 @@ struct Report {
   }
   /// The name of the limit, such as "max-memory".
   llvm::StringRef getMemoryLimitName() const {
-    return maxMemory ? "max-memory" : "memory of the hardware";
+    return maxMemory ? "max-memory" : "memory of the machine";
   }
   /// The bytes by which the peak of `totals` exceeds the limit, or 0.
   int64_t getExcessBytes(const TimelineTotals &totals) const {
@@ -260,10 +260,10 @@ void printComparisonJson(const Comparison &comparison,
 void printComparisonSvg(const Comparison &comparison, llvm::raw_ostream &os);
 void printComparisonHtml(const Comparison &comparison, llvm::raw_ostream &os);
 
-/// Writes the measured costs as a profile of the machine called `hardware`, for
+/// Writes the measured costs as a profile of the machine called `machine`, for
 /// the option `profile` of passes.
-void printMeasuredProfile(const Comparison &comparison,
-                          llvm::StringRef hardware, llvm::raw_ostream &os);
+void printMeasuredProfile(const Comparison &comparison, llvm::StringRef machine,
+                          llvm::raw_ostream &os);
 
 /// Computes `ReportedFunction::hiddenFraction` of all functions. All trips of
 /// loops and the callees of calls count.

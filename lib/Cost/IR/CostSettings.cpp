@@ -21,23 +21,30 @@
 using namespace braid;
 using namespace mlir;
 
-/// Reads the hardware from the file `path`. Emits an error, at `loc` or in the
-/// file, and fails if this is not possible.
-static FailureOr<std::shared_ptr<const Hardware>>
-loadHardware(Location loc, StringRef path, const Twine &origin) {
+/// Reads the `what` of `origin` from the file `path` with `parse`. Emits an
+/// error, at `loc` or in the file, and fails if this is not possible.
+template <typename T>
+static FailureOr<std::shared_ptr<const T>>
+load(Location loc, StringRef path, StringRef what, const Twine &origin,
+     llvm::function_ref<llvm::Expected<T>(StringRef, JsonWarnings &)> parse) {
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file =
       readRegularFile(path);
   if (!file)
-    return emitError(loc) << "cannot read the machine '" << path << "' of "
-                          << origin << ": " << llvm::toString(file.takeError());
-  llvm::Expected<Hardware> hardware =
-      parseHardware((*file)->getBuffer(), llvm::sys::path::stem(path));
-  if (hardware)
-    return std::make_shared<const Hardware>(std::move(*hardware));
-  llvm::handleAllErrors(hardware.takeError(), [&](const JsonError &error) {
-    emitError(FileLineColLoc::get(loc.getContext(), path, error.getLine(),
-                                  error.getColumn()))
-        << error.getText();
+    return emitError(loc) << "cannot read the " << what << " '" << path
+                          << "' of " << origin << ": "
+                          << llvm::toString(file.takeError());
+  auto getPlace = [&](const JsonError &error) {
+    return FileLineColLoc::get(loc.getContext(), path, error.getLine(),
+                               error.getColumn());
+  };
+  JsonWarnings warnings;
+  llvm::Expected<T> parsed = parse((*file)->getBuffer(), warnings);
+  for (const JsonError &warning : warnings)
+    emitWarning(getPlace(warning)) << warning.getText();
+  if (parsed)
+    return std::make_shared<const T>(std::move(*parsed));
+  llvm::handleAllErrors(parsed.takeError(), [&](const JsonError &error) {
+    emitError(getPlace(error)) << error.getText();
   });
   return failure();
 }
@@ -48,8 +55,11 @@ loadHardware(Location loc, StringRef path, const Twine &origin) {
 static LogicalResult setHardware(CostOptions &options, Location loc,
                                  StringRef name, const Twine &origin) {
   if (name.ends_with(".json")) {
-    FailureOr<std::shared_ptr<const Hardware>> hardware =
-        loadHardware(loc, name, origin);
+    FailureOr<std::shared_ptr<const Hardware>> hardware = load<Hardware>(
+        loc, name, "machine", origin,
+        [&](StringRef text, JsonWarnings &warnings) {
+          return parseHardware(text, llvm::sys::path::stem(name), &warnings);
+        });
     if (failed(hardware))
       return failure();
     options.ownHardware = *hardware;
@@ -68,7 +78,7 @@ static LogicalResult setHardware(CostOptions &options, Location loc,
 /// is 0. Emits an error at `loc` if the number is out of range.
 static LogicalResult setRanksPerNode(CostOptions &options, Location loc,
                                      int64_t ranksPerNode) {
-  // The same limit as in hardware files.
+  // The same limit as in machine files.
   constexpr int64_t most = 1 << 24;
   if (ranksPerNode < 0 || ranksPerNode > most)
     return emitError(loc) << "invalid number of ranks " << ranksPerNode
@@ -88,34 +98,21 @@ static LogicalResult resolveHardware(CostOptions &options, Operation *op,
   if (!setting.empty())
     return setHardware(options, op->getLoc(), setting, "option 'machine'");
   for (Operation *parent = op; parent; parent = parent->getParentOp())
-    if (auto name = parent->getAttrOfType<StringAttr>(
-            comm::CommDialect::kHardwareAttrName))
-      return setHardware(options, parent->getLoc(), name,
-                         Twine("attribute '") +
-                             comm::CommDialect::kHardwareAttrName + "'");
+    for (StringRef name : {comm::CommDialect::kMachineAttrName,
+                           comm::CommDialect::kOldMachineAttrName})
+      if (auto machine = parent->getAttrOfType<StringAttr>(name))
+        return setHardware(options, parent->getLoc(), machine,
+                           "attribute '" + name + "'");
   return success();
 }
 
-/// Reads the profile `path`. Emits an error, in the profile or at `loc`, and
-/// fails if this is not possible.
 static FailureOr<std::shared_ptr<const Profile>> loadProfile(Location loc,
                                                              StringRef path) {
-  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file =
-      readRegularFile(path);
-  if (!file)
-    return emitError(loc) << "cannot read the profile '" << path
-                          << "' of option 'profile': "
-                          << llvm::toString(file.takeError());
-  llvm::Expected<Profile> profile =
-      readProfile((*file)->getBuffer(), ("from profile " + path).str());
-  if (profile)
-    return std::make_shared<const Profile>(std::move(*profile));
-  llvm::handleAllErrors(profile.takeError(), [&](const JsonError &error) {
-    emitError(FileLineColLoc::get(loc.getContext(), path, error.getLine(),
-                                  error.getColumn()))
-        << error.getText();
-  });
-  return failure();
+  return load<Profile>(loc, path, "profile", "option 'profile'",
+                       [&](StringRef text, JsonWarnings &warnings) {
+                         return readProfile(
+                             text, ("from profile " + path).str(), &warnings);
+                       });
 }
 
 /// Says so if a profile claims to be of `hardware`, but was measured on GPUs of
@@ -183,14 +180,14 @@ static void setCalibration(CostOptions &options, bool isKnown) {
 
 using StringSetting = std::pair<StringRef, std::string CostSettings::*>;
 static constexpr StringSetting kStringSettings[] = {
-    {"machine", &CostSettings::hardware},
+    {"machine", &CostSettings::machine},
     {"link-latency", &CostSettings::linkLatency},
     {"link-bandwidth", &CostSettings::linkBandwidth},
     {"profile", &CostSettings::profile}};
 
 using IntegerSetting = std::pair<StringRef, int64_t CostSettings::*>;
 static constexpr IntegerSetting kIntegerSettings[] = {
-    {"ranks", &CostSettings::worldSize},
+    {"ranks", &CostSettings::ranks},
     {"ranks-per-node", &CostSettings::ranksPerNode},
     {"dynamic-size", &CostSettings::dynamicSize}};
 
@@ -301,11 +298,11 @@ static LogicalResult checkLinkModel(const CostOptions &options, Location loc,
 
 static LogicalResult setNumbers(CostOptions &options, Location loc,
                                 const CostSettings &settings) {
-  if (settings.worldSize < 0)
-    return emitError(loc) << "invalid number of ranks " << settings.worldSize
+  if (settings.ranks < 0)
+    return emitError(loc) << "invalid number of ranks " << settings.ranks
                           << " in option 'ranks', expected at least 1";
-  if (settings.worldSize > 0)
-    options.worldSize = settings.worldSize;
+  if (settings.ranks > 0)
+    options.ranks = settings.ranks;
   if (settings.dynamicSize < 0)
     return emitError(loc) << "invalid size " << settings.dynamicSize
                           << " in option 'dynamic-size', expected at least 1";
@@ -317,9 +314,9 @@ static LogicalResult setNumbers(CostOptions &options, Location loc,
 LogicalResult braid::checkCostSettings(Location loc,
                                        const CostSettings &settings) {
   CostOptions options;
-  bool isHardwareKnown = !settings.hardware.empty();
+  bool isHardwareKnown = !settings.machine.empty();
   if (isHardwareKnown &&
-      failed(setHardware(options, loc, settings.hardware, "option 'machine'")))
+      failed(setHardware(options, loc, settings.machine, "option 'machine'")))
     return failure();
   if (failed(setRanksPerNode(options, loc, settings.ranksPerNode)) ||
       failed(setLink(options, loc, settings)) ||
@@ -342,7 +339,7 @@ FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
       [&] { given.measurements = std::move(settings.measurements); });
   Location loc = op->getLoc();
   CostOptions options;
-  if (failed(resolveHardware(options, op, settings.hardware)))
+  if (failed(resolveHardware(options, op, settings.machine)))
     return failure();
   bool isKnown = !options.ownHardware;
   if (failed(setRanksPerNode(options, loc, settings.ranksPerNode)) ||

@@ -668,8 +668,8 @@
   }
 
   function start() {
-    const settings = [`hardware ${report.hardware}`, `collective model ${report.collectiveModel}`,
-      `${report.worldSize} ranks`];
+    const settings = [`machine ${report.machine}`, `collective model ${report.collectiveModel}`,
+      `${report.ranks} ranks`];
     if (report.passes !== null)
       settings.push(`passes ${report.passes}`, report.numerics);
     byId("settings").textContent = settings.join(" \u00b7 ");

@@ -53,7 +53,7 @@ class ProgramTest(unittest.TestCase):
 
     def test_report_as_text(self):
         report = Program(SUM).report(passes="comm-schedule", machine="h200x8")
-        self.assertIn("hardware h200x8", report)
+        self.assertIn("machine h200x8", report)
         self.assertIn("Timeline of @main after", report)
 
     def test_report_as_json(self):
@@ -89,7 +89,7 @@ class ProgramTest(unittest.TestCase):
                 Program(SUM).report(output=path, passes="func.func(comm-sink-waits)", machine="h200x8")
                 self.assertEqual(os.listdir(folder), [name])
                 with open(path, encoding="utf-8") as file:
-                    self.assertIn("hardware h200x8", file.read())
+                    self.assertIn("machine h200x8", file.read())
 
     def test_pipelines_with_files_in_quotation_marks(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -15,13 +15,14 @@
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Bytecode/BytecodeImplementation.h"
+#include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
 using namespace braid::comm;
 
 namespace {
 /// The version of the dialect that this Braid writes.
-constexpr uint64_t currentVersion = 1;
+constexpr uint64_t currentVersion = 2;
 
 /// The number of a type in bytecode; never given to another type.
 enum TypeNumber : uint64_t { valuelessToken = 0, tokenOfValue = 1 };
@@ -51,6 +52,18 @@ struct CommBytecodeInterface : public BytecodeDialectInterface {
                        << currentVersion
                        << ": a newer Braid has written this bytecode";
     return nullptr;
+  }
+
+  LogicalResult upgradeFromVersion(Operation *top,
+                                   const DialectVersion &version) const final {
+    // Before version 2 `comm.machine` had another name.
+    if (static_cast<const CommVersion &>(version).number < 2)
+      top->walk([](ModuleOp module) {
+        if (Attribute machine =
+                module->removeAttr(CommDialect::kOldMachineAttrName))
+          module->setAttr(CommDialect::kMachineAttrName, machine);
+      });
+    return success();
   }
 
   LogicalResult writeType(Type type,

@@ -116,12 +116,19 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
     return verifyMultiprocessorsAttribute(op, attribute);
   if (name == kReorderedSumsAttrName)
     return verifyReorderedSumsAttribute(op, attribute);
-  if (name == kHardwareAttrName) {
+  if (name == kMachineAttrName || name == kOldMachineAttrName) {
     if (!isa<ModuleOp>(op))
       return emitWrongPlace(op, attribute, "modules");
-    if (auto hardware = dyn_cast<StringAttr>(value);
-        !hardware || hardware.empty())
-      return emitWrongValue(op, attribute, "the name of a hardware");
+    if (auto machine = dyn_cast<StringAttr>(value); !machine || machine.empty())
+      return emitWrongValue(op, attribute, "the name of a machine");
+    if (name == kOldMachineAttrName && op->hasAttr(kMachineAttrName))
+      return emitWrongPlace(
+          op, attribute, Twine("modules without '") + kMachineAttrName + "'");
+    if (name == kOldMachineAttrName && !hasWarnedOfOldMachine.exchange(true))
+      op->emitWarning() << "'" << name << "' is the old name of '"
+                        << kMachineAttrName
+                        << "', expected the new one, which alone works from "
+                           "the next release on";
     return success();
   }
   if (name == kOptionDefaultsAttrName) {
@@ -162,7 +169,7 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
                            << kMultiprocessorsAttrName << "', '"
                            << kChunksAttrName << "', '"
                            << kReorderedSumsAttrName << "', '"
-                           << kHardwareAttrName << "', '" << kMpmdAttrName
+                           << kMachineAttrName << "', '" << kMpmdAttrName
                            << "', '" << kOptionDefaultsAttrName << "', '"
                            << kReportNumberAttrName << "', '"
                            << kEffectsAttrName << "'";

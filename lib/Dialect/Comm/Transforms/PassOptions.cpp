@@ -48,7 +48,7 @@ llvm::cl::ValuesClass braid::comm::getSearchEffortValues() {
 
 llvm::cl::ValuesClass braid::comm::getCollectiveModelValues() {
   return llvm::cl::values(
-      clEnumValN(CollectiveModelOption::Hardware, "hardware",
+      clEnumValN(CollectiveModelOption::Auto, "auto",
                  "nccl on GPUs, link elsewhere"),
       clEnumValN(CollectiveModelOption::Nccl, "nccl", "the tuner of NCCL 2.28"),
       clEnumValN(CollectiveModelOption::Inductor, "inductor",
@@ -60,7 +60,7 @@ llvm::cl::ValuesClass braid::comm::getCollectiveModelValues() {
 std::optional<CollectiveModelKind>
 braid::comm::getCollectiveModel(CollectiveModelOption option) {
   switch (option) {
-  case CollectiveModelOption::Hardware:
+  case CollectiveModelOption::Auto:
     return std::nullopt;
   case CollectiveModelOption::Nccl:
     return CollectiveModelKind::Nccl;

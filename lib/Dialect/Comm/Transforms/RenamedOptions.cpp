@@ -42,11 +42,17 @@ static std::string convertPercentage(StringRef value) {
   return (value + "%").str();
 }
 
+/// The model by the machine has a name that says what happens.
+static std::string convertModel(StringRef value) {
+  return value.trim("{}'\"") == "hardware" ? "auto" : "";
+}
+
 static constexpr RenamedOption renamedOptions[] = {
     {"hardware", "machine"},
     {"world-size", "ranks"},
     {"alternative", "plan"},
-    {"min-gain", "min-gain", convertPercentage}};
+    {"min-gain", "min-gain", convertPercentage},
+    {"collective-model", "collective-model", convertModel}};
 
 /// The place behind the quoted or braced text that begins at `begin` in `text`,
 /// which no space ends.

@@ -5,8 +5,8 @@
 
 // The discardable attributes of the dialect, wherever they may stand.
 
-// CHECK: module attributes {comm.hardware = "h200x8", comm.mpmd}
-module attributes {comm.hardware = "h200x8", comm.mpmd} {
+// CHECK: module attributes {comm.machine = "h200x8", comm.mpmd}
+module attributes {comm.machine = "h200x8", comm.mpmd} {
   comm.group @tp [[0, 1]]
   // CHECK: comm.group @lanes all {comm.lanes = [{ctas = 8 : i64, name = "bulk", transport = "copy"}]}
   comm.group @lanes all {comm.lanes = [{name = "bulk", ctas = 8 : i64, transport = "copy"}]}

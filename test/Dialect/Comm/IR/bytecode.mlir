@@ -2,20 +2,26 @@
 // place of text.
 // RUN: braid-opt %s --emit-bytecode -o %t.mlirbc
 // RUN: not grep -a 'comm.token' %t.mlirbc
-// RUN: braid-opt %t.mlirbc | FileCheck %s
+// RUN: braid-opt %t.mlirbc | FileCheck %s --check-prefixes=NEW,CHECK
 
 // Inputs/version-0.mlirbc is this program, written before there were versions.
 // RUN: grep -aq 'comm.token' %S/Inputs/version-0.mlirbc
-// RUN: braid-opt %S/Inputs/version-0.mlirbc | FileCheck %s
-// RUN: braid-opt %S/Inputs/version-0.mlirbc --emit-bytecode | braid-opt --verify-roundtrip | FileCheck %s
+// RUN: braid-opt %S/Inputs/version-0.mlirbc | FileCheck %s --check-prefixes=OLD,CHECK
+// RUN: braid-opt %S/Inputs/version-0.mlirbc -o /dev/null 2>&1 | FileCheck %s --check-prefix=WARNED
+// WARNED: warning: 'comm.hardware' is the old name of 'comm.machine'
+// RUN: braid-opt %S/Inputs/version-0.mlirbc --emit-bytecode | braid-opt --verify-roundtrip | FileCheck %s --check-prefixes=OLD,CHECK
 // Inputs/version-1.mlirbc is what the first version with a number has written.
-// RUN: braid-opt %S/Inputs/version-1.mlirbc | FileCheck %s
+// Its attribute comm.hardware is comm.machine from version 2 on.
+// RUN: grep -aq 'comm.hardware' %S/Inputs/version-1.mlirbc
+// RUN: braid-opt %S/Inputs/version-1.mlirbc 2>&1 | FileCheck %s --check-prefixes=NEW,CHECK --implicit-check-not=hardware
+// RUN: braid-opt %S/Inputs/version-2.mlirbc | FileCheck %s --check-prefixes=NEW,CHECK
 
-// A newer version is refused. The file is version-1.mlirbc with another number.
-// RUN: not braid-opt %S/Inputs/version-2.mlirbc 2>&1 | FileCheck %s --check-prefix=NEWER
-// NEWER: error: found version 2 of the dialect 'comm', expected at most 1: a newer Braid has written this bytecode
+// A newer version is refused. The file is version-2.mlirbc with another number.
+// RUN: not braid-opt %S/Inputs/version-3.mlirbc 2>&1 | FileCheck %s --check-prefix=NEWER
+// NEWER: error: found version 3 of the dialect 'comm', expected at most 2: a newer Braid has written this bytecode
 
-// CHECK:       module attributes {comm.hardware = "h100x8"}
+// OLD:         module attributes {comm.hardware = "h100x8"}
+// NEW:         module attributes {comm.machine = "h100x8"}
 // CHECK:       comm.group @world all
 // CHECK-NEXT:  comm.group @pairs {{\[\[}}0, 1], [2, 3]]
 // CHECK-LABEL: func.func @pass
@@ -23,7 +29,7 @@
 // CHECK-LABEL: func.func @step
 // CHECK:         comm.all_reduce sum %{{.*}} on @pairs {comm.label = "sum", comm.lane = "fast"} : tensor<4xf32>
 // CHECK:         comm.barrier on @world
-module attributes {comm.hardware = "h100x8"} {
+module attributes {comm.machine = "h100x8"} {
   comm.group @world all
   comm.group @pairs [[0, 1], [2, 3]]
   func.func @pass(%t: !comm.token<tensor<4xf32>>, %u: !comm.token) -> tensor<4xf32> {

@@ -3,7 +3,7 @@
 // The attributes and types of the dialect that its ops do not define.
 
 func.func @unknown_attribute() {
-  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.lane', 'comm.ctas', 'comm.transport', 'comm.lanes', 'comm.multiprocessors', 'comm.chunks', 'comm.reordered_sums', 'comm.hardware', 'comm.mpmd', 'comm.option_defaults', 'comm.report_number', 'comm.effects'}}
+  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.lane', 'comm.ctas', 'comm.transport', 'comm.lanes', 'comm.multiprocessors', 'comm.chunks', 'comm.reordered_sums', 'comm.machine', 'comm.mpmd', 'comm.option_defaults', 'comm.report_number', 'comm.effects'}}
   %0 = arith.constant {comm.cost = 1 : i64} 0 : index
   return
 }
@@ -92,21 +92,27 @@ func.func @order_of_other_type() {
 
 // -----
 
-// expected-error@+1 {{'func.func' op has attribute 'comm.hardware', which only modules may have}}
-func.func @hardware_of_function() attributes {comm.hardware = "a100x8"} {
+// expected-error@+1 {{'func.func' op has attribute 'comm.machine', which only modules may have}}
+func.func @machine_of_function() attributes {comm.machine = "a100x8"} {
   return
 }
 
 // -----
 
-// expected-error@+1 {{'builtin.module' op attribute 'comm.hardware' is 8 : i64, expected the name of a hardware}}
-module attributes {comm.hardware = 8 : i64} {
+// expected-error@+1 {{'builtin.module' op attribute 'comm.machine' is 8 : i64, expected the name of a machine}}
+module attributes {comm.machine = 8 : i64} {
 }
 
 // -----
 
-// expected-error@+1 {{'builtin.module' op attribute 'comm.hardware' is "", expected the name of a hardware}}
-module attributes {comm.hardware = ""} {
+// expected-error@+1 {{'builtin.module' op attribute 'comm.machine' is "", expected the name of a machine}}
+module attributes {comm.machine = ""} {
+}
+
+// -----
+
+// expected-error@+1 {{'builtin.module' op has attribute 'comm.hardware', which only modules without 'comm.machine' may have}}
+module attributes {comm.hardware = "cpu", comm.machine = "ideal"} {
 }
 
 // -----

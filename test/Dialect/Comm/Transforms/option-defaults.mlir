@@ -3,8 +3,8 @@
 // RUN: braid-opt %s --comm-report="machine=a100x8 collective-model=nccl max-memory=2KB" 2>&1 >/dev/null | FileCheck %s --check-prefix=OPTION
 // RUN: not braid-opt %s --comm-schedule 2>&1 | FileCheck %s --check-prefix=MEMORY
 
-// MODULE: hardware h200x8, collective model link
-// OPTION: hardware a100x8, collective model nccl
+// MODULE: machine h200x8, collective model link
+// OPTION: machine a100x8, collective model nccl
 // MEMORY: error: no order of this block keeps max-memory = 100 bytes
 module attributes {comm.option_defaults = {machine = "h200x8", "collective-model" = "link", "max-memory" = 100 : i64}} {
   comm.group @world all

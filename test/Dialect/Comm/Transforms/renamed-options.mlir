@@ -21,7 +21,7 @@
 // PIPELINE:     warning: comm-report: 'hardware=ideal' is the old spelling of 'machine=ideal'
 // PIPELINE:     warning: comm-report: 'world-size=4' is the old spelling of 'ranks=4'
 // PIPELINE:     warning: comm-list-schedule: 'hardware="ideal"' is the old spelling of 'machine="ideal"'
-// PIPELINE:     comm-report: hardware ideal, {{.*}} 4 ranks
+// PIPELINE:     comm-report: machine ideal, {{.*}} 4 ranks
 
 // Gains were percentages; present ones are fractions, or have a sign.
 // RUN: braid-opt %s --comm-pipeline-matmul="machine=h200x8 ranks=2 min-gain=0.5" -o /dev/null 2>&1 | FileCheck %s --check-prefix=HALF
@@ -29,6 +29,18 @@
 // RUN: braid-opt %s --comm-schedule="machine=ideal min-gain=0.01" --comm-pipeline-matmul="machine=ideal min-gain=20%%" --comm-split-all-reduce="min-gain=0" -o /dev/null 2>&1 | count 0
 // HALF:   warning: comm-pipeline-matmul: 'min-gain=0.5' is the old spelling of 'min-gain=0.5%'
 // TWENTY: warning: comm-split-all-reduce: 'min-gain=20' is the old spelling of 'min-gain=20%'
+
+// The model by the machine.
+// RUN: braid-opt %s --comm-schedule="machine=ideal collective-model=hardware" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MODEL
+// MODEL: warning: comm-schedule: 'collective-model=hardware' is the old spelling of 'collective-model=auto'
+
+// The attribute of modules, with one warning however many passes read it.
+// RUN: sed 's/^comm.group/module attributes {comm.hardware = "cpu"} {\n&/; $s/$/\n}/' %s > %t.old.mlir
+// RUN: braid-opt %t.old.mlir --comm-schedule --comm-sink-waits --comm-report -o /dev/null >%t.txt 2>&1
+// RUN: FileCheck %s --check-prefix=ATTRIBUTE < %t.txt
+// ATTRIBUTE:     warning: 'comm.hardware' is the old name of 'comm.machine', expected the new one, which alone works from the next release on
+// ATTRIBUTE-NOT: old name
+// ATTRIBUTE:     comm-report: machine cpu
 
 // Every pass with costs and comm-plan-resources.
 // RUN: braid-opt %s --comm-reorder-compute-for-overlap=hardware=cpu --comm-list-schedule=hardware=cpu --comm-simple-overlap=hardware=cpu --comm-latency-hiding-schedule=hardware=cpu --comm-reorder-preserving-peak-memory=hardware=cpu --comm-sink-waits-iterative=hardware=cpu --comm-plan-resources="hardware=h200x8 alternative=1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=EVERY

@@ -1,4 +1,4 @@
-module attributes {comm.hardware = "h100x8"} {
+module attributes {comm.machine = "h100x8"} {
   comm.group @world all
 
   // On H100s this has several plans: the all-reduce by more or fewer multiprocessors,

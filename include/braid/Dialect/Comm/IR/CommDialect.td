@@ -88,9 +88,9 @@ def Comm_Dialect : Dialect {
     | `comm.transport = "symmetric"`, `"copy"`, `"default"` | starts of collectives | how the lane moves its data |
     | `comm.lanes`, an array of dictionaries of `name`, `ctas` and `transport` | groups | the group's lanes; `comm-assign-lanes` completes them |
     | `comm.multiprocessors = 124 : i64` | matmuls, and ops whose `canLimitMultiprocessors` (`CostOpInterface`) is true | multiprocessors that the op counts on; the others are left to collectives |
-    | `comm.chunks = 4 : i64` | starts of collectives | chunks that `comm-pipeline-matmul` divides the collective and its product into; 1 keeps them whole |
+    | `comm.chunks = 4 : i64` | starts of collectives | chunks that `comm-pipeline-matmul` divides the collective and its matmul into; 1 keeps them whole |
     | `comm.reordered_sums`, a dictionary of strings, `divided` and `planned` | ops that add | what a pass has changed: the op may add in [another order](../guides/trust.md#same-program-same-results) than in the program as written |
-    | `comm.hardware = "h200x8"` | modules | hardware that costs are estimated for |
+    | `comm.machine = "h200x8"` | modules | machine that costs are estimated for |
     | `comm.mpmd` | modules | every rank compiles a text of its own |
     | `comm.option_defaults`, a dictionary | modules | what the options of passes say where the user sets none; `comm-report` writes it on copies of a program |
     | `comm.report_number = 3 : i64` | starts | the start in the program before the passes of `comm-report`, which writes it on copies of a program |
@@ -104,7 +104,7 @@ def Comm_Dialect : Dialect {
     without `comm.lane` is in a lane named after them, such as `symmetric-8`.
     Starts without any of the three share the default lane of the group.
 
-    **Bytecode** records the version of the dialect, now 1. Files without one, of
+    **Bytecode** records the version of the dialect, now 2. Files without one, of
     before there were versions, are read as well. A file of a newer version is
     refused.
   }];
@@ -128,7 +128,9 @@ def Comm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kLanesAttrName = "comm.lanes";
     static constexpr ::llvm::StringLiteral kMultiprocessorsAttrName = "comm.multiprocessors";
     static constexpr ::llvm::StringLiteral kChunksAttrName = "comm.chunks";
-    static constexpr ::llvm::StringLiteral kHardwareAttrName = "comm.hardware";
+    static constexpr ::llvm::StringLiteral kMachineAttrName = "comm.machine";
+    /// The name of `comm.machine` in the last release.
+    static constexpr ::llvm::StringLiteral kOldMachineAttrName = "comm.hardware";
     static constexpr ::llvm::StringLiteral kMpmdAttrName = "comm.mpmd";
     static constexpr ::llvm::StringLiteral kOptionDefaultsAttrName = "comm.option_defaults";
     static constexpr ::llvm::StringLiteral kReportNumberAttrName = "comm.report_number";
@@ -138,6 +140,9 @@ def Comm_Dialect : Dialect {
   private:
     /// Adds the encoding of the dialect in bytecode, and its version.
     void addBytecodeInterface();
+
+    /// One warning a context is enough: attributes are verified after each pass.
+    std::atomic<bool> hasWarnedOfOldMachine{false};
   }];
 }
 

@@ -15,16 +15,16 @@ include "mlir/Pass/PassBase.td"
 defvar costOptions = [
   Option<"machine", "machine", "std::string", /*default=*/"\"\"",
          "The machine of the estimates: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, or "
-         "a .json file. Without it the module's comm.hardware, or else h100x8">,
+         "a .json file. Without it the module's comm.machine, or else h100x8">,
   Option<"ranks", "ranks", "int64_t", /*default=*/"0",
          "The number of ranks in a group of all; 0 is the ranks per node">,
   Option<"ranksPerNode", "ranks-per-node", "int64_t", /*default=*/"0",
          "The number of ranks on each node; 0 is the machine's">,
   Option<"collectiveModel", "collective-model", "::braid::comm::CollectiveModelOption",
-         /*default=*/"::braid::comm::CollectiveModelOption::Hardware",
+         /*default=*/"::braid::comm::CollectiveModelOption::Auto",
          "The model of collectives: nccl (the tuner of NCCL 2.28), inductor (the "
          "formula of PyTorch 2.4), link (latency and bandwidth, as braid-run --link "
-         "rehearses them), or hardware: nccl on GPUs, link elsewhere",
+         "rehearses them), or auto: nccl on GPUs, link elsewhere",
          "::braid::comm::getCollectiveModelValues()">,
   Option<"linkLatency", "link-latency", "std::string", /*default=*/"\"\"",
          "The latency of the link model, such as 20us; the machine's without it">,

@@ -43,8 +43,8 @@ enum class PlannedOrders {
   Search
 };
 
-/// A model of collectives, or the default of the hardware.
-enum class CollectiveModelOption { Hardware, Nccl, Inductor, Link };
+/// A model of collectives, or the default of the machine.
+enum class CollectiveModelOption { Auto, Nccl, Inductor, Link };
 
 /// The values of the options on the command line, with their meaning.
 llvm::cl::ValuesClass getReportFormatValues();
@@ -53,7 +53,7 @@ llvm::cl::ValuesClass getPlannedOrdersValues();
 llvm::cl::ValuesClass getSearchEffortValues();
 llvm::cl::ValuesClass getCollectiveModelValues();
 
-/// The model that `option` names; none for the default of the hardware.
+/// The model that `option` names; none for the default of the machine.
 std::optional<CollectiveModelKind>
 getCollectiveModel(CollectiveModelOption option);
 

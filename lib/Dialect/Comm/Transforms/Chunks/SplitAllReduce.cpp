@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChunkedProduct.h"
+#include "ChunkedMatmul.h"
 #include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
 #include "RewriteJudge.h"
 
@@ -72,7 +72,7 @@ static std::optional<int64_t> getNumMembers(AllReduceOp start,
   if (!group)
     return std::nullopt;
   if (group.isAll())
-    return costs.worldSize;
+    return costs.ranks;
   std::optional<int64_t> size;
   for (ArrayRef<int64_t> ranks : group.getRankLists()) {
     auto length = static_cast<int64_t>(ranks.size());
@@ -172,7 +172,7 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitAllReducePass::choose(
     func::FuncOp function, const SchedulableBlock &block,
     const CostOptions &costs, RankUniformity &uniformity) {
   SmallVector<RewriteChoice> chosen;
-  // A rank on another way through the program would meet the parts with a
+  // A rank on another path through the program would match the parts with a
   // whole.
   if (!uniformity.areReachedTogether(*block.block))
     return chosen;

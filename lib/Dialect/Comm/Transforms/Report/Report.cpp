@@ -89,9 +89,8 @@ struct CommReportPass : comm::PassWithRenamedOptions<
       return signalPassFailure();
 
     Report report;
-    report.hardware = options->hardware->name;
-    report.worldSize =
-        options->worldSize.value_or(options->hardware->ranksPerNode);
+    report.machine = options->hardware->name;
+    report.ranks = options->ranks.value_or(options->hardware->ranksPerNode);
     report.dynamicSize = options->sizes.dynamicSize;
     if (options->hardware->memoryBytes > 0)
       report.deviceMemory = options->hardware->memoryBytes;
@@ -172,7 +171,7 @@ private:
                 "names the measurement";
     return writeFile(
         measuredProfile, "measured-profile", [&](llvm::raw_ostream &os) {
-          printMeasuredProfile(*report.comparison, report.hardware, os);
+          printMeasuredProfile(*report.comparison, report.machine, os);
         });
   }
 

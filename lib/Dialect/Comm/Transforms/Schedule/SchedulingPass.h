@@ -44,11 +44,11 @@ protected:
   /// The values of the options.
   CostSettings getCostSettings() const {
     CostSettings settings;
-    settings.hardware = this->machine;
+    settings.machine = this->machine;
     settings.collectiveModel = getCollectiveModel(this->collectiveModel);
     settings.linkLatency = this->linkLatency;
     settings.linkBandwidth = this->linkBandwidth;
-    settings.worldSize = this->ranks;
+    settings.ranks = this->ranks;
     settings.ranksPerNode = this->ranksPerNode;
     settings.dynamicSize = this->dynamicSize;
     settings.profile = this->profile;

@@ -84,7 +84,7 @@ func.func @first(%a: tensor<?xf32>, %b: tensor<?xf32>, %n: index) -> (tensor<?xf
   return %r, %g : tensor<?xf32>, tensor<?xf32>
 }
 
-module attributes {comm.hardware = "abacus"} {
+module attributes {comm.machine = "abacus"} {
   comm.group @world all
 
   func.func @second(%a: tensor<4xf32>) -> tensor<4xf32> {
