@@ -111,8 +111,9 @@ BRAID_C_EXPORT const char *braid_machine_known_summary(int64_t index);
 /* The machine called `name`. */
 BRAID_C_EXPORT braid_machine *braid_machine_create(const char *name,
                                                    braid_error *error);
-/* The machine that `json` describes (docs/reference/hardware-files.md), called
- * by its `name` or else `default_name`. */
+/* The machine that `json` describes (docs/reference/machine-files.md), called
+ * by its `name` or else `default_name`. Keys of the last release are read with
+ * a warning on the error output, as those of profiles are. */
 BRAID_C_EXPORT braid_machine *braid_machine_parse(const char *json,
                                                   const char *default_name,
                                                   braid_error *error);
@@ -173,7 +174,7 @@ braid_collective_estimate(const braid_machine *machine, const char *model,
                           braid_collective_time *time, braid_error *error);
 
 /* A matmul, `rows` x `depth` and `depth` x `columns`. */
-typedef struct braid_product {
+typedef struct braid_matmul {
   size_t struct_size;
   int64_t rows;
   int64_t columns;
@@ -186,9 +187,9 @@ typedef struct braid_product {
   int64_t batch;
   /* The multiprocessors that its kernel may take; 0 for all. */
   int64_t multiprocessors;
-} braid_product;
+} braid_matmul;
 
-typedef struct braid_product_time {
+typedef struct braid_matmul_time {
   size_t struct_size;
   double ns;
   /* What it takes of the machine (see braid_demand); no tiles without
@@ -199,9 +200,17 @@ typedef struct braid_product_time {
   /* For braid_problem_description.blocks. */
   int32_t blocks;
   int32_t is_measured;
-} braid_product_time;
+} braid_matmul_time;
 
-/* How long `product` takes with nothing beside it. */
+/* How long `matmul` takes with nothing beside it. */
+BRAID_C_EXPORT int32_t braid_matmul_estimate(const braid_machine *machine,
+                                             const braid_matmul *matmul,
+                                             braid_matmul_time *time,
+                                             braid_error *error);
+
+/* The names of these until the next release. */
+typedef braid_matmul braid_product;
+typedef braid_matmul_time braid_product_time;
 BRAID_C_EXPORT int32_t braid_product_estimate(const braid_machine *machine,
                                               const braid_product *product,
                                               braid_product_time *time,
@@ -292,7 +301,7 @@ typedef struct braid_problem_description {
    * start: its blocks come in clusters of so many. */
   const int32_t *blocks;
   /* By node, null for 0: 1 for a start whose data moves in one direction, as of
-   * all collectives but all_reduce. Products slow it down by more. */
+   * all collectives but all_reduce. Matmuls slow it down by more. */
   const uint8_t *one_way;
 } braid_problem_description;
 

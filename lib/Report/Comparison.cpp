@@ -33,8 +33,8 @@ struct PredictedOp {
   int64_t startNs, endNs;
 };
 
-/// Work of the compute stream without a break: one product, or all that is
-/// between two products or two calls.
+/// Work of the compute stream without a break: one matmul, or all that is
+/// between two matmuls or two calls.
 struct Stretch {
   std::string name;
   int64_t startNs = 0, endNs = 0;
@@ -65,7 +65,7 @@ private:
                 unsigned depth);
   void compareCollectives();
   Error compareCalls();
-  Error compareProducts();
+  Error compareMatmuls();
   void addOp(StringRef name, StringRef lane, const Stretch &predicted,
              const Stretch &measured);
   void addUnmatched(const llvm::Twine &text) {
@@ -253,9 +253,9 @@ Error Comparer::compareCalls() {
   return Error::success();
 }
 
-/// `64x32x16 bf16` of a product's signature; empty for other ops. The runtime
-/// gives products this name.
-static std::string nameProduct(const ReportedNode &node) {
+/// `64x32x16 bf16` of a matmul's signature; empty for other ops. The runtime
+/// gives matmuls this name.
+static std::string nameMatmul(const ReportedNode &node) {
   if (!StringRef(node.op).starts_with("linalg.matmul"))
     return "";
   // linalg.matmul(64x16xbf16, 16x32xbf16) -> (64x32xf32)
@@ -271,12 +271,12 @@ static std::string nameProduct(const ReportedNode &node) {
   return (result[0] + "x" + result[1] + "x" + depth + " " + left[2]).str();
 }
 
-/// On a device products are events of their own; other kernels are compared by
-/// what runs between two products, as one kernel may run several ops.
-Error Comparer::compareProducts() {
+/// On a device matmuls are events of their own; other kernels are compared by
+/// what runs between two matmuls, as one kernel may run several ops.
+Error Comparer::compareMatmuls() {
   std::vector<Stretch> predicted(1), measured(1);
-  auto addProduct = [](std::vector<Stretch> &list, const std::string &name,
-                       int64_t startNs, int64_t endNs) {
+  auto addMatmul = [](std::vector<Stretch> &list, const std::string &name,
+                      int64_t startNs, int64_t endNs) {
     Stretch &added = list.emplace_back();
     added.name = name;
     added.add(startNs, endNs);
@@ -287,9 +287,9 @@ Error Comparer::compareProducts() {
     const ReportedNode &node = *op.node;
     if (node.role != StreamRole::Compute || op.endNs == op.startNs)
       continue;
-    if (std::string name = nameProduct(node); !name.empty()) {
+    if (std::string name = nameMatmul(node); !name.empty()) {
       names.push_back(node.label.empty() ? "matmul " + name : node.label);
-      addProduct(predicted, name, op.startNs, op.endNs);
+      addMatmul(predicted, name, op.startNs, op.endNs);
       predicted[predicted.size() - 2].nodes.push_back(&node);
     } else {
       predicted.back().add(op);
@@ -300,24 +300,24 @@ Error Comparer::compareProducts() {
       continue;
     StringRef name = event.name;
     if (name.consume_front("matmul "))
-      addProduct(measured, name.str(), event.startNs, event.endNs);
+      addMatmul(measured, name.str(), event.startNs, event.endNs);
     else
       measured.back().add(event.startNs, event.endNs);
   }
   if (predicted.size() != measured.size())
     return makeError("found a run of " + llvm::Twine(measured.size() / 2) +
-                     " products, expected the " +
+                     " matmuls, expected the " +
                      llvm::Twine(predicted.size() / 2) + " of @" +
                      run.function + "; the passes have to be those of the run");
   for (size_t i = 1; i < predicted.size(); i += 2)
     if (predicted[i].name != measured[i].name)
-      return makeError("found a run whose product number " +
+      return makeError("found a run whose matmul number " +
                        llvm::Twine(i / 2 + 1) + " is " + measured[i].name +
                        ", expected " + predicted[i].name +
                        "; the passes have to be those of the run");
   for (size_t i = 0; i < predicted.size(); ++i) {
-    bool isProduct = i % 2;
-    std::string name = isProduct              ? names[i / 2]
+    bool isMatmul = i % 2;
+    std::string name = isMatmul               ? names[i / 2]
                        : names.empty()        ? "kernels"
                        : i / 2 < names.size() ? "kernels before " + names[i / 2]
                                               : "kernels after " + names.back();
@@ -367,7 +367,7 @@ Expected<Comparison> Comparer::compare() {
     result.measuredNs = endNs - originNs;
   }
   compareCollectives();
-  if (Error error = run.isHost ? compareCalls() : compareProducts())
+  if (Error error = run.isHost ? compareCalls() : compareMatmuls())
     return error;
   sortByTime(result.ops,
              [](const ComparedOp &op) { return op.predictedStartNs; });

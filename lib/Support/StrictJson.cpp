@@ -31,13 +31,17 @@ std::error_code JsonError::convertToErrorCode() const {
   return llvm::inconvertibleErrorCode();
 }
 
-static Error makeErrorAt(StringRef text, size_t offset,
-                         const llvm::Twine &message) {
+static JsonError describeAt(StringRef text, size_t offset,
+                            const llvm::Twine &message) {
   StringRef before = text.take_front(offset);
   size_t lineStart = before.rfind('\n') + 1; // npos + 1 is 0
-  return llvm::make_error<JsonError>(
-      static_cast<unsigned>(before.count('\n')) + 1,
-      static_cast<unsigned>(offset - lineStart) + 1, message.str());
+  return {static_cast<unsigned>(before.count('\n')) + 1,
+          static_cast<unsigned>(offset - lineStart) + 1, message.str()};
+}
+
+static Error makeErrorAt(StringRef text, size_t offset,
+                         const llvm::Twine &message) {
+  return llvm::make_error<JsonError>(describeAt(text, offset, message));
 }
 
 //===----------------------------------------------------------------------===//
@@ -203,6 +207,44 @@ Error StrictJson::makeError(JsonPath path, const llvm::Twine &message) const {
 Error StrictJson::makeKeyError(JsonPath path,
                                const llvm::Twine &message) const {
   return makeErrorAt(text, locate(text, path).first, message);
+}
+
+void StrictJson::fail(JsonPath path, const llvm::Twine &message) const {
+  if (!error)
+    error = describeAt(text, locate(text, path).second, message);
+}
+
+void StrictJson::failAtKey(JsonPath path, const llvm::Twine &message) const {
+  if (!error)
+    error = describeAt(text, locate(text, path).first, message);
+}
+
+Error StrictJson::takeError() const {
+  return error ? llvm::make_error<JsonError>(*error) : Error::success();
+}
+
+static std::string describeOldSpelling(const llvm::Twine &old,
+                                       const llvm::Twine &present) {
+  return (old + " is the old spelling of " + present +
+          ", expected the new one, which alone works from the next release on")
+      .str();
+}
+
+void StrictJson::warnOfOldKey(JsonPath path, const llvm::Twine &present) const {
+  warnings.push_back(
+      describeAt(text, locate(text, path).first,
+                 describeOldSpelling(
+                     "the field \"" + std::get<StringRef>(path.back()) + "\"",
+                     "\"" + present + "\"")));
+}
+
+void StrictJson::warnOfOldValue(JsonPath path,
+                                const llvm::Twine &present) const {
+  size_t offset = locate(text, path).second;
+  warnings.push_back(describeAt(
+      text, offset,
+      describeOldSpelling(text.slice(offset, skipString(text, offset)),
+                          "\"" + present + "\"")));
 }
 
 Expected<std::unique_ptr<llvm::MemoryBuffer>>

@@ -19,8 +19,10 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace braid {
 
@@ -46,6 +48,9 @@ private:
   std::string text;
 };
 
+/// What is still read, with its place, but not by the next release.
+using JsonWarnings = std::vector<JsonError>;
+
 /// A step on the path from the root of a JSON text to a value: a key of an
 /// object or an index of an array.
 using JsonStep = std::variant<llvm::StringRef, size_t>;
@@ -65,12 +70,29 @@ public:
   /// An error at the key that is the last step of `path`.
   llvm::Error makeKeyError(JsonPath path, const llvm::Twine &message) const;
 
+  /// Records an error at the value at `path`, unless there is one already.
+  void fail(JsonPath path, const llvm::Twine &message) const;
+  /// The same at the key that is the last step of `path`.
+  void failAtKey(JsonPath path, const llvm::Twine &message) const;
+  /// The recorded error.
+  llvm::Error takeError() const;
+
+  /// Warns that the key at the end of `path` is the old spelling of `present`.
+  void warnOfOldKey(JsonPath path, const llvm::Twine &present) const;
+  /// Warns that the string at `path` is the old spelling of `present`.
+  void warnOfOldValue(JsonPath path, const llvm::Twine &present) const;
+  /// The warnings so far, in the order in which the fields were read.
+  const JsonWarnings &getWarnings() const { return warnings; }
+
 private:
   StrictJson(llvm::StringRef text, llvm::json::Value root)
       : text(text), root(std::move(root)) {}
 
   llvm::StringRef text;
   llvm::json::Value root;
+  /// Readers see a file that stays the same.
+  mutable std::optional<JsonError> error;
+  mutable JsonWarnings warnings;
 };
 
 /// The contents of the regular file `path`. Fails for other files, which may

@@ -76,7 +76,7 @@ class CollectiveTime(_Sized):
     ]
 
 
-class Product(_Sized):
+class Matmul(_Sized):
     _fields_ = [
         ("struct_size", c_size_t),
         ("rows", c_int64),
@@ -89,7 +89,7 @@ class Product(_Sized):
     ]
 
 
-class ProductTime(_Sized):
+class MatmulTime(_Sized):
     _fields_ = [
         ("struct_size", c_size_t),
         ("ns", c_double),
@@ -244,7 +244,7 @@ _SIGNATURES = {
         [c_void_p, c_char_p, POINTER(Collective), POINTER(CollectiveTime), _ERROR],
     ),
     "braid_machine_calibrate": (c_int32, [c_void_p, c_char_p, _ERROR]),
-    "braid_product_estimate": (c_int32, [c_void_p, POINTER(Product), POINTER(ProductTime), _ERROR]),
+    "braid_product_estimate": (c_int32, [c_void_p, POINTER(Matmul), POINTER(MatmulTime), _ERROR]),
     "braid_problem_create": (c_void_p, [POINTER(ProblemDescription), _ERROR]),
     "braid_problem_destroy": (None, [c_void_p]),
     "braid_problem_check_order": (c_int32, [c_void_p, _ORDER, _ERROR]),

@@ -34,7 +34,7 @@
 
 //--- profile.json
 {"version": 1,
- "hardware": "ideal",
+ "machine": "ideal",
  "entries": [
   {"signature": "linalg.matmul(1024x1024xbf16, 1024x1024xbf16) -> (1024x1024xbf16)", "ns": [3100, 3000, 2000]},
   {"signature": "linalg.matmul(4096x1024xbf16, 1024x1024xbf16) -> (4096x1024xbf16)", "ns": 6000},

@@ -14,7 +14,7 @@ module {
   comm.group @world all
 
   // 33,554,432 bytes: 0.137 ms by NCCL's rings, 0.162 ms by symmetric kernels of 8
-  // blocks. The product takes 0.194 ms, and 0.206 ms on 124 multiprocessors. One of
+  // blocks. The matmul takes 0.194 ms, and 0.206 ms on 124 multiprocessors. One of
   // eight times the rows has no measurement nearby: 2 * 32768 * 4096^2 operations
   // at 720.3 Tops are 1,526,463 ns, in 32 waves for 31.03 of tiles.
   // CHECK-LABEL: Timeline of @measured ====
@@ -25,7 +25,7 @@ module {
   // CHECK-NEXT: tensor.empty
   // CHECK-NEXT: linalg.matmul "all" tensor<4096x4096xbf16>, 194455 ns (measured on 2x and 4x and 8x NVIDIA H200, shipped)
   // CHECK-NEXT: linalg.matmul "most" tensor<4096x4096xbf16>, 205683 ns (measured on 2x and 4x and 8x NVIDIA H200, shipped)
-  // CHECK: linalg.matmul "near" tensor<6144x4096xbf16>, {{[0-9]+}} ns (similar products, measured on 2x and 4x and 8x NVIDIA H200, shipped)
+  // CHECK: linalg.matmul "near" tensor<6144x4096xbf16>, {{[0-9]+}} ns (similar matmuls, measured on 2x and 4x and 8x NVIDIA H200, shipped)
   // CHECK: linalg.matmul "far" tensor<32768x4096xbf16>, 1574165 ns (roofline, rates measured on 2x and 4x and 8x NVIDIA H200, shipped)
 
   // NONE: comm.all_reduce "plain" tensor<4096x4096xbf16>, {{[0-9]+}} ns (collective-model nccl)
@@ -64,7 +64,7 @@ module {
     return %m, %n, %o, %p : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<6144x4096xbf16>, tensor<32768x4096xbf16>
   }
 
-  // The product is launched before the first all-reduce asks for its
+  // The matmul is launched before the first all-reduce asks for its
   // multiprocessors. Its 2112 tiles fill 16 waves, so that both wait for their
   // end.
   // CHECK-LABEL: Why exposed, @queued ====

@@ -1,6 +1,6 @@
 // RUN: braid-opt %s --comm-report="machine=h200x8 profile=none" -o /dev/null 2>&1 | FileCheck %s
 
-// Matrix products on a GPU take whole waves of tiles: 128 x 256 in bf16, 132 at a
+// Matmuls on a GPU take whole waves of tiles: 128 x 256 in bf16, 132 at a
 // time on an H200 of 989.4 Tops.
 
 // 2 * 8192^3 operations are 1,111,291 ns; 2048 tiles are 15.52 waves, so 16.
@@ -13,7 +13,7 @@ func.func @matmul(%a: tensor<8192x8192xbf16>) -> tensor<8192x8192xbf16> {
   return %r : tensor<8192x8192xbf16>
 }
 
-// The same product, whatever it is called and whichever operand is transposed.
+// The same matmul, whatever it is called and whichever operand is transposed.
 // CHECK-LABEL: Timeline of @generic ====
 // CHECK: linalg.generic tensor<8192x8192xf32>, 1146019 ns (roofline)
 func.func @generic(%a: tensor<8192x8192xbf16>) -> tensor<8192x8192xf32> {
@@ -33,7 +33,7 @@ func.func @generic(%a: tensor<8192x8192xbf16>) -> tensor<8192x8192xf32> {
   return %r : tensor<8192x8192xf32>
 }
 
-// The tiles of all products of a batch fill the same waves: 64 * 32 of them.
+// The tiles of all matmuls of a batch fill the same waves: 64 * 32 of them.
 // CHECK-LABEL: Timeline of @batch ====
 // CHECK: linalg.batch_matmul tensor<64x1024x1024xbf16>, 143252 ns (roofline)
 func.func @batch(%a: tensor<64x1024x1024xbf16>) -> tensor<64x1024x1024xbf16> {
@@ -44,7 +44,7 @@ func.func @batch(%a: tensor<64x1024x1024xbf16>) -> tensor<64x1024x1024xbf16> {
 }
 
 // 64 tiles would leave half of the multiprocessors idle: 128 tiles of half the
-// size take two thirds of a wave, which is 1.375 times as long as if the product
+// size take two thirds of a wave, which is 1.375 times as long as if the matmul
 // were spread evenly.
 // CHECK-LABEL: Timeline of @small ====
 // CHECK: linalg.matmul tensor<512x4096xbf16>, 47751 ns (roofline)
@@ -65,7 +65,7 @@ func.func @matvec(%a: tensor<8192x8192xbf16>, %x: tensor<8192xbf16>) -> tensor<8
   return %r : tensor<8192xbf16>
 }
 
-// A product within a kernel.
+// A matmul within a kernel.
 // CHECK-LABEL: Timeline of @kernel ====
 // CHECK: comm.compute "mm" tensor<8192x8192xbf16>, 1146019 ns (roofline)
 func.func @kernel(%a: tensor<8192x8192xbf16>) -> tensor<8192x8192xbf16> {

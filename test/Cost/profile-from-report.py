@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 PROGRAM = """
-module attributes {comm.hardware = "h200x8"} {
+module attributes {comm.machine = "h200x8"} {
   comm.group @world all
   comm.group @pairs [[0, 1], [2, 3]]
   func.func @step(%x: tensor<1024x1024xbf16>, %y: tensor<512x1024xbf16>) -> (tensor<1024x1024xbf16>, tensor<4096x1024xbf16>) {
@@ -72,7 +72,7 @@ def main():
                 signatures[node["signature"]] = node["cost_ns"]
     assert len(signatures) == 7, signatures
     entries = [{"signature": signature, "ns": ns} for signature, ns in signatures.items()]
-    profile = {"version": 1, "hardware": estimated["hardware"], "entries": entries}
+    profile = {"version": 1, "machine": estimated["machine"], "entries": entries}
     with open(path("profile.json"), "w") as file:
         json.dump(profile, file)
     option = f"profile={path('profile.json')}"
@@ -89,7 +89,7 @@ def main():
 
     reorder = "--comm-reorder-compute-for-overlap"
     assert opt(reorder) == opt(f"{reorder}={option}")
-    # With other times it comes to another order: the products now take longer
+    # With other times it comes to another order: the matmuls now take longer
     # than what hides them.
     for entry in entries:
         if entry["signature"].startswith("linalg"):

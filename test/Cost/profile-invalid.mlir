@@ -2,7 +2,7 @@
 
 // A mistake in the profile is told where it is.
 // RUN: not braid-opt %t/program.mlir --comm-report="machine=ideal profile=%t/negative.json" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// NEGATIVE: negative.json:3:35: error: found -5 in field "ns", expected nanoseconds of at least 0 and below 2^63, or a list of such
+// NEGATIVE: negative.json:3:35: error: found -5 in field "entries[0].ns", expected nanoseconds of at least 0 and below 2^63, or a list of such
 // RUN: not braid-opt %t/program.mlir --comm-reorder-compute-for-overlap="machine=ideal profile=%t/negative.json" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not braid-opt %t/program.mlir --comm-report="machine=ideal profile=%t/syntax.json" 2>&1 | FileCheck %s --check-prefix=SYNTAX
 // SYNTAX: syntax.json:3:2: error: Expected object key
@@ -19,7 +19,7 @@
 // RUN: not braid-opt %t/program.mlir --comm-report="machine=a100x8 profile=%t/h200.json" 2>&1 | FileCheck %s --check-prefix=HARDWARE
 // HARDWARE: program.mlir:1:1: error: the profile '{{.*}}h200.json' was measured on 'h200x8', expected the machine that costs are asked for: 'a100x8'
 // RUN: braid-opt %t/program.mlir --comm-report="machine=h200x8 profile=%t/h200.json" 2>&1 | FileCheck %s --check-prefix=SAME
-// SAME: comm-report: hardware h200x8
+// SAME: comm-report: machine h200x8
 // RUN: not braid-opt %t/program.mlir --comm-report="machine=h200x8 profile=%t/smaller.json" 2>&1 | FileCheck %s --check-prefix=SMALLER
 // SMALLER: program.mlir:1:1: error: the profile '{{.*}}smaller.json' was measured on 78 multiprocessors, expected those of machine 'h200x8': 132
 
@@ -39,7 +39,7 @@ module {
  "entries": [],
 }
 //--- h200.json
-{"version": 1, "hardware": "h200x8", "entries": []}
+{"version": 1, "machine": "h200x8", "entries": []}
 //--- smaller.json
-{"version": 2, "hardware": "h200x8", "machine": {"gpu": "G", "gpus": 2, "multiprocessors": 78},
+{"version": 2, "machine": {"name": "h200x8", "gpu": "G", "gpus": 2, "multiprocessors": 78},
  "software": {}, "date": "2026-11-22", "spread": 0}

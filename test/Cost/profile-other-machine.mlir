@@ -1,7 +1,7 @@
 // A profile that claims to be of a machine with other GPUs, whose multiprocessors
 // are as many.
 // RUN: rm -rf %t && mkdir %t
-// RUN: echo '{"version": 2, "hardware": "h200x8", "machine": {"gpu": "NVIDIA H100 80GB HBM3", "gpus": 8, "multiprocessors": 132}, "software": {}, "date": "2026-11-22", "spread": 0}' >%t/h100.json
+// RUN: echo '{"version": 2, "machine": {"name": "h200x8", "gpu": "NVIDIA H100 80GB HBM3", "gpus": 8, "multiprocessors": 132}, "software": {}, "date": "2026-11-22", "spread": 0}' >%t/h100.json
 // RUN: sed 's/H100 80GB HBM3/H200/' %t/h100.json >%t/h200.json
 // RUN: sed 's/NVIDIA H100 80GB HBM3/Some GPU/' %t/h100.json >%t/unknown.json
 // RUN: braid-opt %s --comm-report="machine=h200x8 profile=%t/h100.json output=%t/r.txt" 2>&1 | FileCheck %s --check-prefixes=OTHER,CHECK

@@ -37,16 +37,16 @@ static double roundRate(double rate) {
   return std::max(1.0, std::round(std::round(rate / unit) * unit));
 }
 
-static std::string describe(const ProductCall &product) {
-  return "product " + std::to_string(product.rows) + "x" +
-         std::to_string(product.columns) + "x" + std::to_string(product.depth) +
-         " " + braid_rt_dtype_name(product.dtype) +
-         (product.transposed == TransposedOperands::None
+static std::string describe(const MatmulCall &matmul) {
+  return "matmul " + std::to_string(matmul.rows) + "x" +
+         std::to_string(matmul.columns) + "x" + std::to_string(matmul.depth) +
+         " " + braid_rt_dtype_name(matmul.dtype) +
+         (matmul.transposed == TransposedOperands::None
               ? ""
               : ", transposed: " +
-                    transposedOperandNames[size_t(product.transposed)].str()) +
-         (product.multiprocessors
-              ? " on " + std::to_string(product.multiprocessors) +
+                    transposedOperandNames[size_t(matmul.transposed)].str()) +
+         (matmul.multiprocessors
+              ? " on " + std::to_string(matmul.multiprocessors) +
                     " multiprocessors"
               : "");
 }
@@ -68,13 +68,11 @@ Error Calibrator::openWorld(Traces traces) {
                                           "connecting, with traces by CUPTI"};
   progress.show(names[size_t(traces)]);
   OperandSizes sizes;
-  for (const ProductCall &product : options.products) {
-    int64_t bytes = braid_rt_dtype_size(product.dtype);
-    sizes.left = std::max(sizes.left, product.rows * product.depth * bytes);
-    sizes.right =
-        std::max(sizes.right, product.depth * product.columns * bytes);
-    sizes.result =
-        std::max(sizes.result, product.rows * product.columns * bytes);
+  for (const MatmulCall &matmul : options.matmuls) {
+    int64_t bytes = braid_rt_dtype_size(matmul.dtype);
+    sizes.left = std::max(sizes.left, matmul.rows * matmul.depth * bytes);
+    sizes.right = std::max(sizes.right, matmul.depth * matmul.columns * bytes);
+    sizes.result = std::max(sizes.result, matmul.rows * matmul.columns * bytes);
   }
   for (int64_t *bytes : {&sizes.left, &sizes.right, &sizes.result})
     *bytes = std::max(*bytes, options.elementwiseBytes);
@@ -148,18 +146,18 @@ Error Calibrator::identify() {
 // The order of measurements
 //===----------------------------------------------------------------------===//
 
-void Calibrator::addProducts(int64_t multiprocessors) {
-  for (ProductCall product : options.products) {
+void Calibrator::addMatmuls(int64_t multiprocessors) {
+  for (MatmulCall matmul : options.matmuls) {
     // Steps in bf16 are the ones that targets are for.
-    if (multiprocessors != 0 && product.dtype != BRAID_RT_BF16 && hasBfloat16())
+    if (multiprocessors != 0 && matmul.dtype != BRAID_RT_BF16 && hasBfloat16())
       continue;
-    product.multiprocessors = static_cast<int32_t>(multiprocessors);
+    matmul.multiprocessors = static_cast<int32_t>(multiprocessors);
     constexpr double overhead = 0.3;
     steps.push_back(
-        {describe(product),
+        {describe(matmul),
          overhead +
-             (options.patience.productWarmNs + options.patience.idleNs) * 1e-9,
-         [this, product]() { return measureProduct(product); }});
+             (options.durations.matmulWarmNs + options.durations.idleNs) * 1e-9,
+         [this, matmul]() { return measureMatmul(matmul); }});
   }
 }
 
@@ -183,14 +181,14 @@ void Calibrator::addCurve(int32_t kind, const Lane &lane) {
 void Calibrator::planAlone() {
   steps.clear();
   steps.push_back({"memory", 0.2, [this]() { return measureMemory(); }});
-  addProducts(0);
+  addMatmuls(0);
   steps.push_back({"launch gap", 0.2, [this]() { return measureGap(); }});
   if (options.ranks > 1)
     for (const auto &[kind, sizes] : options.collectives)
       addCurve(kind, Lane());
   for (int64_t spared : options.spared)
     if (spared < result.multiprocessors)
-      addProducts(result.multiprocessors - spared);
+      addMatmuls(result.multiprocessors - spared);
   if (options.ranks > 1)
     for (const Lane &lane : llvm::ArrayRef(options.lanes).drop_front())
       for (const auto &[kind, sizes] : options.collectives)
@@ -200,14 +198,14 @@ void Calibrator::planAlone() {
 void Calibrator::planPairs() {
   steps.clear();
   if (options.ranks == 1 || !usesLane(symmetricLane) || !usesLane(copyLane) ||
-      !choosePairProduct()) {
-    addMissing("contention: it takes two ranks, a product, and the lanes "
+      !choosePairMatmul()) {
+    addMissing("contention: it takes two ranks, a matmul, and the lanes "
                "symmetric-8 and copy");
     return;
   }
   constexpr double ofPair = 6;
   for (auto [compute, ofCompute] :
-       {std::pair(ComputeClass::Product, "product"),
+       {std::pair(ComputeClass::Matmul, "matmul"),
         std::pair(ComputeClass::Elementwise, "elementwise")})
     for (auto [engine, ofEngine] :
          {std::pair(LaneEngine::Kernel, "kernel"),
@@ -219,13 +217,13 @@ void Calibrator::planPairs() {
              return measurePairOf(compute, engine);
            },
            engine == LaneEngine::CopyEngine ? copyLane : symmetricLane});
-  steps.push_back({"product on all multiprocessors beside kernel", ofPair,
+  steps.push_back({"matmul on all multiprocessors beside kernel", ofPair,
                    [this]() { return measureQueue(); }, symmetricLane});
 }
 
 bool Calibrator::hasBfloat16() const {
-  return llvm::any_of(options.products, [](const ProductCall &product) {
-    return product.dtype == BRAID_RT_BF16;
+  return llvm::any_of(options.matmuls, [](const MatmulCall &matmul) {
+    return matmul.dtype == BRAID_RT_BF16;
   });
 }
 
@@ -319,42 +317,42 @@ void Calibrator::addSpread(double spread) {
   result.spread = std::min(1.0, std::max(result.spread, spread));
 }
 
-Expected<double> Calibrator::timeProduct(const ProductCall &product) {
+Expected<double> Calibrator::timeMatmul(const MatmulCall &matmul) {
   Load load;
-  load.product = product;
-  Meter meter(*world, options.patience);
+  load.matmul = matmul;
+  Meter meter(*world, options.durations);
   Expected<MeasuredTime> time =
-      meter.measure(load, &Load::products, options.patience.productWarmNs,
-                    options.patience.idleNs);
+      meter.measure(load, &Load::matmuls, options.durations.matmulWarmNs,
+                    options.durations.idleNs);
   if (!time)
     return time.takeError();
   addSpread(time->spread);
   return time->ns;
 }
 
-Error Calibrator::measureProduct(const ProductCall &product) {
-  Expected<double> ns = timeProduct(product);
+Error Calibrator::measureMatmul(const MatmulCall &matmul) {
+  Expected<double> ns = timeMatmul(matmul);
   if (!ns)
     return ns.takeError();
-  Error error = remeasureOnMore(product, *ns);
-  result.products.push_back({shapeOf(product), product.multiprocessors, *ns});
+  Error error = remeasureOnMore(matmul, *ns);
+  result.matmuls.push_back({shapeOf(matmul), matmul.multiprocessors, *ns});
   return error;
 }
 
-Error Calibrator::remeasureOnMore(const ProductCall &product, double ns) {
+Error Calibrator::remeasureOnMore(const MatmulCall &matmul, double ns) {
   // More than two calibrations differ by.
   constexpr double atLowerClocks = 1.03;
-  ProductTime *more = nullptr;
-  for (ProductTime &known : result.products)
-    if (known.shape == shapeOf(product))
+  MatmulTime *more = nullptr;
+  for (MatmulTime &known : result.matmuls)
+    if (known.shape == shapeOf(matmul))
       more = &known;
   bool isOnMore = more && (more->multiprocessors == 0 ||
-                           more->multiprocessors > product.multiprocessors);
+                           more->multiprocessors > matmul.multiprocessors);
   if (!isOnMore || more->ns <= atLowerClocks * ns)
     return Error::success();
-  ProductCall again = product;
+  MatmulCall again = matmul;
   again.multiprocessors = more->multiprocessors;
-  Expected<double> secondNs = timeProduct(again);
+  Expected<double> secondNs = timeMatmul(again);
   if (!secondNs)
     return secondNs.takeError();
   more->ns = std::min(more->ns, *secondNs);
@@ -364,9 +362,9 @@ Error Calibrator::remeasureOnMore(const ProductCall &product, double ns) {
 Error Calibrator::measureMemory() {
   Load load;
   load.elementwiseBytes = options.elementwiseBytes;
-  Meter meter(*world, options.patience);
+  Meter meter(*world, options.durations);
   Expected<MeasuredTime> time =
-      meter.measure(load, &Load::elementwise, options.patience.otherWarmNs);
+      meter.measure(load, &Load::elementwise, options.durations.otherWarmNs);
   if (!time)
     return time.takeError();
   // Two operands and a result.
@@ -379,11 +377,11 @@ Error Calibrator::measureMemory() {
 }
 
 Error Calibrator::measureGap() {
-  const ProductCall *product = choosePairProduct();
-  if (!product)
-    return llvm::createStringError("it takes a product");
-  Meter meter(*world, options.patience);
-  Expected<MeasuredTime> gap = meter.measureGap(*product);
+  const MatmulCall *matmul = choosePairMatmul();
+  if (!matmul)
+    return llvm::createStringError("it takes a matmul");
+  Meter meter(*world, options.durations);
+  Expected<MeasuredTime> gap = meter.measureGap(*matmul);
   if (!gap)
     return gap.takeError();
   result.launchNs = std::llround(gap->ns);
@@ -409,12 +407,12 @@ Error Calibrator::measureCurve(int32_t kind, const Lane &lane) {
   curve.ranks = options.ranks;
   curve.transport = lane.transport;
   curve.ctas = lane.ctas;
-  Meter meter(*world, options.patience);
+  Meter meter(*world, options.durations);
   for (int64_t bytes : options.collectives.at(kind)) {
     Load load;
     load.collective = {world->group(lane), kind, bytes};
     Expected<MeasuredTime> time =
-        meter.measure(load, &Load::collectives, options.patience.otherWarmNs);
+        meter.measure(load, &Load::collectives, options.durations.otherWarmNs);
     if (!time)
       return time.takeError();
     curve.points.emplace_back(static_cast<double>(bytes),
@@ -444,13 +442,13 @@ Calibration Calibrator::getResult() const {
     all.missing.emplace_back("the rest: the measurement was still running");
   if (measuredPairs == allPairs)
     all.contention = contention;
-  // The rate that waves multiply: that of the products that fill them.
+  // The rate that waves multiply: that of the matmuls that fill them.
   constexpr double full = 2.0 * 4096 * 4096 * 4096;
-  for (const ProductTime &product : all.products) {
-    double operations = product.shape.countOperations();
-    double rate = roundRate(operations / std::max(product.ns, 1.0) * 1e9);
-    double &best = all.productRate[size_t(product.shape.element)];
-    if (product.multiprocessors == 0 && operations >= full)
+  for (const MatmulTime &matmul : all.matmuls) {
+    double operations = matmul.shape.countOperations();
+    double rate = roundRate(operations / std::max(matmul.ns, 1.0) * 1e9);
+    double &best = all.matmulRate[size_t(matmul.shape.element)];
+    if (matmul.multiprocessors == 0 && operations >= full)
       best = std::max(best, rate);
   }
   return all;

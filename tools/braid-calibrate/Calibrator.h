@@ -61,15 +61,15 @@ private:
   llvm::Error runSteps(Traces traces, double reserveSeconds);
   /// The last step, in a world of its own. What fails here is left out.
   void runLaunches();
-  void addProducts(int64_t multiprocessors);
+  void addMatmuls(int64_t multiprocessors);
   void addCurve(int32_t kind, const Lane &lane);
 
-  llvm::Expected<double> timeProduct(const ProductCall &product);
-  llvm::Error measureProduct(const ProductCall &product);
-  /// `product` takes `ns`. If the last measured one of this shape takes longer
+  llvm::Expected<double> timeMatmul(const MatmulCall &matmul);
+  llvm::Error measureMatmul(const MatmulCall &matmul);
+  /// `matmul` takes `ns`. If the last measured one of this shape takes longer
   /// on more multiprocessors, the clocks of a GPU were lower then: measures
   /// that one once more, and keeps the shorter time.
-  llvm::Error remeasureOnMore(const ProductCall &product, double ns);
+  llvm::Error remeasureOnMore(const MatmulCall &matmul, double ns);
   llvm::Error measureCurve(int32_t kind, const Lane &lane);
   llvm::Error measureMemory();
   llvm::Error measureGap();
@@ -80,13 +80,13 @@ private:
 
   bool hasBfloat16() const;
   bool usesLane(const Lane &lane) const;
-  /// The load of a pair whose product leaves `room` multiprocessors, without
+  /// The load of a pair whose matmul leaves `room` multiprocessors, without
   /// numbers of operations.
   Load makePair(ComputeClass compute, LaneEngine engine, int64_t room) const;
-  /// Measures a pair at the clocks at which its product was measured alone.
+  /// Measures a pair at the clocks at which its matmul was measured alone.
   llvm::Expected<MeasuredPair> measurePair(const Load &load);
-  /// The product beside which collectives are measured.
-  const ProductCall *choosePairProduct() const;
+  /// The matmul beside which collectives are measured.
+  const MatmulCall *choosePairMatmul() const;
   void addSpread(double spread);
   void addMissing(const llvm::Twine &what) {
     result.missing.push_back(what.str());

@@ -17,25 +17,25 @@ using namespace braid::calibrate;
 llvm::Expected<std::vector<double>>
 braid::calibrate::readLaneLaunches(llvm::ArrayRef<TracedSpan> spans,
                                    int64_t leads, int64_t rounds) {
-  std::vector<TracedSpan> products, collectives;
+  std::vector<TracedSpan> matmuls, collectives;
   for (const TracedSpan &span : spans)
-    (span.isCollective ? collectives : products).push_back(span);
+    (span.isCollective ? collectives : matmuls).push_back(span);
   auto found = [](const std::vector<TracedSpan> &list) {
     return static_cast<int64_t>(list.size());
   };
-  if (found(products) != leads + rounds || found(collectives) != rounds)
+  if (found(matmuls) != leads + rounds || found(collectives) != rounds)
     return llvm::createStringError(
-        "the trace has " + llvm::Twine(found(products)) + " products and " +
+        "the trace has " + llvm::Twine(found(matmuls)) + " matmuls and " +
         llvm::Twine(found(collectives)) + " collectives, expected " +
         llvm::Twine(leads + rounds) + " and " + llvm::Twine(rounds));
   auto byBegin = [](const TracedSpan &a, const TracedSpan &b) {
     return a.beginNs < b.beginNs;
   };
-  llvm::sort(products, byBegin);
+  llvm::sort(matmuls, byBegin);
   llvm::sort(collectives, byBegin);
   std::vector<double> launches;
   for (int64_t round = 0; round < rounds; ++round) {
-    int64_t beforeNs = products[size_t(leads + round - 1)].endNs;
+    int64_t beforeNs = matmuls[size_t(leads + round - 1)].endNs;
     if (round > 0)
       beforeNs = std::max(beforeNs, collectives[size_t(round - 1)].endNs);
     int64_t ns = collectives[size_t(round)].beginNs - beforeNs;

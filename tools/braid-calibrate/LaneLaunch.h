@@ -18,10 +18,10 @@
 
 namespace braid::calibrate {
 
-/// The times from the end of a product to the begin of the collective that is
-/// started behind it, of the trace of a load with `leads` products and then
-/// `rounds` times a collective and a product, with a wait behind them: if the
-/// collective before has outlasted its product, its end counts. Fails if the
+/// The times from the end of a matmul to the begin of the collective that is
+/// started behind it, of the trace of a load with `leads` matmuls and then
+/// `rounds` times a collective and a matmul, with a wait behind them: if the
+/// collective before has outlasted its matmul, its end counts. Fails if the
 /// trace has other operations, or if a collective begins too early.
 llvm::Expected<std::vector<double>>
 readLaneLaunches(llvm::ArrayRef<TracedSpan> spans, int64_t leads,

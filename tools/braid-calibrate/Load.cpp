@@ -19,7 +19,7 @@ using namespace braid::calibrate;
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// A product of two arrays of f32, 16 bytes for each thread, as Braid's own
+/// A matmul of two arrays of f32, 16 bytes for each thread, as Braid's own
 /// elementwise kernels read and write them; and a kernel that does nothing. As
 /// PTX, so that every GPU since Ampere can run them.
 static constexpr char ptx[] = R"(
@@ -80,9 +80,9 @@ static ElementClass classOf(int32_t dtype) {
                                  : ElementClass::BF16;
 }
 
-ProductShape braid::calibrate::shapeOf(const ProductCall &product) {
-  return {product.rows, product.columns, product.depth, classOf(product.dtype),
-          product.transposed};
+MatmulShape braid::calibrate::shapeOf(const MatmulCall &matmul) {
+  return {matmul.rows, matmul.columns, matmul.depth, classOf(matmul.dtype),
+          matmul.transposed};
 }
 
 // Errors of the runtime leave these functions by longjmp, so they must not have
@@ -90,9 +90,8 @@ ProductShape braid::calibrate::shapeOf(const ProductCall &product) {
 
 static constexpr braid_rt_site site = {};
 
-static void multiplyMatrices(const ProductCall &call,
-                             const RankMemory &memory) {
-  braid_rt_product_options options = {};
+static void multiplyMatrices(const MatmulCall &call, const RankMemory &memory) {
+  braid_rt_matmul_options options = {};
   options.resultDtype = call.dtype;
   options.multiprocessors = call.multiprocessors;
   bool isLeft = isLeftTransposed(call.transposed);
@@ -159,13 +158,13 @@ static void runLoad(void **args) {
   const Load &load = *static_cast<const Load *>(args[0]);
   const RankMemory &memory = *static_cast<const RankMemory *>(args[1]);
   for (int64_t i = 0; i < load.leads; ++i)
-    if (load.leadsAreProducts)
-      multiplyMatrices(load.product, memory);
+    if (load.leadsAreMatmuls)
+      multiplyMatrices(load.matmul, memory);
     else
       multiplyElements(load.elementwiseBytes, memory);
   startAll(load.collectives, load.collective, memory);
-  for (int64_t i = 0; i < load.products; ++i)
-    multiplyMatrices(load.product, memory);
+  for (int64_t i = 0; i < load.matmuls; ++i)
+    multiplyMatrices(load.matmul, memory);
   for (int64_t i = 0; i < load.elementwise; ++i)
     multiplyElements(load.elementwiseBytes, memory);
   for (int64_t i = 0; i < load.empty; ++i)
@@ -173,7 +172,7 @@ static void runLoad(void **args) {
   awaitAll(load.collectives, memory);
   for (int64_t i = 0; i < load.rounds; ++i) {
     void *request = start(load.collective, memory);
-    multiplyMatrices(load.product, memory);
+    multiplyMatrices(load.matmul, memory);
     braid_rt_wait(request, &site);
   }
 }

@@ -15,17 +15,17 @@
 
 namespace braid::calibrate {
 
-/// A product of row-major matrices, of which some are stored transposed, and
+/// A matmul of row-major matrices, of which some are stored transposed, and
 /// the multiprocessors that it may count on; 0: all.
-struct ProductCall {
+struct MatmulCall {
   int64_t rows = 0, columns = 0, depth = 0;
   int32_t dtype = BRAID_RT_BF16;
   TransposedOperands transposed = TransposedOperands::None;
   int32_t multiprocessors = 0;
 };
 
-/// The shape of a product, as profiles have it.
-ProductShape shapeOf(const ProductCall &product);
+/// The shape of a matmul, as profiles have it.
+MatmulShape shapeOf(const MatmulCall &matmul);
 
 /// A collective of `bytes` bytes of the whole operation, in bf16.
 struct CollectiveCall {
@@ -34,30 +34,30 @@ struct CollectiveCall {
   int64_t bytes = 0;
 };
 
-/// The work of one invocation, on every rank: `leads` products or elementwise
+/// The work of one invocation, on every rank: `leads` matmuls or elementwise
 /// kernels, then the collectives, all started behind them, and beside the
 /// collectives the rest, and then the waits; then `rounds` times a collective,
-/// a product beside it, and the wait.
+/// a matmul beside it, and the wait.
 struct Load {
   int64_t leads = 0;
   int64_t collectives = 0;
-  int64_t products = 0;
+  int64_t matmuls = 0;
   int64_t elementwise = 0;
   /// Kernels that do nothing.
   int64_t empty = 0;
   int64_t rounds = 0;
   CollectiveCall collective;
-  ProductCall product;
+  MatmulCall matmul;
   /// Of one operand of an elementwise kernel, a multiple of 4096.
   int64_t elementwiseBytes = 0;
-  /// Whether the leads are products.
-  bool leadsAreProducts = true;
+  /// Whether the leads are matmuls.
+  bool leadsAreMatmuls = true;
 };
 
 /// The most collectives of an invocation.
 constexpr int64_t mostCollectives = 512;
 
-/// The memory of one rank on its device. Products and elementwise kernels share
+/// The memory of one rank on its device. Matmuls and elementwise kernels share
 /// operands, as they never run together.
 struct RankMemory {
   void *left = nullptr, *right = nullptr, *result = nullptr;

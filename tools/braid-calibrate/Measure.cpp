@@ -86,9 +86,9 @@ Expected<MeasuredTime> Meter::measure(Load load, int64_t Load::*count,
     ns = *time;
     doneNs += std::max(ns, 1.0) * static_cast<double>(number);
   }
-  int64_t number = countFor(patience.blockNs, ns, most);
+  int64_t number = countFor(durations.blockNs, ns, most);
   std::vector<double> blocks;
-  for (int64_t block = 0; block < patience.blocks; ++block) {
+  for (int64_t block = 0; block < durations.blocks; ++block) {
     Expected<double> time = runBlock(load, count, number);
     if (!time)
       return time.takeError();
@@ -97,12 +97,12 @@ Expected<MeasuredTime> Meter::measure(Load load, int64_t Load::*count,
   return summarize(blocks);
 }
 
-Expected<MeasuredTime> Meter::measureGap(const ProductCall &product) {
+Expected<MeasuredTime> Meter::measureGap(const MatmulCall &matmul) {
   constexpr int64_t kernels = 400, leads = 20;
   Load load;
-  load.product = product;
+  load.matmul = matmul;
   std::vector<double> gaps;
-  for (int64_t block = 0; block <= patience.blocks; ++block) {
+  for (int64_t block = 0; block <= durations.blocks; ++block) {
     double times[2];
     for (int64_t with : {0, 1}) {
       load.leads = leads;
@@ -148,22 +148,22 @@ runPair(World &world, const Load &load, int64_t aloneNs,
 }
 
 Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
-                                                     const Patience &patience,
+                                                     const Durations &durations,
                                                      Load load,
                                                      double settledNs) {
   int64_t Load::*compute =
-      load.leadsAreProducts ? &Load::products : &Load::elementwise;
-  Meter meter(world, patience);
-  load.leads = load.collectives = load.products = load.elementwise = 0;
-  // As curves are measured, which the factor multiplies: beside products the
+      load.leadsAreMatmuls ? &Load::matmuls : &Load::elementwise;
+  Meter meter(world, durations);
+  load.leads = load.collectives = load.matmuls = load.elementwise = 0;
+  // As curves are measured, which the factor multiplies: beside matmuls the
   // clocks are lower, and kernels of collectives take longer for that reason,
   // too.
   Expected<MeasuredTime> collectiveAlone =
-      meter.measure(load, &Load::collectives, patience.otherWarmNs);
+      meter.measure(load, &Load::collectives, durations.otherWarmNs);
   if (!collectiveAlone)
     return collectiveAlone.takeError();
   Expected<MeasuredTime> computeAlone =
-      meter.measure(load, compute, patience.otherWarmNs);
+      meter.measure(load, compute, durations.otherWarmNs);
   if (!computeAlone)
     return computeAlone.takeError();
 
@@ -174,18 +174,18 @@ Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
   // compute that it outlasts them.
   constexpr int64_t collectives = 60;
   double warmNs =
-      load.leadsAreProducts ? patience.productWarmNs : patience.otherWarmNs;
+      load.leadsAreMatmuls ? durations.matmulWarmNs : durations.otherWarmNs;
   load.collectives = collectives;
-  load.leads = countFor(warmNs + 2 * patience.blockNs, computeAlone->ns,
+  load.leads = countFor(warmNs + 2 * durations.blockNs, computeAlone->ns,
                         4 * mostOperations);
   double beside = 2.5 * collectives * collectiveAlone->ns;
   std::vector<double> computeFactors, collectiveFactors;
-  for (int64_t run = 0; run <= patience.blocks; ++run) {
-    standStill(patience.idleNs);
-    load.*compute = countFor(beside + 2 * patience.blockNs, computeAlone->ns,
+  for (int64_t run = 0; run <= durations.blocks; ++run) {
+    standStill(durations.idleNs);
+    load.*compute = countFor(beside + 2 * durations.blockNs, computeAlone->ns,
                              4 * mostOperations);
     Expected<std::optional<std::pair<double, double>>> factors =
-        runPair(world, load, static_cast<int64_t>(patience.blockNs),
+        runPair(world, load, static_cast<int64_t>(durations.blockNs),
                 collectiveAlone->ns, settledNs);
     if (!factors)
       return factors.takeError();
@@ -212,14 +212,14 @@ Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
 //===----------------------------------------------------------------------===//
 
 Expected<MeasuredTime>
-braid::calibrate::measureLaneLaunch(World &world, const Patience &patience,
+braid::calibrate::measureLaneLaunch(World &world, const Durations &durations,
                                     Load load) {
   // The leads keep the device busy while the host issues the rest.
   constexpr int64_t leads = 20, rounds = 50;
   load.leads = leads;
   load.rounds = rounds;
   std::vector<double> medians;
-  for (int64_t block = 0; block <= patience.blocks; ++block) {
+  for (int64_t block = 0; block <= durations.blocks; ++block) {
     Expected<std::vector<double>> ran = world.run(load);
     if (!ran)
       return ran.takeError();

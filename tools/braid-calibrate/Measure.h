@@ -14,11 +14,11 @@
 namespace braid::calibrate {
 
 /// How long a measurement takes.
-struct Patience {
+struct Durations {
   /// The load that precedes a measurement, so that the clocks are those of a
   /// device that has worked for long.
-  double productWarmNs = 300e6, otherWarmNs = 5e6;
-  /// The idle time before the load of a product. A GPU at its power limit
+  double matmulWarmNs = 300e6, otherWarmNs = 5e6;
+  /// The idle time before the load of a matmul. A GPU at its power limit
   /// lowers its clocks once more, for some 0.3 s, when the mean power of the
   /// last second reaches the limit; with rests that mean stays below the limit.
   double idleNs = 400e6;
@@ -41,8 +41,8 @@ MeasuredTime summarize(std::vector<double> blocks);
 /// Times of operations back to back.
 class Meter {
 public:
-  Meter(World &world, const Patience &patience)
-      : world(world), patience(patience) {}
+  Meter(World &world, const Durations &durations)
+      : world(world), durations(durations) {}
 
   /// The time of one of the operations that `count` of `load` counts, after
   /// `restNs` without work and `warmNs` of the load.
@@ -50,8 +50,8 @@ public:
                                        double warmNs, double restNs = 0);
 
   /// The time between two kernels: of empty ones that are queued behind a
-  /// product, so that the host is never late.
-  llvm::Expected<MeasuredTime> measureGap(const ProductCall &product);
+  /// matmul, so that the host is never late.
+  llvm::Expected<MeasuredTime> measureGap(const MatmulCall &matmul);
 
 private:
   /// The time of `count` operations on the slowest rank.
@@ -59,7 +59,7 @@ private:
                                   int64_t number);
 
   World &world;
-  const Patience &patience;
+  const Durations &durations;
 };
 
 /// What two operations do to each other.
@@ -69,20 +69,21 @@ struct MeasuredPair {
   double spread = 0;
 };
 
-/// Measures products or elementwise kernels beside a collective. `load` says
+/// Measures matmuls or elementwise kernels beside a collective. `load` says
 /// which, as its leads do. `settledNs` is the time of the compute alone at
 /// settled clocks, 0 if it is not known: a run in which the compute alone takes
 /// longer ran at lower clocks, and the time of its collectives shrinks as much.
 /// The world has to trace.
-llvm::Expected<MeasuredPair> measurePair(World &world, const Patience &patience,
-                                         Load load, double settledNs);
+llvm::Expected<MeasuredPair> measurePair(World &world,
+                                         const Durations &durations, Load load,
+                                         double settledNs);
 
-/// Measures the time from the end of a product to the begin of the first
-/// collective of a lane that is started behind it, beside the next product. The
-/// product of `load` leaves room for the collective. The world has to trace
+/// Measures the time from the end of a matmul to the begin of the first
+/// collective of a lane that is started behind it, beside the next matmul. The
+/// matmul of `load` leaves room for the collective. The world has to trace
 /// activities.
 llvm::Expected<MeasuredTime>
-measureLaneLaunch(World &world, const Patience &patience, Load load);
+measureLaneLaunch(World &world, const Durations &durations, Load load);
 
 } // namespace braid::calibrate
 

@@ -58,12 +58,12 @@ cl::list<std::string>
              cl::value_desc("FILE,..."), cl::CommaSeparated,
              cl::cat(shapeCategory));
 cl::list<std::string>
-    products("products",
-             cl::desc("The matmuls: rows x columns x depth, in bf16 or in the "
-                      "type that follows, with the left, right or both "
-                      "operands stored transposed"),
-             cl::value_desc("4096x4096x8192xbf16,..."), cl::CommaSeparated,
-             cl::cat(shapeCategory));
+    matmuls("matmuls",
+            cl::desc("The matmuls: rows x columns x depth, in bf16 or in the "
+                     "type that follows, with the left, right or both "
+                     "operands stored transposed"),
+            cl::value_desc("4096x4096x8192xbf16,..."), cl::CommaSeparated,
+            cl::cat(shapeCategory));
 cl::list<int64_t> spared("spare",
                          cl::desc("The multiprocessors that matmuls leave to "
                                   "collectives (default: 4,8,12,16,24)"),
@@ -111,45 +111,45 @@ static Error makeOptionError(StringRef option, const llvm::Twine &found,
                                  ", expected " + expected);
 }
 
-/// Reads the part of a product behind its sizes: the type of its elements or
+/// Reads the part of a matmul behind its sizes: the type of its elements or
 /// the operands that are stored transposed. Returns whether it is one of these.
-static bool parseProperty(StringRef text, ProductCall &product) {
+static bool parseProperty(StringRef text, MatmulCall &matmul) {
   for (int32_t dtype : {BRAID_RT_BF16, BRAID_RT_F16, BRAID_RT_F32})
     if (text == braid_rt_dtype_name(dtype)) {
-      product.dtype = dtype;
+      matmul.dtype = dtype;
       return true;
     }
   for (TransposedOperands transposed :
        {TransposedOperands::Left, TransposedOperands::Right,
         TransposedOperands::Both})
     if (text == transposedOperandNames[size_t(transposed)]) {
-      product.transposed = transposed;
+      matmul.transposed = transposed;
       return true;
     }
   return false;
 }
 
-static Expected<ProductCall> parseProduct(StringRef text) {
-  ProductCall product;
+static Expected<MatmulCall> parseMatmul(StringRef text) {
+  MatmulCall matmul;
   llvm::SmallVector<StringRef> parts;
   text.split(parts, 'x');
   Error error = makeOptionError(
-      "products", "'" + text + "'",
+      "matmuls", "'" + text + "'",
       "rows x columns x depth from 1 to 1048576, bf16, f16 or f32, and left, "
       "right or both if operands are stored transposed, such as "
       "4096x4096x8192xbf16 or 4096x4096x2048xbf16xleft");
   constexpr size_t numSizes = 3, mostParts = 5;
   if (parts.size() < numSizes || parts.size() > mostParts)
     return error;
-  int64_t *sizes[] = {&product.rows, &product.columns, &product.depth};
+  int64_t *sizes[] = {&matmul.rows, &matmul.columns, &matmul.depth};
   for (auto [part, size] : llvm::zip(parts, sizes))
     if (part.getAsInteger(10, *size) || *size < 1 || *size > (1 << 20))
       return error;
   for (StringRef part : llvm::drop_begin(parts, numSizes))
-    if (!parseProperty(part, product))
+    if (!parseProperty(part, matmul))
       return error;
   llvm::consumeError(std::move(error));
-  return product;
+  return matmul;
 }
 
 static Expected<Lane> parseLane(StringRef text) {
@@ -220,12 +220,12 @@ static Error readPrograms(Options &options) {
   for (const std::string &path : programs)
     if (Error error = readShapes(path, options.ranks, shapes))
       return error;
-  if (shapes.products.empty() && shapes.collectives.empty())
+  if (shapes.matmuls.empty() && shapes.collectives.empty())
     return makeOptionError("programs",
                            "no matmul and no collective of " +
                                llvm::Twine(options.ranks) + " ranks",
                            "at least one");
-  options.products = shapes.products;
+  options.matmuls = shapes.matmuls;
   options.collectives.clear();
   int64_t unit = bytesPerRank * options.ranks;
   for (const auto &[kind, sizes] : shapes.collectives) {
@@ -240,8 +240,8 @@ static Error readPrograms(Options &options) {
   return Error::success();
 }
 
-static Error readProducts(Options &options) {
-  std::vector<std::string> texts(products.begin(), products.end());
+static Error readMatmuls(Options &options) {
+  std::vector<std::string> texts(matmuls.begin(), matmuls.end());
   if (texts.empty() && programs.empty())
     // Cubes, and what layers of N = 4096 and 8192 multiply on two ranks.
     texts = {
@@ -251,10 +251,10 @@ static Error readProducts(Options &options) {
         "4096x8192x8192xright", "2048x2048x2048",      "1024x1024x1024",
         "4096x4096x4096xf16",   "4096x4096x4096xf32"};
   for (const std::string &text : texts) {
-    Expected<ProductCall> product = parseProduct(text);
-    if (!product)
-      return product.takeError();
-    addProduct(*product, options.products);
+    Expected<MatmulCall> matmul = parseMatmul(text);
+    if (!matmul)
+      return matmul.takeError();
+    addMatmul(*matmul, options.matmuls);
   }
   options.spared.assign(spared.begin(), spared.end());
   if (options.spared.empty())
@@ -307,19 +307,19 @@ static Error readTime(StringRef name, StringRef text, double &ns) {
 }
 
 static Error readTimes(Options &options) {
-  Patience &patience = options.patience;
+  Durations &durations = options.durations;
   double limitNs;
   std::tuple<const cl::opt<std::string> *, double *> times[] = {
       {&limit, &limitNs},
-      {&preheat, &patience.productWarmNs},
-      {&idle, &patience.idleNs},
-      {&block, &patience.blockNs}};
+      {&preheat, &durations.matmulWarmNs},
+      {&idle, &durations.idleNs},
+      {&block, &durations.blockNs}};
   for (auto [option, ns] : times)
     if (Error error = readTime(option->ArgStr, option->getValue(), *ns))
       return error;
   options.limitSeconds = limitNs * 1e-9;
   constexpr double mostForOthersNs = 5e6;
-  patience.otherWarmNs = std::min(mostForOthersNs, patience.productWarmNs);
+  durations.otherWarmNs = std::min(mostForOthersNs, durations.matmulWarmNs);
   return Error::success();
 }
 
@@ -328,6 +328,7 @@ Expected<Options> braid::calibrate::parseOptions(int argc, char **argv) {
   ArgumentList arguments(
       "braid-calibrate", argc, argv,
       {{"--hardware", "--machine", /*takesValue=*/true},
+       {"--products", "--matmuls", /*takesValue=*/true},
        {"--limit", "--limit", /*takesValue=*/true, appendSeconds},
        {"--rest", "--idle", /*takesValue=*/true, appendMilliseconds},
        {"--warm-up", "--preheat", /*takesValue=*/true, appendMilliseconds},
@@ -362,7 +363,7 @@ Expected<Options> braid::calibrate::parseOptions(int argc, char **argv) {
   if (!programs.empty())
     if (Error error = readPrograms(options))
       return error;
-  if (Error error = readProducts(options))
+  if (Error error = readMatmuls(options))
     return error;
   if (Error error = readLanes(options))
     return error;

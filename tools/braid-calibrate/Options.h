@@ -25,8 +25,8 @@ struct Options {
   std::string machine;
   double limitSeconds = 0;
   /// Most valuable first.
-  std::vector<ProductCall> products;
-  /// Multiprocessors that products leave to others.
+  std::vector<MatmulCall> matmuls;
+  /// Multiprocessors that matmuls leave to others.
   std::vector<int64_t> spared;
   /// The sizes of each kind, ascending.
   std::map<int32_t, std::vector<int64_t>> collectives;
@@ -35,7 +35,7 @@ struct Options {
   int64_t elementwiseBytes = 0;
   /// Of the collective in measurements of pairs.
   int64_t pairBytes = 0;
-  Patience patience;
+  Durations durations;
 };
 
 /// Reads the command line. Errors name the option, the found and the expected

@@ -25,7 +25,7 @@ struct PairTimes {
 
 /// The times in the trace of compute that begins before a series of collectives
 /// and ends behind the series. The first collective is left out: that one waits
-/// for the ranks that arrive later, by milliseconds after a second of products,
+/// for the ranks that arrive later, by milliseconds after a second of matmuls,
 /// because no two devices have the same clocks. Compute alone is what runs in
 /// the `aloneNs` before and behind the collectives; there must be some on
 /// either side.

@@ -23,20 +23,20 @@ using namespace braid::calibrate;
 using llvm::Error;
 using llvm::Expected;
 
-/// The fewest multiprocessors that products leave to copies: NCCL copies a
+/// The fewest multiprocessors that matmuls leave to copies: NCCL copies a
 /// rank's own part with a kernel.
 static constexpr int64_t copyRoom = 4;
 
-const ProductCall *Calibrator::choosePairProduct() const {
+const MatmulCall *Calibrator::choosePairMatmul() const {
   static const double wanted = std::log(2.0 * 4096 * 4096 * 4096);
-  const ProductCall *best = nullptr;
+  const MatmulCall *best = nullptr;
   double bestDistance = 0;
-  for (const ProductCall &product : options.products) {
+  for (const MatmulCall &matmul : options.matmuls) {
     double distance =
-        std::abs(std::log(shapeOf(product).countOperations()) - wanted);
-    if (product.dtype == BRAID_RT_F32 || (best && distance >= bestDistance))
+        std::abs(std::log(shapeOf(matmul).countOperations()) - wanted);
+    if (matmul.dtype == BRAID_RT_F32 || (best && distance >= bestDistance))
       continue;
-    best = &product;
+    best = &matmul;
     bestDistance = distance;
   }
   return best;
@@ -45,11 +45,11 @@ const ProductCall *Calibrator::choosePairProduct() const {
 Load Calibrator::makePair(ComputeClass compute, LaneEngine engine,
                           int64_t room) const {
   Load load;
-  load.leadsAreProducts = compute == ComputeClass::Product;
+  load.leadsAreMatmuls = compute == ComputeClass::Matmul;
   load.elementwiseBytes = options.elementwiseBytes;
-  load.product = *choosePairProduct();
+  load.matmul = *choosePairMatmul();
   if (room < result.multiprocessors)
-    load.product.multiprocessors =
+    load.matmul.multiprocessors =
         static_cast<int32_t>(result.multiprocessors - room);
   bool isCopy = engine == LaneEngine::CopyEngine;
   load.collective = {world->group(isCopy ? copyLane : symmetricLane),
@@ -60,26 +60,26 @@ Load Calibrator::makePair(ComputeClass compute, LaneEngine engine,
 }
 
 Expected<MeasuredPair> Calibrator::measurePair(const Load &load) {
-  const ProductTime *alone =
-      load.leadsAreProducts ? result.findProduct(shapeOf(load.product),
-                                                 load.product.multiprocessors)
-                            : nullptr;
-  return calibrate::measurePair(*world, options.patience, load,
+  const MatmulTime *alone =
+      load.leadsAreMatmuls
+          ? result.findMatmul(shapeOf(load.matmul), load.matmul.multiprocessors)
+          : nullptr;
+  return calibrate::measurePair(*world, options.durations, load,
                                 alone ? alone->ns : 0);
 }
 
 Error Calibrator::measurePairOf(ComputeClass compute, LaneEngine engine) {
-  // A collective that takes so many times as long as alone waits for products
+  // A collective that takes so many times as long as alone waits for matmuls
   // to end: those leave too few multiprocessors. A gather by copy engines,
   // which copies the own part with a kernel, took 2.3 times as long beside
-  // products that leave 4 multiprocessors on H100s, and 1.4 times with 8; on
+  // matmuls that leave 4 multiprocessors on H100s, and 1.4 times with 8; on
   // H200s 1.4 times with 4.
   constexpr double late = 1.8;
-  bool isProduct = compute == ComputeClass::Product;
+  bool isMatmul = compute == ComputeClass::Matmul;
   bool isCopy = engine == LaneEngine::CopyEngine;
   llvm::SmallVector<int64_t, 3> rooms = {isCopy ? copyRoom
                                                 : symmetricLane.ctas};
-  if (isProduct)
+  if (isMatmul)
     rooms.append(isCopy ? std::initializer_list<int64_t>{2 * copyRoom}
                         : std::initializer_list<int64_t>{12, 16});
   std::optional<MeasuredPair> best;
@@ -90,7 +90,7 @@ Error Calibrator::measurePairOf(ComputeClass compute, LaneEngine engine) {
     if (best && pair->collective >= best->collective)
       continue;
     best = *pair;
-    if (isProduct && isCopy)
+    if (isMatmul && isCopy)
       contention.copyMultiprocessors = static_cast<int32_t>(room);
     if (best->collective <= late)
       break;
@@ -104,22 +104,22 @@ Error Calibrator::measurePairOf(ComputeClass compute, LaneEngine engine) {
   return Error::success();
 }
 
-/// Where products hold their multiprocessors to their end, a collective beside
-/// a product on all of them waits for that end.
+/// Where matmuls hold their multiprocessors to their end, a collective beside
+/// a matmul on all of them waits for that end.
 Error Calibrator::measureQueue() {
   Load load =
-      makePair(ComputeClass::Product, LaneEngine::Kernel, symmetricLane.ctas);
-  load.product.multiprocessors = 0;
-  for (const ProductCall &product : options.products)
-    if (product.dtype != BRAID_RT_F32 &&
-        shapeOf(product).countOperations() >
-            shapeOf(load.product).countOperations())
-      load.product = product;
+      makePair(ComputeClass::Matmul, LaneEngine::Kernel, symmetricLane.ctas);
+  load.matmul.multiprocessors = 0;
+  for (const MatmulCall &matmul : options.matmuls)
+    if (matmul.dtype != BRAID_RT_F32 &&
+        shapeOf(matmul).countOperations() >
+            shapeOf(load.matmul).countOperations())
+      load.matmul = matmul;
   Expected<MeasuredPair> pair = measurePair(load);
   if (!pair)
     return pair.takeError();
   double withRoom = contention
-                        .interference[size_t(ComputeClass::Product)]
+                        .interference[size_t(ComputeClass::Matmul)]
                                      [size_t(LaneEngine::Kernel)]
                         .communication;
   constexpr double clear = 1.5;
@@ -164,13 +164,13 @@ void Calibrator::measureTakenFromPairs() {
 
 Error Calibrator::measureLaunch() {
   Load load =
-      makePair(ComputeClass::Product, LaneEngine::Kernel, symmetricLane.ctas);
-  // Shorter than the product, so that the next one is started behind a product.
+      makePair(ComputeClass::Matmul, LaneEngine::Kernel, symmetricLane.ctas);
+  // Shorter than the matmul, so that the next one is started behind a matmul.
   constexpr int64_t units = 64;
   load.collective.bytes =
       std::min(options.pairBytes, units * bytesPerRank * options.ranks);
   Expected<MeasuredTime> launch =
-      measureLaneLaunch(*world, options.patience, load);
+      measureLaneLaunch(*world, options.durations, load);
   if (!launch)
     return launch.takeError();
   contention.laneLaunchNs = std::llround(launch->ns);

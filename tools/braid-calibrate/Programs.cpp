@@ -32,13 +32,13 @@ std::optional<int32_t> braid::calibrate::findKind(StringRef name) {
   return std::nullopt;
 }
 
-void braid::calibrate::addProduct(const ProductCall &product,
-                                  std::vector<ProductCall> &products) {
-  auto isSame = [&](const ProductCall &other) {
-    return shapeOf(other) == shapeOf(product);
+void braid::calibrate::addMatmul(const MatmulCall &matmul,
+                                 std::vector<MatmulCall> &matmuls) {
+  auto isSame = [&](const MatmulCall &other) {
+    return shapeOf(other) == shapeOf(matmul);
   };
-  if (llvm::none_of(products, isSame))
-    products.push_back(product);
+  if (llvm::none_of(matmuls, isSame))
+    matmuls.push_back(matmul);
 }
 
 /// The element type of the first operand of `linalg.matmul(?x?xbf16, ...`.
@@ -54,8 +54,7 @@ static std::optional<int32_t> readElement(StringRef family) {
 
 /// The matmul of a signature; nothing if the signature is of another op, or of
 /// a batch. Square operands count as not transposed.
-static std::optional<ProductCall>
-readProduct(const ParsedSignature &signature) {
+static std::optional<MatmulCall> readMatmul(const ParsedSignature &signature) {
   // Two matrices and the result.
   if (!StringRef(signature.op).starts_with("linalg.matmul") ||
       llvm::ArrayRef<unsigned>({0, 0, 1, 1, 2, 2}) !=
@@ -64,23 +63,23 @@ readProduct(const ParsedSignature &signature) {
   std::optional<int32_t> dtype = readElement(signature.family);
   if (!dtype)
     return std::nullopt;
-  ProductCall product;
+  MatmulCall matmul;
   const std::vector<int64_t> &sizes = signature.sizes;
-  product.rows = sizes[4];
-  product.columns = sizes[5];
-  bool isLeft = sizes[0] != product.rows;
-  product.depth = isLeft ? sizes[0] : sizes[1];
-  product.transposed =
-      getTransposedOperands(isLeft, /*isRight=*/sizes[2] != product.depth);
-  product.dtype = *dtype;
-  return product;
+  matmul.rows = sizes[4];
+  matmul.columns = sizes[5];
+  bool isLeft = sizes[0] != matmul.rows;
+  matmul.depth = isLeft ? sizes[0] : sizes[1];
+  matmul.transposed =
+      getTransposedOperands(isLeft, /*isRight=*/sizes[2] != matmul.depth);
+  matmul.dtype = *dtype;
+  return matmul;
 }
 
 static void addSignature(const ParsedSignature &signature, int64_t ranks,
                          ProgramShapes &shapes) {
   if (!signature.isCollective) {
-    if (std::optional<ProductCall> product = readProduct(signature))
-      addProduct(*product, shapes.products);
+    if (std::optional<MatmulCall> matmul = readMatmul(signature))
+      addMatmul(*matmul, shapes.matmuls);
     return;
   }
   StringRef name = signature.op;

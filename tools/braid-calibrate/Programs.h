@@ -23,7 +23,7 @@ namespace braid::calibrate {
 
 /// The shapes of programs, each once.
 struct ProgramShapes {
-  std::vector<ProductCall> products;
+  std::vector<MatmulCall> matmuls;
   /// Bytes of the whole operation, by kind.
   std::map<int32_t, std::set<int64_t>> collectives;
 };
@@ -37,8 +37,8 @@ llvm::Error readShapes(llvm::StringRef path, int64_t ranks,
 /// The kind of collective called `name` (`all_reduce`) that a load can run.
 std::optional<int32_t> findKind(llvm::StringRef name);
 
-/// Adds `product` unless it is there already.
-void addProduct(const ProductCall &product, std::vector<ProductCall> &products);
+/// Adds `matmul` unless it is there already.
+void addMatmul(const MatmulCall &matmul, std::vector<MatmulCall> &matmuls);
 
 } // namespace braid::calibrate
 

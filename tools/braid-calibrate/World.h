@@ -59,7 +59,7 @@ public:
   /// Runs the load on all ranks. The time on each rank's device, in ns.
   llvm::Expected<std::vector<double>> run(const Load &load);
 
-  /// The products, elementwise kernels and collectives of the last load on one
+  /// The matmuls, elementwise kernels and collectives of the last load on one
   /// rank, in the order of their ends.
   std::vector<TracedSpan> takeTrace(int64_t rank) const;
 

@@ -13,6 +13,7 @@
 #include "braid/Support/CleanUp.h"
 #include "braid/Support/OutputFile.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <csignal>
@@ -48,7 +49,7 @@ static void summarize(const Calibrator &calibrator, const Calibration &result,
   if (std::optional<int64_t> ns = calibrator.getMeasuredLaunch())
     launch = ", lanes begin after " + std::to_string(*ns) + " ns";
   llvm::outs() << "wrote " << path << ": " << result.gpus << " x " << result.gpu
-               << ", " << result.products.size() << " products, "
+               << ", " << result.matmuls.size() << " matmuls, "
                << result.collectives.size() << " curves, "
                << (result.contention ? "contention" : "no contention") << launch
                << ", spread " << llvm::format("%.3f", result.spread) << "\n";
@@ -88,7 +89,11 @@ static Error showProfile(const Options &options) {
   if (!text)
     return llvm::createStringError(path + ": " +
                                    llvm::toString(text.takeError()));
-  llvm::Expected<Profile> profile = readProfile((*text)->getBuffer());
+  JsonWarnings warnings;
+  llvm::Expected<Profile> profile =
+      readProfile((*text)->getBuffer(), path, &warnings);
+  for (const JsonError &warning : warnings)
+    llvm::WithColor::warning() << path << ":" << warning.message() << "\n";
   if (!profile)
     return llvm::createStringError(path + ":" +
                                    llvm::toString(profile.takeError()));

@@ -9,6 +9,7 @@
 #ifndef BRAID_LIB_CAPI_SCHEDULE_ERRORS_H
 #define BRAID_LIB_CAPI_SCHEDULE_ERRORS_H
 
+#include "Support/StrictJson.h"
 #include "braid-c/Schedule.h"
 #include "llvm/ADT/Twine.h"
 
@@ -21,6 +22,10 @@ namespace braid {
 /// Fills `error`, which may be null or without a size, and returns `code`.
 int32_t fail(braid_error *error, braid_code code, const llvm::Twine &text,
              int64_t node = -1, int64_t other = -1);
+
+/// Prints the warnings of a file to the error output: programs that call the C
+/// interface have no other place for them. `what` is the kind of the file.
+void print(const JsonWarnings &warnings, llvm::StringRef what);
 
 /// Fails if the caller gave no `name`, a handle or an array.
 template <typename T>

@@ -11,13 +11,11 @@
 #include "llvm/ADT/StringExtras.h"
 
 using namespace braid;
-using llvm::Error;
-using llvm::Expected;
 namespace json = llvm::json;
 
 /// By `MultiprocessorModel`, `ComputeClass` and `LaneEngine`.
 static constexpr llvm::StringLiteral models[] = {"share", "queue"};
-static constexpr llvm::StringLiteral computeClasses[] = {"product",
+static constexpr llvm::StringLiteral computeClasses[] = {"matmul",
                                                          "elementwise"};
 static constexpr llvm::StringLiteral engines[] = {"kernel", "copy",
                                                   "one_way_kernel"};
@@ -25,43 +23,34 @@ static constexpr llvm::StringLiteral engines[] = {"kernel", "copy",
 /// The most of anything that a chip has.
 static constexpr int64_t mostOfChip = 1024;
 
-static Error readInterference(const JsonObjectReader &parent,
-                              const json::Array &list,
-                              ContentionFigures &contention) {
-  const StrictJson &file = parent.getFile();
+static void readInterference(JsonObjectReader &parent, bool isOptional,
+                             ContentionFigures &contention) {
   bool isKnown[std::size(computeClasses)][std::size(engines)] = {};
-  auto readPair = [&](JsonObjectReader &reader) -> Error {
+  auto readPair = [&](JsonObjectReader &reader) {
     ComputeClass compute = {};
     LaneEngine engine = {};
-    if (Error error = reader.readEnum("compute", computeClasses, compute))
-      return error;
-    if (Error error = reader.readEnum("engine", engines, engine))
-      return error;
+    reader.readEnum("compute", computeClasses, compute);
+    reader.readEnum("engine", engines, engine);
     auto [ofClass, ofEngine] = std::pair(size_t(compute), size_t(engine));
     Interference &both = contention.interference[ofClass][ofEngine];
     // Nothing is faster beside something else, and hardly 100 times slower.
     constexpr double least = 1, most = 100;
-    if (Error error =
-            reader.readRealInRange("compute_factor", both.compute, least, most))
-      return error;
-    if (Error error = reader.readRealInRange("collective_factor",
-                                             both.communication, least, most))
-      return error;
+    reader.readRealInRange("compute_factor", both.compute, least, most);
+    reader.readRealInRange("collective_factor", both.communication, least,
+                           most);
     if (std::exchange(isKnown[ofClass][ofEngine], true))
-      return file.makeError(reader.getPath(),
-                            "found compute \"" + computeClasses[ofClass] +
-                                "\" beside engine \"" + engines[ofEngine] +
-                                "\" a second time, expected it once");
-    return Error::success();
+      reader.fail("found compute \"" + computeClasses[ofClass] +
+                  "\" beside engine \"" + engines[ofEngine] +
+                  "\" a second time, expected it once");
   };
-  if (Error error = parent.readObjects(list, "interference", readPair))
-    return error;
+  if (!parent.readObjects("interference", isOptional, readPair))
+    return;
   constexpr auto kernel = size_t(LaneEngine::Kernel),
                  oneWay = size_t(LaneEngine::OneWayKernel);
   for (auto [ofClass, compute] : llvm::enumerate(computeClasses)) {
     for (auto [ofEngine, engine] : llvm::enumerate(engines))
       if (!isKnown[ofClass][ofEngine] && ofEngine != oneWay)
-        return file.makeError(parent.getPath("interference"),
+        parent.getFile().fail(parent.getPath("interference"),
                               "no factors of compute \"" + compute +
                                   "\" beside engine \"" + engine +
                                   "\", expected all four pairs");
@@ -69,81 +58,45 @@ static Error readInterference(const JsonObjectReader &parent,
       contention.interference[ofClass][oneWay] =
           contention.interference[ofClass][kernel];
   }
-  return Error::success();
-}
-
-static Error readTakenFromPairs(const JsonObjectReader &parent,
-                                const json::Array &list,
-                                ContentionFigures &contention) {
-  int64_t blocks = 0, multiprocessors = 0;
-  return parent.readObjects(
-      list, "taken_from_pairs", [&](JsonObjectReader &reader) -> Error {
-        if (Error error =
-                reader.readInteger("blocks", blocks, blocks + 1, mostOfChip))
-          return error;
-        if (Error error = reader.readInteger("multiprocessors", multiprocessors,
-                                             std::max(blocks, multiprocessors),
-                                             mostOfChip))
-          return error;
-        contention.takenFromPairs.push_back(
-            {static_cast<int32_t>(blocks),
-             static_cast<int32_t>(multiprocessors)});
-        return Error::success();
-      });
 }
 
 /// Reads how many of something a chip has.
-static Error readCount(JsonObjectReader &reader, llvm::StringRef name,
-                       int32_t &value, bool isOptional) {
+static void readCount(JsonObjectReader &reader, llvm::StringRef name,
+                      int32_t &value, bool isOptional) {
   int64_t count = value;
-  if (Error error = reader.readInteger(name, count, 0, mostOfChip, isOptional))
-    return error;
+  reader.readInteger(name, count, 0, mostOfChip, isOptional);
   value = static_cast<int32_t>(count);
-  return Error::success();
 }
 
-Error braid::readContention(JsonObjectReader &parent,
-                            ContentionFigures &contention) {
-  Expected<const json::Object *> object =
-      parent.readObject("contention", /*isOptional=*/true);
-  if (!object || !*object)
-    return object.takeError();
-  JsonObjectReader reader(parent.getFile(), **object,
-                          parent.getPath("contention"));
-  if (Error error =
-          reader.readEnum("model", models, contention.multiprocessorModel))
-    return error;
-  bool isQueued = contention.multiprocessorModel == MultiprocessorModel::Queued;
-  if (Error error =
-          readCount(reader, "processor_groups", contention.processorGroups,
-                    /*isOptional=*/!isQueued))
-    return error;
-  constexpr int64_t mostLaunchNs = 1'000'000'000;
-  if (Error error =
-          reader.readInteger("lane_launch_ns", contention.laneLaunchNs, 0,
-                             mostLaunchNs, /*isOptional=*/true))
-    return error;
-  if (Error error = readCount(reader, "copy_multiprocessors",
-                              contention.copyMultiprocessors,
-                              /*isOptional=*/true))
-    return error;
-  Expected<const json::Array *> taken =
-      reader.readArray("taken_from_pairs", /*isOptional=*/true);
-  if (!taken)
-    return taken.takeError();
-  if (*taken) {
-    contention.takenFromPairs.clear();
-    if (Error error = readTakenFromPairs(reader, **taken, contention))
-      return error;
-  }
-  Expected<const json::Array *> list =
-      reader.readArray("interference", /*isOptional=*/!isQueued);
-  if (!list)
-    return list.takeError();
-  if (*list)
-    if (Error error = readInterference(reader, **list, contention))
-      return error;
-  return reader.finish();
+bool braid::readContention(JsonObjectReader &parent,
+                           ContentionFigures &contention) {
+  return parent.readObject(
+      "contention", /*isOptional=*/true, [&](auto &reader) {
+        reader.readEnum("model", models, contention.multiprocessorModel);
+        bool isQueued =
+            contention.multiprocessorModel == MultiprocessorModel::Queued;
+        readCount(reader, "processor_groups", contention.processorGroups,
+                  /*isOptional=*/!isQueued);
+        constexpr int64_t mostLaunchNs = 1'000'000'000;
+        reader.readInteger("lane_launch_ns", contention.laneLaunchNs, 0,
+                           mostLaunchNs, /*isOptional=*/true);
+        readCount(reader, "copy_multiprocessors",
+                  contention.copyMultiprocessors,
+                  /*isOptional=*/true);
+        std::vector<TakenFromPairs> taken;
+        int64_t blocks = 0, multiprocessors = 0;
+        auto readTaken = [&](JsonObjectReader &pair) {
+          pair.readInteger("blocks", blocks, blocks + 1, mostOfChip);
+          pair.readInteger("multiprocessors", multiprocessors,
+                           std::max(blocks, multiprocessors), mostOfChip);
+          taken.push_back({static_cast<int32_t>(blocks),
+                           static_cast<int32_t>(multiprocessors)});
+        };
+        if (reader.readObjects("taken_from_pairs", /*isOptional=*/true,
+                               readTaken))
+          contention.takenFromPairs.assign(taken.begin(), taken.end());
+        readInterference(reader, /*isOptional=*/!isQueued, contention);
+      });
 }
 
 void braid::writeContention(json::OStream &json,

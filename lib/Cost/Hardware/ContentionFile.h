@@ -14,10 +14,9 @@
 
 namespace braid {
 
-/// Reads the field `contention` of `parent`, which may be absent. Machines and
-/// profiles have the same one (docs/reference/hardware-files.md).
-llvm::Error readContention(JsonObjectReader &parent,
-                           ContentionFigures &contention);
+/// Reads the field `contention` of `parent`; false if it is absent. Machines
+/// and profiles have the same one (docs/reference/machine-files.md).
+bool readContention(JsonObjectReader &parent, ContentionFigures &contention);
 
 /// Writes the value of the field `contention`.
 void writeContention(llvm::json::OStream &json,

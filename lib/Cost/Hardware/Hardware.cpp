@@ -12,6 +12,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
+#include <array>
 #include <vector>
 
 using namespace braid;
@@ -81,86 +82,33 @@ static NcclFigures getNcclFigures(GpuGeneration generation) {
 // the datasheets. Between nodes each GPU has one port: EDR 100 Gb/s, HDR 200
 // Gb/s, NDR 400 Gb/s. The latency of a message within a node is NCCL's NVLink
 // hop for the LL protocol, 0.6 us.
-//
-// The rates of a machine: f64, f32, bf16, f16, f8, i8, other integers.
-static std::vector<Hardware> makeGpus() {
-  return {
-      {"v100x8",
-       "8 NVIDIA V100 SXM2 32 GB with NVLink",
-       {7.8 * tera, 15.7 * tera, 15.7 * tera, 125 * tera, 125 * tera,
-        62.8 * tera, 15.7 * tera},
-       900 * giga,
-       32 * gibibyte,
-       8,
-       150 * giga,
-       12.5 * giga,
-       600,
-       GpuGeneration::Volta,
-       CollectiveModelKind::Nccl,
-       80,
-       gpuLaunchNs,
-       getNcclFigures(GpuGeneration::Volta)},
-      {"a100x8",
-       "8 NVIDIA A100 SXM 80 GB with NVSwitch",
-       {9.7 * tera, 19.5 * tera, 312 * tera, 312 * tera, 312 * tera, 624 * tera,
-        19.5 * tera},
-       2039 * giga,
-       80 * gibibyte,
-       8,
-       300 * giga,
-       25 * giga,
-       600,
-       GpuGeneration::Ampere,
-       CollectiveModelKind::Nccl,
-       108,
-       gpuLaunchNs,
-       getNcclFigures(GpuGeneration::Ampere)},
-      {"h100x8",
-       "8 NVIDIA H100 SXM 80 GB with NVSwitch",
-       {34 * tera, 67 * tera, 989.4 * tera, 989.4 * tera, 1978.9 * tera,
-        1978.9 * tera, 33.5 * tera},
-       3350 * giga,
-       80 * gibibyte,
-       8,
-       450 * giga,
-       50 * giga,
-       600,
-       GpuGeneration::Hopper,
-       CollectiveModelKind::Nccl,
-       132,
-       gpuLaunchNs,
-       getNcclFigures(GpuGeneration::Hopper)},
-      {"h200x8",
-       "8 NVIDIA H200 SXM 141 GB with NVSwitch",
-       {34 * tera, 67 * tera, 989.4 * tera, 989.4 * tera, 1978.9 * tera,
-        1978.9 * tera, 33.5 * tera},
-       4800 * giga,
-       141 * gibibyte,
-       8,
-       450 * giga,
-       50 * giga,
-       600,
-       GpuGeneration::Hopper,
-       CollectiveModelKind::Nccl,
-       132,
-       gpuLaunchNs,
-       getNcclFigures(GpuGeneration::Hopper)},
-      {"b200x8",
-       "8 NVIDIA B200 180 GB with NVSwitch",
-       {37 * tera, 75 * tera, 2250 * tera, 2250 * tera, 4500 * tera,
-        4500 * tera, 37.5 * tera},
-       8000 * giga,
-       180 * gibibyte,
-       8,
-       900 * giga,
-       50 * giga,
-       600,
-       GpuGeneration::Blackwell,
-       CollectiveModelKind::Nccl,
-       148,
-       gpuLaunchNs,
-       getNcclFigures(GpuGeneration::Blackwell)},
-  };
+
+/// A machine of 8 GPUs. The rates are those of `ElementClass` in Tops, the
+/// bandwidths of memory, links and network in GB/s, the memory in GiB.
+static Hardware makeGpus(const char *name, const char *summary,
+                         std::array<double, numElementClasses> rates,
+                         double memoryBandwidth, int64_t memory, double link,
+                         double network, GpuGeneration generation,
+                         int64_t multiprocessors) {
+  constexpr int64_t ranksPerNode = 8;
+  constexpr double linkLatencyNs = 600;
+  Hardware result = {name,
+                     summary,
+                     {},
+                     memoryBandwidth * giga,
+                     memory * gibibyte,
+                     ranksPerNode,
+                     link * giga,
+                     network * giga,
+                     linkLatencyNs,
+                     generation,
+                     CollectiveModelKind::Nccl,
+                     multiprocessors,
+                     gpuLaunchNs,
+                     getNcclFigures(generation)};
+  llvm::transform(rates, result.peakOpsPerSecond,
+                  [](double rate) { return rate * tera; });
+  return result;
 }
 
 // `cpu` has one core of a server processor for each rank, and the network of a
@@ -202,7 +150,22 @@ static std::vector<Hardware> makeOthers() {
 }
 
 static std::vector<Hardware> makeTable() {
-  std::vector<Hardware> table = makeGpus();
+  std::vector<Hardware> table = {
+      makeGpus("v100x8", "8 NVIDIA V100 SXM2 32 GB with NVLink",
+               {7.8, 15.7, 15.7, 125, 125, 62.8, 15.7}, 900, 32, 150, 12.5,
+               GpuGeneration::Volta, 80),
+      makeGpus("a100x8", "8 NVIDIA A100 SXM 80 GB with NVSwitch",
+               {9.7, 19.5, 312, 312, 312, 624, 19.5}, 2039, 80, 300, 25,
+               GpuGeneration::Ampere, 108),
+      makeGpus("h100x8", "8 NVIDIA H100 SXM 80 GB with NVSwitch",
+               {34, 67, 989.4, 989.4, 1978.9, 1978.9, 33.5}, 3350, 80, 450, 50,
+               GpuGeneration::Hopper, 132),
+      makeGpus("h200x8", "8 NVIDIA H200 SXM 141 GB with NVSwitch",
+               {34, 67, 989.4, 989.4, 1978.9, 1978.9, 33.5}, 4800, 141, 450, 50,
+               GpuGeneration::Hopper, 132),
+      makeGpus("b200x8", "8 NVIDIA B200 180 GB with NVSwitch",
+               {37, 75, 2250, 2250, 4500, 4500, 37.5}, 8000, 180, 900, 50,
+               GpuGeneration::Blackwell, 148)};
   llvm::append_range(table, makeOthers());
   return table;
 }

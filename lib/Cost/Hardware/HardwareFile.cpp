@@ -114,83 +114,69 @@ static constexpr llvm::StringLiteral collectiveModelNames[] = {
 // Reader
 //===----------------------------------------------------------------------===//
 
-static llvm::Error read(JsonObjectReader &reader, const RealField &field,
-                        Hardware &hardware, bool isOptional = false) {
-  return reader.readReal(field.name, field.get(hardware), field.mayBeZero,
-                         isOptional);
+static void read(JsonObjectReader &reader, const RealField &field,
+                 Hardware &hardware, bool isOptional = false) {
+  reader.readReal(field.name, field.get(hardware), field.mayBeZero, isOptional);
 }
 
-static llvm::Error read(JsonObjectReader &reader, const IntegerField &field,
-                        Hardware &hardware, bool isOptional = false) {
-  return reader.readInteger(field.name, field.get(hardware), field.min,
-                            field.max, isOptional);
+static void read(JsonObjectReader &reader, const IntegerField &field,
+                 Hardware &hardware, bool isOptional = false) {
+  reader.readInteger(field.name, field.get(hardware), field.min, field.max,
+                     isOptional);
 }
 
-static llvm::Error readPeaks(JsonObjectReader &parent, const StrictJson &file,
-                             bool hasBase, Hardware &hardware) {
-  llvm::StringRef name = "peak_ops_per_second";
-  llvm::Expected<const json::Object *> object =
-      parent.readObject(name, /*isOptional=*/false);
-  if (!object || !*object)
-    return object.takeError();
-  JsonObjectReader reader(file, **object, {name},
-                          hasBase ? JsonMissing::Kept
-                                  : JsonMissing::ErrorWithoutBase);
-  for (auto [field, peak] :
-       llvm::zip_equal(elementClassNames, hardware.peakOpsPerSecond))
-    if (llvm::Error error = reader.readReal(field, peak, /*mayBeZero=*/false))
-      return error;
-  return reader.finish();
+static JsonMissing keepIf(bool isKept) {
+  return isKept ? JsonMissing::Kept : JsonMissing::ErrorWithoutBase;
 }
 
-static llvm::Error readNccl(JsonObjectReader &parent, const StrictJson &file,
-                            Hardware &hardware) {
-  // Without this field the machine has no NCCL, unless the base has it.
-  llvm::StringRef name = "nccl";
-  llvm::Expected<const json::Object *> object =
-      parent.readObject(name, /*isOptional=*/true);
-  if (!object || !*object)
-    return object.takeError();
-  JsonObjectReader reader(file, **object, {name},
-                          hardware.nccl.numChannels > 0
-                              ? JsonMissing::Kept
-                              : JsonMissing::ErrorWithoutBase);
-  for (const IntegerField &field : ncclIntegerFields)
-    if (llvm::Error error = read(reader, field, hardware, field.min == 0))
-      return error;
-  for (const RealField &field : ncclRealFields)
-    if (llvm::Error error = read(reader, field, hardware, field.mayBeZero))
-      return error;
-  for (const BoolField &field : ncclBoolFields)
-    if (llvm::Error error = reader.readBool(field.name, field.get(hardware)))
-      return error;
-  if (llvm::Error error =
-          reader.readEnum("cpu", cpuVendors, hardware.nccl.cpuVendor,
-                          /*isOptional=*/true))
-    return error;
-  return reader.finish();
+static void readPeaks(JsonObjectReader &parent, bool hasBase,
+                      Hardware &hardware) {
+  parent.readObject(
+      "peak_ops_per_second", /*isOptional=*/false,
+      [&](auto &reader) {
+        for (auto [field, peak] :
+             llvm::zip_equal(elementClassNames, hardware.peakOpsPerSecond))
+          reader.readReal(field, peak, /*mayBeZero=*/false);
+      },
+      keepIf(hasBase));
+}
+
+/// Without this field the machine has no NCCL, unless the base has it.
+static void readNccl(JsonObjectReader &parent, Hardware &hardware) {
+  parent.readObject(
+      "nccl", /*isOptional=*/true,
+      [&](auto &reader) {
+        for (const IntegerField &field : ncclIntegerFields)
+          read(reader, field, hardware, field.min == 0);
+        for (const RealField &field : ncclRealFields)
+          read(reader, field, hardware, field.mayBeZero);
+        for (const BoolField &field : ncclBoolFields)
+          reader.readBool(field.name, field.get(hardware));
+        reader.readEnum("cpu", cpuVendors, hardware.nccl.cpuVendor,
+                        /*isOptional=*/true);
+      },
+      keepIf(hardware.nccl.numChannels > 0));
 }
 
 /// Checks conditions on several fields.
-static llvm::Error checkConsistency(const StrictJson &file,
-                                    const Hardware &hardware) {
+static void checkConsistency(const StrictJson &file, const Hardware &hardware) {
   const NcclFigures &nccl = hardware.nccl;
   if (nccl.numChannels > 0 && hardware.generation == GpuGeneration::None)
-    return file.makeError({}, "found generation \"none\" beside figures of "
-                              "NCCL, expected a generation of GPUs");
+    file.fail({}, "found generation \"none\" beside figures of "
+                  "NCCL, expected a generation of GPUs");
   if (hardware.defaultCollectiveModel == CollectiveModelKind::Nccl &&
       !hardware.hasNccl())
-    return file.makeError({}, "found collective model \"nccl\" and no figures "
-                              "of NCCL, expected a field \"nccl\"");
+    file.fail({}, "found collective model \"nccl\" and no figures "
+                  "of NCCL, expected a field \"nccl\"");
   if (nccl.useCopyEngine && nccl.copyEngineBandwidth == 0)
-    return file.makeError(
-        {}, "found copy engines in use and no figures of them, expected a "
-            "field \"nccl.copy_engine_bandwidth_bytes_per_second\" above 0");
-  return llvm::Error::success();
+    file.fail({},
+              "found copy engines in use and no figures of them, expected a "
+              "field \"nccl.copy_engine_bandwidth_bytes_per_second\" above 0");
 }
 
 llvm::Expected<Hardware> braid::parseHardware(llvm::StringRef text,
-                                              llvm::StringRef defaultName) {
+                                              llvm::StringRef defaultName,
+                                              JsonWarnings *warnings) {
   llvm::Expected<StrictJson> file = StrictJson::parse(text);
   if (!file)
     return file.takeError();
@@ -201,46 +187,32 @@ llvm::Expected<Hardware> braid::parseHardware(llvm::StringRef text,
 
   Hardware hardware = {};
   bool hasBase = object->get("base") != nullptr;
-  JsonObjectReader reader(*file, *object, {},
-                          hasBase ? JsonMissing::Kept
-                                  : JsonMissing::ErrorWithoutBase);
+  JsonObjectReader reader(*file, *object, {}, keepIf(hasBase));
   std::string base;
-  if (llvm::Error error = reader.readString("base", base))
-    return error;
-  if (hasBase) {
-    const Hardware *known = lookupHardware(base);
-    if (!known)
-      return reader.makeFieldError("base", "one of: " + joinHardwareNames());
+  reader.readString("base", base);
+  if (const Hardware *known = lookupHardware(base))
     hardware = *known;
-  }
+  else if (!base.empty())
+    reader.failField("base", "one of: " + joinHardwareNames());
 
   hardware.name = defaultName.str();
-  if (llvm::Error error = reader.readString("name", hardware.name))
-    return error;
-  if (llvm::Error error = reader.readString("summary", hardware.summary))
-    return error;
-  if (llvm::Error error = readPeaks(reader, *file, hasBase, hardware))
-    return error;
+  reader.readString("name", hardware.name);
+  reader.readString("summary", hardware.summary);
+  readPeaks(reader, hasBase, hardware);
   for (const RealField &field : realFields)
-    if (llvm::Error error = read(reader, field, hardware))
-      return error;
+    read(reader, field, hardware);
   for (const IntegerField &field : integerFields)
-    if (llvm::Error error = read(reader, field, hardware))
-      return error;
-  if (llvm::Error error =
-          reader.readEnum("generation", generations, hardware.generation))
+    read(reader, field, hardware);
+  reader.readEnum("generation", generations, hardware.generation);
+  reader.readEnum("collective_model", collectiveModelNames,
+                  hardware.defaultCollectiveModel);
+  readNccl(reader, hardware);
+  readContention(reader, hardware.contention);
+  reader.finish();
+  checkConsistency(*file, hardware);
+  if (llvm::Error error = file->takeError())
     return error;
-  if (llvm::Error error =
-          reader.readEnum("collective_model", collectiveModelNames,
-                          hardware.defaultCollectiveModel))
-    return error;
-  if (llvm::Error error = readNccl(reader, *file, hardware))
-    return error;
-  if (llvm::Error error = readContention(reader, hardware.contention))
-    return error;
-  if (llvm::Error error = reader.finish())
-    return error;
-  if (llvm::Error error = checkConsistency(*file, hardware))
-    return error;
+  if (warnings)
+    *warnings = file->getWarnings();
   return hardware;
 }

@@ -1,4 +1,4 @@
-//===- MatrixTiles.cpp - Matrix products in waves of tiles ----------------===//
+//===- MatrixTiles.cpp - Matmuls in waves of tiles ------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,7 +16,7 @@
 
 using namespace braid;
 
-/// The sides of a tile for large products, the shorter one first.
+/// The sides of a tile for large matmuls, the shorter one first.
 /// CUTLASS, include/cutlass/gemm/device/default_gemm_configuration.h:
 /// `OpClassTensorOp` from Sm70 to Sm80 and Hopper's examples 128 x 256, double
 /// and `OpClassSimt` 128 x 128.

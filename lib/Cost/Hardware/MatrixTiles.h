@@ -1,4 +1,4 @@
-//===- MatrixTiles.h - Matrix products in waves of tiles --------*- C++ -*-===//
+//===- MatrixTiles.h - Matmuls in waves of tiles ----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,30 +21,30 @@
 
 namespace braid {
 
-/// The tiles of a product.
+/// The tiles of a matmul.
 struct TileGrid {
   /// The number of tiles of the result; tiles at its edges count whole.
   uint64_t numTiles = 0;
-  /// The time of the product divided by its time with an even distribution over
+  /// The time of the matmul divided by its time with an even distribution over
   /// all multiprocessors; at least 1.
   double stretch = 1.0;
 };
 
-/// The tiles of `batch` products with results of `rows` x `columns` elements of
+/// The tiles of `batch` matmuls with results of `rows` x `columns` elements of
 /// class `element` on `multiprocessors`, all of them at least 1.
 ///
 /// A tile has 128 x 256 elements on matrix units, and 128 x 128 elements on
 /// other units and for f64. These are CUTLASS's defaults. cuBLAS uses the same
-/// tiles for large products in bf16 on an H200: the measured time grows by a
-/// wave exactly where these tiles need one more. Small products have smaller
+/// tiles for large matmuls in bf16 on an H200: the measured time grows by a
+/// wave exactly where these tiles need one more. Small matmuls have smaller
 /// tiles, down to 64 x 64, if this takes less time: a tile of half the size
 /// takes two thirds of the time, as measured on the H200.
 ///
 /// A kernel for at most `target` multiprocessors (0 for all) takes the same
 /// time if its tiles need no more waves. Otherwise cuBLASLt, tuned for the
-/// target, finds tiles that fill whole waves there, and the product takes
+/// target, finds tiles that fill whole waves there, and the matmul takes
 /// (multiprocessors / target)^0.65 times as long: under load the power limit
-/// binds, and fewer multiprocessors run at higher clocks. Eleven products on an
+/// binds, and fewer multiprocessors run at higher clocks. Eleven matmuls on an
 /// H200 (braid-calibrate) took 0.5 percent longer on 128 of 132, where they
 /// need no more waves, and 5.9, 3.0, 9.7 and 13.0 percent longer on 124, 120,
 /// 116 and 108 (medians; the formula gives 4.1, 6.4, 8.8 and 13.9).

@@ -26,7 +26,7 @@
 using namespace braid;
 using namespace mlir;
 using comm::DefaultCostOpInterface;
-using comm::MatrixProduct;
+using comm::Matmul;
 using comm::SizeDefaults;
 using comm::Work;
 
@@ -67,9 +67,9 @@ static Type getOperationType(linalg::LinalgOp op, unsigned numInputs,
 /// of two inputs: each loop runs over both inputs but not the result, over the
 /// result and one input, or over all three (batches). None for a matrix times a
 /// vector, which is not computed in tiles.
-static std::optional<MatrixProduct>
-getMatrixProduct(linalg::LinalgOp op, unsigned numInputs, int64_t dynamicSize) {
-  // The third input, a bias, is not part of the product.
+static std::optional<Matmul> getMatmul(linalg::LinalgOp op, unsigned numInputs,
+                                       int64_t dynamicSize) {
+  // The third input, a bias, is not part of the matmul.
   bool hasBias = op->hasAttr(kBiasAttrName);
   if (numInputs != (hasBias ? 3 : 2) || op->getNumOperands() != numInputs + 1)
     return std::nullopt;
@@ -111,13 +111,12 @@ getMatrixProduct(linalg::LinalgOp op, unsigned numInputs, int64_t dynamicSize) {
   constexpr unsigned needed = 1u << depth | 1u << rows | 1u << columns;
   if ((kinds & needed) != needed || (kinds & ~(needed | 1u << 0b111)) != 0)
     return std::nullopt;
-  MatrixProduct product{Type(), counts[rows], counts[columns], counts[0b111],
-                        0};
-  if (std::min(product.rows, product.columns) < 2 || product.batch == 0)
+  Matmul matmul{Type(), counts[rows], counts[columns], counts[0b111], 0};
+  if (std::min(matmul.rows, matmul.columns) < 2 || matmul.batch == 0)
     return std::nullopt;
-  product.isLeftTransposed = users[lastLoops[0]] == rows;
-  product.isRightTransposed = users[lastLoops[1]] == depth;
-  return product;
+  matmul.isLeftTransposed = users[lastLoops[0]] == rows;
+  matmul.isRightTransposed = users[lastLoops[1]] == depth;
+  return matmul;
 }
 
 /// The number of points of the iteration space of `op`: the product of
@@ -199,13 +198,13 @@ struct StructuredOpModel
           getOperationType(linalgOp, numInputs, payloadType, defaults),
           llvm::SaturatingMultiply(numPoints, count));
     }
-    // A product has a multiplication and an addition.
+    // A matmul has a multiplication and an addition.
     if (operationsPerPoint >= 2 && work.operations.size() == 1)
-      if (std::optional<MatrixProduct> product =
-              getMatrixProduct(linalgOp, numInputs, defaults.dynamicSize)) {
-        product->elementType = work.operations.front().elementType;
-        product->operations = work.operations.front().count;
-        work.products.push_back(*product);
+      if (std::optional<Matmul> matmul =
+              getMatmul(linalgOp, numInputs, defaults.dynamicSize)) {
+        matmul->elementType = work.operations.front().elementType;
+        matmul->operations = work.operations.front().count;
+        work.matmuls.push_back(*matmul);
       }
 
     SmallVector<Value> read, written;

@@ -45,7 +45,7 @@ OpCostModel::OpCostModel(CostOptions givenOptions)
   if (!options.calibration)
     return;
   measuredName = options.calibration->origin;
-  nearbyName = "similar products, " + measuredName;
+  nearbyName = "similar matmuls, " + measuredName;
   for (std::string *name : {&rooflineName, &defaultName})
     *name += ", rates " + measuredName;
 }
@@ -124,10 +124,9 @@ static int64_t countNodes(ArrayRef<int64_t> ranks, int64_t ranksPerNode) {
 GroupShape OpCostModel::getGroupShape(Operation *from,
                                       FlatSymbolRefAttr group) {
   int64_t ranksPerNode = options.hardware->ranksPerNode;
-  int64_t worldSize = options.worldSize.value_or(ranksPerNode);
-  GroupShape world{
-      worldSize,
-      std::max<int64_t>(1, llvm::divideCeilSigned(worldSize, ranksPerNode))};
+  int64_t numRanks = options.ranks.value_or(ranksPerNode);
+  GroupShape world{numRanks, std::max<int64_t>(1, llvm::divideCeilSigned(
+                                                      numRanks, ranksPerNode))};
   Operation *table = SymbolTable::getNearestSymbolTable(from);
   if (!table)
     return world;
@@ -199,23 +198,22 @@ const CollectiveCurve *OpCostModel::findCurve(comm::CollectiveOpInterface op) {
   return isKnown ? curve : nullptr;
 }
 
-std::optional<Cost>
-OpCostModel::getMeasuredProductCost(Operation *op, const Work &work) const {
-  if (!options.calibration || work.products.size() != 1)
+std::optional<Cost> OpCostModel::getMeasuredMatmulCost(Operation *op,
+                                                       const Work &work) const {
+  if (!options.calibration || work.matmuls.size() != 1)
     return std::nullopt;
-  const comm::MatrixProduct &product = work.products.front();
+  const comm::Matmul &matmul = work.matmuls.front();
   uint64_t depth =
-      product.operations /
-      std::max<uint64_t>(1, 2 * product.rows * product.columns * product.batch);
-  if (product.batch != 1)
+      matmul.operations /
+      std::max<uint64_t>(1, 2 * matmul.rows * matmul.columns * matmul.batch);
+  if (matmul.batch != 1)
     return std::nullopt;
-  ProductShape shape{
-      static_cast<int64_t>(product.rows), static_cast<int64_t>(product.columns),
-      static_cast<int64_t>(depth), classifyElementType(product.elementType),
-      getTransposedOperands(product.isLeftTransposed,
-                            product.isRightTransposed)};
-  std::optional<ProductEstimate> time =
-      options.calibration->estimateProduct(shape, getMultiprocessors(op));
+  MatmulShape shape{
+      static_cast<int64_t>(matmul.rows), static_cast<int64_t>(matmul.columns),
+      static_cast<int64_t>(depth), classifyElementType(matmul.elementType),
+      getTransposedOperands(matmul.isLeftTransposed, matmul.isRightTransposed)};
+  std::optional<MatmulEstimate> time =
+      options.calibration->estimateMatmul(shape, getMultiprocessors(op));
   if (!time)
     return std::nullopt;
   return Cost{roundToNs(time->ns), time->isMeasured
@@ -289,7 +287,7 @@ std::optional<Cost> OpCostModel::getOwnCost(Operation *op) {
       return Cost{*ns, CostSource::Interface};
   if (std::optional<Work> work = comm::getKnownWork(op, options.sizes)) {
     auto compute = dyn_cast<comm::ComputeOp>(op);
-    if (std::optional<Cost> cost = getMeasuredProductCost(op, *work))
+    if (std::optional<Cost> cost = getMeasuredMatmulCost(op, *work))
       return *cost;
     return Cost{roundToNs(estimateRooflineNs(*work, *options.hardware,
                                              getMultiprocessors(op))),

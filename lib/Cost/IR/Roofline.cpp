@@ -49,17 +49,17 @@ Arithmetic braid::estimateArithmetic(const Work &work, const Hardware &hardware,
   for (const Work::Operations &entry : work.operations)
     seconds += static_cast<double>(entry.count) /
                hardware.getPeak(classifyElementType(entry.elementType));
-  // The tiles of products say below how many multiprocessors they fill.
-  if (work.products.empty() && target > 0 && target < hardware.multiprocessors)
+  // The tiles of matmuls say below how many multiprocessors they fill.
+  if (work.matmuls.empty() && target > 0 && target < hardware.multiprocessors)
     seconds *= static_cast<double>(hardware.multiprocessors) /
                static_cast<double>(target);
   if (hardware.multiprocessors > 0)
-    for (const comm::MatrixProduct &product : work.products) {
-      ElementClass element = classifyElementType(product.elementType);
-      TileGrid grid = chooseTiles(product.rows, product.columns, product.batch,
+    for (const comm::Matmul &matmul : work.matmuls) {
+      ElementClass element = classifyElementType(matmul.elementType);
+      TileGrid grid = chooseTiles(matmul.rows, matmul.columns, matmul.batch,
                                   element, hardware.multiprocessors, target);
       double peakSeconds =
-          static_cast<double>(product.operations) / hardware.getPeak(element);
+          static_cast<double>(matmul.operations) / hardware.getPeak(element);
       // The sum already counts the operations once.
       seconds += (grid.stretch - 1.0) * peakSeconds;
       if (grid.stretch * peakSeconds > longestSeconds) {

@@ -23,7 +23,7 @@ ElementClass classifyElementType(mlir::Type elementType);
 /// The arithmetic of a work.
 struct Arithmetic {
   double ns = 0;
-  /// The tiles of the longest matmul, if this product takes most of the time; 0
+  /// The tiles of the longest matmul, if this matmul takes most of the time; 0
   /// otherwise, or on a machine without multiprocessors.
   int64_t tiles = 0;
 };
@@ -31,7 +31,7 @@ struct Arithmetic {
 /// The arithmetic of the operations of `work` on `hardware`, each at the peak
 /// of its element type. On a machine with multiprocessors matmuls take whole
 /// waves of tiles on at most `target` of these, 0 for all (see MatrixTiles.h).
-/// Without products the operations spread evenly over these.
+/// Without matmuls the operations spread evenly over these.
 Arithmetic estimateArithmetic(const comm::Work &work, const Hardware &hardware,
                               int64_t target = 0);
 

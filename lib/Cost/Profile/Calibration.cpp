@@ -55,16 +55,16 @@ const CollectiveCurve *Calibration::findCurve(llvm::StringRef kind,
 const llvm::StringLiteral braid::transposedOperandNames[4] = {"none", "left",
                                                               "right", "both"};
 
-const ProductTime *Calibration::findProduct(const ProductShape &shape,
-                                            int64_t multiprocessors) const {
-  auto it = llvm::find_if(products, [&](const ProductTime &product) {
-    return product.shape == shape && product.multiprocessors == multiprocessors;
+const MatmulTime *Calibration::findMatmul(const MatmulShape &shape,
+                                          int64_t multiprocessors) const {
+  auto it = llvm::find_if(matmuls, [&](const MatmulTime &matmul) {
+    return matmul.shape == shape && matmul.multiprocessors == multiprocessors;
   });
-  return it == products.end() ? nullptr : &*it;
+  return it == matmuls.end() ? nullptr : &*it;
 }
 
 /// The largest ratio of two sizes, or of its inverse.
-static double getDistance(const ProductShape &one, const ProductShape &other) {
+static double getDistance(const MatmulShape &one, const MatmulShape &other) {
   double largest = 1;
   for (auto [a, b] :
        {std::pair(one.rows, other.rows), std::pair(one.columns, other.columns),
@@ -75,8 +75,8 @@ static double getDistance(const ProductShape &one, const ProductShape &other) {
   return largest;
 }
 
-/// The work of a product, with the waves of its tiles counted whole.
-static double countWork(const ProductShape &shape, int64_t multiprocessors) {
+/// The work of a matmul, with the waves of its tiles counted whole.
+static double countWork(const MatmulShape &shape, int64_t multiprocessors) {
   TileGrid tiles = chooseTiles(static_cast<uint64_t>(shape.rows),
                                static_cast<uint64_t>(shape.columns),
                                /*batch=*/1, shape.element, multiprocessors);
@@ -85,66 +85,66 @@ static double countWork(const ProductShape &shape, int64_t multiprocessors) {
 
 /// The time of `shape`, which was measured, on `target` multiprocessors of
 /// `all`.
-static ProductEstimate estimateTarget(llvm::ArrayRef<ProductTime> products,
-                                      const ProductShape &shape, int64_t target,
-                                      int64_t all) {
-  auto count = [&](const ProductTime &product) {
-    return product.multiprocessors ? product.multiprocessors : all;
+static MatmulEstimate estimateTarget(llvm::ArrayRef<MatmulTime> matmuls,
+                                     const MatmulShape &shape, int64_t target,
+                                     int64_t all) {
+  auto count = [&](const MatmulTime &matmul) {
+    return matmul.multiprocessors ? matmul.multiprocessors : all;
   };
-  const ProductTime *below = nullptr, *above = nullptr;
-  for (const ProductTime &product : products) {
-    if (!(product.shape == shape))
+  const MatmulTime *below = nullptr, *above = nullptr;
+  for (const MatmulTime &matmul : matmuls) {
+    if (!(matmul.shape == shape))
       continue;
-    if (count(product) <= target && (!below || count(product) > count(*below)))
-      below = &product;
-    if (count(product) >= target && (!above || count(product) < count(*above)))
-      above = &product;
+    if (count(matmul) <= target && (!below || count(matmul) > count(*below)))
+      below = &matmul;
+    if (count(matmul) >= target && (!above || count(matmul) < count(*above)))
+      above = &matmul;
   }
   if (below && above && below != above) {
     double part = static_cast<double>(target - count(*below)) /
                   static_cast<double>(count(*above) - count(*below));
     return {below->ns + part * (above->ns - below->ns), false};
   }
-  const ProductTime &nearest = below ? *below : *above;
+  const MatmulTime &nearest = below ? *below : *above;
   return {nearest.ns * static_cast<double>(count(nearest)) /
               static_cast<double>(target),
           count(nearest) == target};
 }
 
-std::optional<ProductEstimate>
-Calibration::estimateProduct(const ProductShape &shape,
-                             int64_t multiprocessors) const {
+std::optional<MatmulEstimate>
+Calibration::estimateMatmul(const MatmulShape &shape,
+                            int64_t multiprocessors) const {
   constexpr double farthest = 2;
   // Sizes matter more than how operands are stored.
   using Distance = std::pair<double, bool>;
-  const ProductShape *nearest = nullptr;
+  const MatmulShape *nearest = nullptr;
   Distance distance;
-  for (const ProductTime &product : products) {
-    Distance other(getDistance(product.shape, shape),
-                   product.shape.transposed != shape.transposed);
-    if (product.shape.element == shape.element && other.first <= farthest &&
+  for (const MatmulTime &matmul : matmuls) {
+    Distance other(getDistance(matmul.shape, shape),
+                   matmul.shape.transposed != shape.transposed);
+    if (matmul.shape.element == shape.element && other.first <= farthest &&
         (!nearest || other < distance)) {
-      nearest = &product.shape;
+      nearest = &matmul.shape;
       distance = other;
     }
   }
   if (!nearest)
     return std::nullopt;
   int64_t target = multiprocessors ? multiprocessors : this->multiprocessors;
-  ProductEstimate estimate =
-      estimateTarget(products, *nearest, target, this->multiprocessors);
+  MatmulEstimate estimate =
+      estimateTarget(matmuls, *nearest, target, this->multiprocessors);
   if (distance == Distance(1, false))
     return estimate;
   double scale = countWork(shape, this->multiprocessors) /
                  countWork(*nearest, this->multiprocessors);
-  return ProductEstimate{estimate.ns * scale, false};
+  return MatmulEstimate{estimate.ns * scale, false};
 }
 
 Hardware Calibration::apply(const Hardware &hardware) const {
   Hardware result = hardware;
   for (auto [peak, rate] :
        llvm::zip_equal(llvm::MutableArrayRef(result.peakOpsPerSecond),
-                       llvm::ArrayRef(productRate)))
+                       llvm::ArrayRef(matmulRate)))
     if (rate > 0)
       peak = rate;
   if (memoryBandwidth > 0)

@@ -8,7 +8,7 @@
 //
 // The part of a profile that is about a machine, not about ops of a program:
 // the rates that it keeps up under load, curves of collectives, and what
-// products and collectives do to each other. docs/reference/profile-files.md
+// matmuls and collectives do to each other. docs/reference/profile-files.md
 // describes the format.
 //
 //===----------------------------------------------------------------------===//
@@ -78,12 +78,12 @@ inline bool isRightTransposed(TransposedOperands transposed) {
 }
 
 /// A matmul, `rows` x `depth` times `depth` x `columns`.
-struct ProductShape {
+struct MatmulShape {
   int64_t rows = 0, columns = 0, depth = 0;
   ElementClass element = ElementClass::BF16;
   TransposedOperands transposed = TransposedOperands::None;
 
-  bool operator==(const ProductShape &other) const {
+  bool operator==(const MatmulShape &other) const {
     return rows == other.rows && columns == other.columns &&
            depth == other.depth && element == other.element &&
            transposed == other.transposed;
@@ -96,15 +96,15 @@ struct ProductShape {
 };
 
 /// The time of a matmul on so many multiprocessors.
-struct ProductTime {
-  ProductShape shape;
+struct MatmulTime {
+  MatmulShape shape;
   /// 0: all of them.
   int64_t multiprocessors = 0;
   double ns = 0;
 };
 
-/// A time of a product, measured or from measurements nearby.
-struct ProductEstimate {
+/// A time of a matmul, measured or from measurements nearby.
+struct MatmulEstimate {
   double ns = 0;
   bool isMeasured = false;
 };
@@ -128,23 +128,23 @@ struct Calibration {
 
   std::optional<int64_t> launchNs;
   std::optional<ContentionFigures> contention;
-  /// By `ElementClass`: operations per second of products whose tiles fill all
+  /// By `ElementClass`: operations per second of matmuls whose tiles fill all
   /// multiprocessors; 0 for what was not measured.
-  double productRate[numElementClasses] = {};
+  double matmulRate[numElementClasses] = {};
   /// Bytes per second of elementwise kernels; 0 if not measured.
   double memoryBandwidth = 0;
   std::vector<CollectiveCurve> collectives;
-  std::vector<ProductTime> products;
+  std::vector<MatmulTime> matmuls;
 
   /// The curve of a collective in a lane with `transport` and at most `ctas`
   /// thread blocks (0: no limit); null if there is none. With a limit that was
   /// not measured, the largest one below counts.
   const CollectiveCurve *findCurve(llvm::StringRef kind, int64_t ranks,
                                    LaneTransport transport, int64_t ctas) const;
-  /// The time of a product, if it was measured.
-  const ProductTime *findProduct(const ProductShape &shape,
-                                 int64_t multiprocessors) const;
-  /// The time of a product as measured, or else
+  /// The time of a matmul, if it was measured.
+  const MatmulTime *findMatmul(const MatmulShape &shape,
+                               int64_t multiprocessors) const;
+  /// The time of a matmul as measured, or else
   /// - with other operands transposed: that of the same sizes;
   /// - on another number of multiprocessors: linear between those of the same
   ///   shape that were measured, and in inverse proportion below the fewest;
@@ -152,8 +152,8 @@ struct Calibration {
   ///   no size differs by more than a factor of 2; the waves of their tiles
   ///   count whole.
   /// None if no measurement is near enough.
-  std::optional<ProductEstimate> estimateProduct(const ProductShape &shape,
-                                                 int64_t multiprocessors) const;
+  std::optional<MatmulEstimate> estimateMatmul(const MatmulShape &shape,
+                                               int64_t multiprocessors) const;
   /// `hardware` with the figures that were measured.
   Hardware apply(const Hardware &hardware) const;
 };
@@ -162,14 +162,16 @@ struct Calibration {
 /// null if none is known.
 const Hardware *findHardwareOfGpu(llvm::StringRef gpu);
 
-/// Reads the fields of a calibration from those of a profile, `parent`.
-llvm::Error readCalibration(JsonObjectReader &parent, Calibration &calibration);
+/// Reads the fields of a calibration from those of a profile, `parent`, and the
+/// name of the machine, if `machine` is empty.
+void readCalibration(JsonObjectReader &parent, Calibration &calibration,
+                     std::string &machine);
 
-/// The text of a profile of the machine called `hardware`, without entries.
-std::string writeCalibration(llvm::StringRef hardware,
+/// The text of a profile of the machine called `machine`, without entries.
+std::string writeCalibration(llvm::StringRef machine,
                              const Calibration &calibration);
 
-/// Writes a page that shows a calibration: its curves, products and factors.
+/// Writes a page that shows a calibration: its curves, matmuls and factors.
 void printCalibrationPage(const Calibration &calibration,
                           llvm::raw_ostream &os);
 

@@ -141,25 +141,25 @@ static void printCurves(const Calibration &calibration, raw_ostream &os) {
 // Tables
 //===----------------------------------------------------------------------===//
 
-static void printProducts(const Calibration &calibration, raw_ostream &os) {
-  if (calibration.products.empty())
+static void printMatmuls(const Calibration &calibration, raw_ostream &os) {
+  if (calibration.matmuls.empty())
     return;
   // By shape, and then by multiprocessors.
-  auto isBefore = [](const ProductShape &a, const ProductShape &b) {
+  auto isBefore = [](const MatmulShape &a, const MatmulShape &b) {
     return std::tuple(a.element, a.rows, a.columns, a.depth, a.transposed) <
            std::tuple(b.element, b.rows, b.columns, b.depth, b.transposed);
   };
-  std::map<ProductShape, std::map<int64_t, double>, decltype(isBefore)> rows(
+  std::map<MatmulShape, std::map<int64_t, double>, decltype(isBefore)> rows(
       isBefore);
   std::map<int64_t, bool, std::greater<>> targets;
-  for (const ProductTime &product : calibration.products) {
-    int64_t target = product.multiprocessors ? product.multiprocessors
-                                             : calibration.multiprocessors;
-    rows[product.shape][target] = product.ns;
+  for (const MatmulTime &matmul : calibration.matmuls) {
+    int64_t target = matmul.multiprocessors ? matmul.multiprocessors
+                                            : calibration.multiprocessors;
+    rows[matmul.shape][target] = matmul.ns;
     targets[target] = true;
   }
-  os << "<h2>Products: microseconds by multiprocessors</h2>\n<table><tr>"
-        "<th>product</th><th>Tops</th>";
+  os << "<h2>Matmuls: microseconds by multiprocessors</h2>\n<table><tr>"
+        "<th>matmul</th><th>Tops</th>";
   for (const auto &[target, unused] : targets)
     os << "<th>" << target << "</th>";
   os << "</tr>\n";
@@ -200,7 +200,7 @@ static void printContention(const Calibration &calibration, raw_ostream &os) {
     return;
   for (const TakenFromPairs &entry : contention.takenFromPairs)
     os << "<p>" << entry.blocks << " single blocks take "
-       << entry.multiprocessors << " multiprocessors from products</p>\n";
+       << entry.multiprocessors << " multiprocessors from matmuls</p>\n";
   os << "<table><tr><th>compute</th><th>collective by</th><th>compute slows "
         "down by</th><th>collective slows down by</th></tr>\n";
   // By `LaneEngine`.
@@ -208,7 +208,7 @@ static void printContention(const Calibration &calibration, raw_ostream &os) {
       "kernels (all_reduce)", "copy engines", "kernels (others)"};
   for (auto [compute, ofCompute] : llvm::enumerate(contention.interference))
     for (auto [engine, both] : llvm::enumerate(ofCompute))
-      os << "<tr><td>" << (compute ? "elementwise" : "product") << "</td><td>"
+      os << "<tr><td>" << (compute ? "elementwise" : "matmul") << "</td><td>"
          << engineNames[engine]
          << llvm::format("</td><td>%.2f</td><td>%.2f</td></tr>\n", both.compute,
                          both.communication);
@@ -230,7 +230,7 @@ void braid::printCalibrationPage(const Calibration &calibration,
   for (const std::string &what : calibration.missing)
     os << "<p>missing: " << escapeHtml(what) << "</p>\n";
   printCurves(calibration, os);
-  printProducts(calibration, os);
+  printMatmuls(calibration, os);
   printContention(calibration, os);
   os << "</body></html>\n";
 }

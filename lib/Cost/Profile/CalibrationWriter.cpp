@@ -24,9 +24,9 @@ static void writeRates(json::OStream &json, const Calibration &calibration) {
   json.object([&]() {
     if (calibration.memoryBandwidth > 0)
       json.attribute("memory_bytes_per_second", calibration.memoryBandwidth);
-    json.attributeObject("product_ops_per_second", [&]() {
+    json.attributeObject("matmul_ops_per_second", [&]() {
       for (auto [name, rate] : llvm::zip_equal(
-               elementClassNames, llvm::ArrayRef(calibration.productRate)))
+               elementClassNames, llvm::ArrayRef(calibration.matmulRate)))
         if (rate > 0)
           json.attribute(name, rate);
     });
@@ -53,9 +53,9 @@ static void writeCurve(json::OStream &json, const CollectiveCurve &curve) {
   });
 }
 
-static void writeProduct(json::OStream &json, const ProductTime &product) {
+static void writeMatmul(json::OStream &json, const MatmulTime &matmul) {
   json.object([&]() {
-    const ProductShape &shape = product.shape;
+    const MatmulShape &shape = matmul.shape;
     json.attribute("rows", shape.rows);
     json.attribute("columns", shape.columns);
     json.attribute("depth", shape.depth);
@@ -63,13 +63,13 @@ static void writeProduct(json::OStream &json, const ProductTime &product) {
     if (shape.transposed != TransposedOperands::None)
       json.attribute("transposed",
                      transposedOperandNames[size_t(shape.transposed)]);
-    if (product.multiprocessors != 0)
-      json.attribute("multiprocessors", product.multiprocessors);
-    json.attribute("ns", toJson(product.ns));
+    if (matmul.multiprocessors != 0)
+      json.attribute("multiprocessors", matmul.multiprocessors);
+    json.attribute("ns", toJson(matmul.ns));
   });
 }
 
-std::string braid::writeCalibration(llvm::StringRef hardware,
+std::string braid::writeCalibration(llvm::StringRef machine,
                                     const Calibration &calibration) {
   constexpr int64_t machineVersion = 2;
   std::string text;
@@ -77,8 +77,8 @@ std::string braid::writeCalibration(llvm::StringRef hardware,
   json::OStream json(stream, /*IndentSize=*/2);
   json.object([&]() {
     json.attribute("version", machineVersion);
-    json.attribute("hardware", hardware);
     json.attributeObject("machine", [&]() {
+      json.attribute("name", machine);
       json.attribute("gpu", calibration.gpu);
       json.attribute("gpus", calibration.gpus);
       json.attribute("multiprocessors", calibration.multiprocessors);
@@ -108,9 +108,9 @@ std::string braid::writeCalibration(llvm::StringRef hardware,
       for (const CollectiveCurve &curve : calibration.collectives)
         writeCurve(json, curve);
     });
-    json.attributeArray("products", [&]() {
-      for (const ProductTime &product : calibration.products)
-        writeProduct(json, product);
+    json.attributeArray("matmuls", [&]() {
+      for (const MatmulTime &matmul : calibration.matmuls)
+        writeMatmul(json, matmul);
     });
   });
   stream << "\n";

@@ -15,6 +15,7 @@
 #ifndef BRAID_LIB_COST_PROFILE_PROFILE_H
 #define BRAID_LIB_COST_PROFILE_PROFILE_H
 
+#include "Support/StrictJson.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Error.h"
@@ -128,9 +129,10 @@ private:
 
 /// Reads a profile. Reports show `origin` for figures of the machine. Fails
 /// with a `JsonError` that gives the position in `text`, the found and the
-/// expected value.
+/// expected value. `warnings` takes the old spellings in `text`.
 llvm::Expected<Profile> readProfile(llvm::StringRef text,
-                                    llvm::StringRef origin = "from a profile");
+                                    llvm::StringRef origin = "from a profile",
+                                    JsonWarnings *warnings = nullptr);
 
 } // namespace braid
 

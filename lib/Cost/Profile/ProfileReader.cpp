@@ -25,6 +25,9 @@ namespace json = llvm::json;
 /// machine.
 static constexpr int64_t entriesVersion = 1, machineVersion = 2;
 
+/// Where files of the last release have the name of the machine.
+static constexpr llvm::StringLiteral oldMachineKey = "hardware";
+
 /// The median: the middle value, or the mean of the two middle values.
 static double getMedian(std::vector<double> values) {
   llvm::sort(values);
@@ -44,20 +47,12 @@ public:
   Expected<Profile> read();
 
 private:
-  Error readHeader(const json::Object &root);
-  /// What version 2 has beside the entries.
-  Error readMachine(const json::Object &root);
-  Error readEntry(const json::Value &value, size_t index);
-  /// The times in `ns` of entry number `index`.
-  Expected<std::vector<double>> readTimes(const json::Object &entry,
-                                          size_t index);
-  /// An error at the first field of `object` that is not in `known`.
-  Error checkFields(const json::Object &object, JsonPath path,
-                    llvm::ArrayRef<StringRef> known);
+  void readEntry(JsonObjectReader &reader);
+  /// The times in `ns` of an entry.
+  std::vector<double> readTimes(JsonObjectReader &reader);
 
   const StrictJson &file;
   StringRef origin;
-  bool mayLackEntries = false;
   Profile profile;
   /// All measurements of each signature, from all entries, by family and sizes.
   std::map<std::pair<std::string, std::vector<int64_t>>,
@@ -66,162 +61,57 @@ private:
 };
 } // namespace
 
-Error Reader::checkFields(const json::Object &object, JsonPath path,
-                          llvm::ArrayRef<StringRef> known) {
-  // The object is a hash table; sort the fields so that errors are
-  // deterministic.
-  std::vector<StringRef> unknown;
-  for (const auto &[key, value] : object)
-    if (!llvm::is_contained(known, StringRef(key)))
-      unknown.push_back(key);
-  if (unknown.empty())
-    return Error::success();
-  llvm::sort(unknown);
-  llvm::SmallVector<JsonStep> keyPath(path);
-  keyPath.push_back(unknown.front());
-  return file.makeKeyError(
-      keyPath, "unknown field " + describeJson(json::Value(unknown.front())) +
-                   ", expected one of: " + llvm::join(known, " "));
-}
-
-Error Reader::readHeader(const json::Object &root) {
-  const json::Value *version = root.get("version");
-  if (!version)
-    return file.makeError({}, "no field \"version\", expected version 1 or 2");
-  bool hasMachine = version->getAsInteger() == machineVersion;
-  if (!hasMachine && version->getAsInteger() != entriesVersion)
-    return file.makeError({"version"}, "found version " +
-                                           describeJson(*version) +
-                                           ", expected 1 or 2");
-  if (hasMachine) {
-    if (Error error = readMachine(root))
-      return error;
-  } else if (Error error =
-                 checkFields(root, {}, {"version", "hardware", "entries"})) {
-    return error;
-  }
-  if (const json::Value *hardware = root.get("hardware")) {
-    std::optional<StringRef> name = hardware->getAsString();
-    if (!name || name->empty())
-      return file.makeError({"hardware"}, "found " + describeJson(*hardware) +
-                                              " in field \"hardware\", "
-                                              "expected the name of a machine");
-    profile.setHardware(*name);
-  }
-  return Error::success();
-}
-
-Error Reader::readMachine(const json::Object &root) {
-  mayLackEntries = true;
-  JsonObjectReader reader(file, root, {});
-  for (StringRef name : {"version", "entries"})
-    if (Expected<const json::Value *> field =
-            reader.find(name, "a value", /*isOptional=*/true);
-        !field)
-      return field.takeError();
-  std::string hardware;
-  if (Error error =
-          reader.readString("hardware", hardware, /*isOptional=*/false))
-    return error;
-  auto calibration = std::make_shared<Calibration>();
-  if (Error error = readCalibration(reader, *calibration))
-    return error;
-  if (Error error = reader.finish())
-    return error;
-  calibration->origin = origin.str();
-  profile.setCalibration(std::move(calibration));
-  return Error::success();
-}
-
-Expected<std::vector<double>> Reader::readTimes(const json::Object &entry,
-                                                size_t index) {
-  const json::Value *field = entry.get("ns");
-  if (!field)
-    return file.makeError({"entries", index},
-                          "no field \"ns\", expected the measured nanoseconds");
+std::vector<double> Reader::readTimes(JsonObjectReader &reader) {
   static constexpr StringRef expected =
-      " in field \"ns\", expected nanoseconds of at least 0 and below 2^63";
-  auto readTime = [](const json::Value &value) -> std::optional<double> {
+      "nanoseconds of at least 0 and below 2^63, or a list of such";
+  std::vector<double> times;
+  auto readTime = [&](const json::Value &value) {
     std::optional<double> ns = value.getAsNumber();
     if (!ns || !std::isfinite(*ns) || *ns < 0.0 || *ns >= 0x1p63)
-      return std::nullopt;
-    return ns;
+      return false;
+    times.push_back(*ns);
+    return true;
   };
-
-  std::vector<double> times;
-  const json::Array *array = field->getAsArray();
-  if (!array) {
-    std::optional<double> ns = readTime(*field);
-    if (!ns)
-      return file.makeError({"entries", index, "ns"},
-                            "found " + describeJson(*field) + expected +
-                                ", or a list of such");
-    times.push_back(*ns);
+  const json::Value *field = reader.find("ns", expected, /*isOptional=*/false);
+  if (!field)
     return times;
-  }
-  if (array->empty())
-    return file.makeError({"entries", index, "ns"},
-                          "found an empty list in field \"ns\", expected at "
-                          "least one time");
-  for (auto [position, value] : llvm::enumerate(*array)) {
-    std::optional<double> ns = readTime(value);
-    if (!ns)
-      return file.makeError({"entries", index, "ns", position},
-                            "found " + describeJson(value) + expected);
-    times.push_back(*ns);
+  const json::Array *array = field->getAsArray();
+  if (array ? array->empty() : !readTime(*field))
+    reader.failField("ns", expected);
+  for (size_t i = 0; array && i != array->size(); ++i) {
+    llvm::SmallVector<JsonStep> path = reader.getPath("ns");
+    path.emplace_back(i);
+    if (!readTime((*array)[i]))
+      file.fail(path, "found " + describeJson((*array)[i]) +
+                          " in field \"ns\", expected " + expected);
   }
   return times;
 }
 
-Error Reader::readEntry(const json::Value &value, size_t index) {
-  const json::Object *entry = value.getAsObject();
-  if (!entry)
-    return file.makeError({"entries", index},
-                          "found " + describeJson(value) +
-                              ", expected an object with the fields \"label\" "
-                              "or \"signature\", and \"ns\"");
-  if (Error error =
-          checkFields(*entry, {"entries", index}, {"label", "signature", "ns"}))
-    return error;
-  const json::Value *label = entry->get("label");
-  const json::Value *signature = entry->get("signature");
-  if (!label == !signature)
-    return file.makeError({"entries", index},
-                          llvm::Twine(label ? "both" : "neither") +
-                              " of the fields \"label\" and \"signature\", "
-                              "expected one");
-  StringRef keyName = label ? "label" : "signature";
-  const json::Value &key = label ? *label : *signature;
-  std::optional<StringRef> text = key.getAsString();
-  if (!text || text->empty())
-    return file.makeError({"entries", index, keyName},
-                          "found " + describeJson(key) + " in field \"" +
-                              keyName + "\", expected a text");
-  Expected<std::vector<double>> times = readTimes(*entry, index);
-  if (!times)
-    return times.takeError();
-
-  if (label) {
-    if (!profile.setLabel(*text, getMedian(*times)))
-      return file.makeError({"entries", index, "label"},
-                            "found label " + describeJson(key) +
-                                " a second time with another time, expected "
-                                "one entry with all its times");
-    return Error::success();
-  }
+void Reader::readEntry(JsonObjectReader &reader) {
+  std::string label, text;
+  reader.readString("label", label);
+  reader.readString("signature", text);
+  if (label.empty() == text.empty())
+    reader.fail(llvm::Twine(label.empty() ? "neither" : "both") +
+                " of the fields \"label\" and \"signature\", expected one");
+  std::vector<double> times = readTimes(reader);
+  if (times.empty())
+    return;
+  if (!label.empty() && !profile.setLabel(label, getMedian(times)))
+    reader.failField("label", "one entry with all times of a label");
+  if (text.empty())
+    return;
   std::string expected;
   std::optional<ParsedSignature> parsed =
-      ParsedSignature::parse(*text, expected);
+      ParsedSignature::parse(text, expected);
   if (!parsed)
-    return file.makeError({"entries", index, "signature"},
-                          "found signature " + describeJson(key) +
-                              ", expected " + expected);
+    return reader.failField("signature", expected);
   auto &[unused, all] = measurements
                             .try_emplace({parsed->family, parsed->sizes},
                                          *parsed, std::vector<double>())
                             .first->second;
-  llvm::append_range(all, *times);
-  return Error::success();
+  llvm::append_range(all, times);
 }
 
 Expected<Profile> Reader::read() {
@@ -230,29 +120,44 @@ Expected<Profile> Reader::read() {
     return file.makeError({}, "found " + describeJson(file.getRoot()) +
                                   ", expected an object with the fields "
                                   "\"version\" and \"entries\"");
-  if (Error error = readHeader(*root))
+  JsonObjectReader reader(file, *root, {});
+  int64_t version = entriesVersion;
+  reader.readInteger("version", version, entriesVersion, machineVersion);
+  bool hasMachine = version == machineVersion;
+  const json::Object *machine = root->getObject("machine");
+  bool hasName = hasMachine ? machine && machine->get("name")
+                            : root->get("machine") != nullptr;
+  std::string name;
+  if (root->get(oldMachineKey) && !hasName) {
+    reader.readString(oldMachineKey, name);
+    file.warnOfOldKey({oldMachineKey}, hasMachine ? "machine.name" : "machine");
+  } else if (!hasMachine) {
+    reader.readString("machine", name);
+  }
+  if (hasMachine) {
+    auto calibration = std::make_shared<Calibration>();
+    readCalibration(reader, *calibration, name);
+    calibration->origin = origin.str();
+    profile.setCalibration(std::move(calibration));
+  }
+  profile.setHardware(name);
+  reader.readObjects("entries", /*isOptional=*/hasMachine,
+                     [&](auto &entry) { readEntry(entry); });
+  reader.finish();
+  if (Error error = file.takeError())
     return error;
-  const json::Value *field = root->get("entries");
-  if (!field && mayLackEntries)
-    return std::move(profile);
-  if (!field)
-    return file.makeError({}, "no field \"entries\", expected a list");
-  const json::Array *entries = field->getAsArray();
-  if (!entries)
-    return file.makeError({"entries"},
-                          "found " + describeJson(*field) +
-                              " in field \"entries\", expected a list");
-  for (auto [index, entry] : llvm::enumerate(*entries))
-    if (Error error = readEntry(entry, index))
-      return error;
   for (auto &[key, measured] : measurements)
     profile.setSignature(measured.first, getMedian(measured.second));
   return std::move(profile);
 }
 
-Expected<Profile> braid::readProfile(StringRef text, StringRef origin) {
+Expected<Profile> braid::readProfile(StringRef text, StringRef origin,
+                                     JsonWarnings *warnings) {
   Expected<StrictJson> file = StrictJson::parse(text);
   if (!file)
     return file.takeError();
-  return Reader(*file, origin).read();
+  Expected<Profile> profile = Reader(*file, origin).read();
+  if (profile && warnings)
+    *warnings = file->getWarnings();
+  return profile;
 }

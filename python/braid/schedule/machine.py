@@ -55,7 +55,7 @@ class MatmulTime:
 
 #: Element types by their place in `Machine.peaks`.
 _ELEMENTS = ("f64", "f32", "bf16", "f16", "f8", "i8", "integer")
-#: Operands of matmuls that are stored transposed, as braid_product counts them.
+#: Operands of matmuls that are stored transposed, as braid_matmul counts them.
 TRANSPOSED = ("none", "left", "right", "both")
 
 
@@ -69,7 +69,7 @@ def machines():
 
 
 class Machine:
-    """A machine by its name (`machines()`), or by a file in JSON (docs/reference/hardware-files.md).
+    """A machine by its name (`machines()`), or by a file in JSON (docs/reference/machine-files.md).
 
     `profile` is a file of braid-calibrate (docs/reference/profile-files.md), "shipped" for the one that Braid has of a
     machine with this name, or "none" for the models alone. "auto" is "shipped" for a name of which Braid has a profile,
@@ -226,7 +226,7 @@ class Machine:
             raise ScheduleError(f"found transposed={transposed!r}, expected one of: {' '.join(TRANSPOSED)}")
         if element not in _ELEMENTS:
             raise ScheduleError(f"found elements {element!r}, expected one of: {' '.join(_ELEMENTS)}")
-        given = _native.Product(
+        given = _native.Matmul(
             rows=_whole(rows, "rows"),
             columns=_whole(columns, "columns"),
             depth=_whole(depth, "depth"),
@@ -235,7 +235,7 @@ class Machine:
             batch=_whole(batch, "batch"),
             multiprocessors=_whole(multiprocessors, "multiprocessors"),
         )
-        time = _native.ProductTime()
+        time = _native.MatmulTime()
         _native.call("braid_product_estimate", self._handle.pointer, given, time)
         return MatmulTime(
             time.ns, time.arithmetic_ns, time.tiles, time.memory_bytes, time.blocks, bool(time.is_measured)

@@ -244,11 +244,11 @@ class Machines(unittest.TestCase):
         peak = schedule.schedule(graph).peak
         self.assertEqual(schedule.schedule(graph, max_memory=f"{peak}B").peak, peak)
 
-    def test_a_profile_of_products(self):
+    def test_a_profile_of_matmuls(self):
         profile = {
-            "version": 2, "hardware": "h200x8", "date": "2026-11-22", "spread": 0.05, "software": {"nccl": "2.28.9"},
-            "machine": {"gpu": "NVIDIA H200", "gpus": 2, "multiprocessors": 132},
-            "products": [
+            "version": 2, "date": "2026-11-22", "spread": 0.05, "software": {"nccl": "2.28.9"},
+            "machine": {"name": "h200x8", "gpu": "NVIDIA H200", "gpus": 2, "multiprocessors": 132},
+            "matmuls": [
                 {"rows": 4096, "columns": 4096, "depth": 4096, "element": "bf16", "ns": 179000},
                 {"rows": 4096, "columns": 4096, "depth": 4096, "element": "bf16", "multiprocessors": 124, "ns": 197000},
                 {"rows": 4096, "columns": 4096, "depth": 4096, "element": "bf16", "transposed": "left", "ns": 185000},
@@ -565,7 +565,7 @@ class BadInput(unittest.TestCase):
     def test_limits_and_products(self):
         machine = schedule.Machine("h100x8")
         self.check("found a limit of -1 thread blocks", machine.collective, "all_reduce", 1, max_ctas=-1)
-        self.check("found a product of size 0, expected 1 to 2^24", machine.matmul, 0, 1, 1)
+        self.check("found a matmul of size 0, expected 1 to 2^24", machine.matmul, 0, 1, 1)
         self.check("found elements 'b16', expected one of: f64 f32", machine.matmul, 1, 1, 1, "b16")
         self.check("found rows=16.0, expected a whole number", machine.matmul, 16.0, 16, 16)
         self.check("found depth=None, expected a whole number", machine.matmul, 16, 16, None)
@@ -577,7 +577,7 @@ class BadInput(unittest.TestCase):
         self.assertEqual(str(raised.exception), "found transposed='up', expected one of: none left right both")
         with self.assertRaises(schedule.ScheduleError) as raised:
             machine.matmul(1, 1, 1, multiprocessors=133)
-        self.assertEqual(str(raised.exception), "found a product on 133 multiprocessors, expected 0 to 132")
+        self.assertEqual(str(raised.exception), "found a matmul on 133 multiprocessors, expected 0 to 132")
         graph = schedule.Graph()
         self.check("found blocks -2, expected at least 0", graph.compute, "product", 1, demand={"blocks": -2})
 
@@ -585,7 +585,7 @@ class BadInput(unittest.TestCase):
         self.check("found no profile of the machine 'a100x8'", schedule.Machine, "a100x8", "shipped")
         self.check("found 7 as a profile", schedule.Machine, "h200x8", 7)
         for text, expected in (
-            ('{"version": 1, "hardware": "a100x8", "entries": []}', "found a profile of the machine 'a100x8', expected one of 'h200x8'"),
+            ('{"version": 1, "machine": "a100x8", "entries": []}', "found a profile of the machine 'a100x8', expected one of 'h200x8'"),
             ('{"version": 1, "entries": []}', "found a profile without a machine, expected version 2"),
             ('{"version": 3}', "version"),
         ):

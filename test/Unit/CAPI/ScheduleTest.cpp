@@ -1,4 +1,4 @@
-//===- ScheduleTest.cpp - Tests of the C interface of scheduling ---------===//
+//===- ScheduleTest.cpp - Tests of the C interface of scheduling ----------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -527,45 +527,51 @@ TEST(ScheduleCTest, profilesThatDoNotFit) {
             BRAID_INVALID_ARGUMENT);
   EXPECT_EQ(braid_machine_calibrate(
                 machine.get(),
-                "{\"version\": 1, \"hardware\": \"h200x8\", \"entries\": []}",
+                "{\"version\": 1, \"machine\": \"h200x8\", \"entries\": []}",
                 &error),
             BRAID_INVALID_ARGUMENT);
   EXPECT_STREQ(error.text, "found a profile of the machine 'h200x8', expected "
                            "one of 'a100x8'");
 }
 
-TEST(ScheduleCTest, products) {
+TEST(ScheduleCTest, matmuls) {
   Owned<braid_machine> machine(braid_machine_create("h100x8", nullptr));
-  auto product = sized<braid_product>();
-  product.rows = product.columns = product.depth = 4096;
-  product.element = 2;
-  product.batch = 1;
-  auto time = sized<braid_product_time>();
+  auto matmul = sized<braid_matmul>();
+  matmul.rows = matmul.columns = matmul.depth = 4096;
+  matmul.element = 2;
+  matmul.batch = 1;
+  auto time = sized<braid_matmul_time>();
   braid_error error = sized<braid_error>();
-  ASSERT_EQ(braid_product_estimate(machine.get(), &product, &time, &error),
+  ASSERT_EQ(braid_matmul_estimate(machine.get(), &matmul, &time, &error),
             BRAID_OK)
       << error.text;
   EXPECT_EQ(time.tiles, 512);
   EXPECT_EQ(time.blocks, -1);
   EXPECT_EQ(time.memory_bytes, 3 * 4096 * 4096 * 2);
   double onAll = time.ns;
-  product.multiprocessors = 100;
-  ASSERT_EQ(braid_product_estimate(machine.get(), &product, &time, &error),
+  matmul.multiprocessors = 100;
+  ASSERT_EQ(braid_matmul_estimate(machine.get(), &matmul, &time, &error),
             BRAID_OK);
   EXPECT_EQ(time.blocks, 100);
   EXPECT_GT(time.ns, onAll);
-  product.transposed = 4;
-  EXPECT_EQ(braid_product_estimate(machine.get(), &product, &time, &error),
+  // By the names of the last release.
+  auto old = sized<braid_product_time>();
+  const braid_product &product = matmul;
+  ASSERT_EQ(braid_product_estimate(machine.get(), &product, &old, &error),
+            BRAID_OK);
+  EXPECT_EQ(old.ns, time.ns);
+  matmul.transposed = 4;
+  EXPECT_EQ(braid_matmul_estimate(machine.get(), &matmul, &time, &error),
             BRAID_INVALID_ARGUMENT);
   EXPECT_STREQ(error.text, "found transposed operands 4, expected 0 to 3");
-  product.transposed = 0;
-  product.element = 7;
-  EXPECT_EQ(braid_product_estimate(machine.get(), &product, &time, &error),
+  matmul.transposed = 0;
+  matmul.element = 7;
+  EXPECT_EQ(braid_matmul_estimate(machine.get(), &matmul, &time, &error),
             BRAID_INVALID_ARGUMENT);
   EXPECT_STREQ(error.text, "found elements of the class 7, expected 0 to 6");
 }
 
-/// Two products with a reduction beside the second one, on a machine whose
+/// Two matmuls with a reduction beside the second one, on a machine whose
 /// multiprocessors are queued for.
 TEST(ScheduleCTest, kernelsThatHoldMultiprocessorsKeepCollectivesOut) {
   Owned<braid_machine> machine(braid_machine_create("h200x8", nullptr));

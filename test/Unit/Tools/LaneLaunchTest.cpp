@@ -15,7 +15,7 @@ using testing::ElementsAre;
 
 namespace {
 
-TracedSpan product(int64_t beginNs, int64_t endNs) {
+TracedSpan matmul(int64_t beginNs, int64_t endNs) {
   return {/*isCollective=*/false, beginNs, endNs};
 }
 
@@ -30,20 +30,20 @@ std::string messageOf(const std::vector<TracedSpan> &spans, int64_t leads,
   return launches ? "none" : llvm::toString(launches.takeError());
 }
 
-TEST(LaneLaunchTest, LastsFromTheProductBeforeTheStart) {
+TEST(LaneLaunchTest, LastsFromTheMatmulBeforeTheStart) {
   // In the order of their ends, as traces are.
-  std::vector<TracedSpan> spans = {product(0, 100),      product(101, 200),
-                                   collective(204, 230), product(201, 300),
-                                   collective(307, 340), product(302, 400)};
+  std::vector<TracedSpan> spans = {matmul(0, 100),       matmul(101, 200),
+                                   collective(204, 230), matmul(201, 300),
+                                   collective(307, 340), matmul(302, 400)};
   llvm::Expected<std::vector<double>> launches =
       readLaneLaunches(spans, /*leads=*/2, /*rounds=*/2);
   ASSERT_TRUE(bool(launches));
   EXPECT_THAT(*launches, ElementsAre(4, 7));
 }
 
-TEST(LaneLaunchTest, LastsFromACollectiveThatOutlastsItsProduct) {
-  std::vector<TracedSpan> spans = {product(0, 100), product(101, 200),
-                                   collective(104, 250), product(251, 300),
+TEST(LaneLaunchTest, LastsFromACollectiveThatOutlastsItsMatmul) {
+  std::vector<TracedSpan> spans = {matmul(0, 100), matmul(101, 200),
+                                   collective(104, 250), matmul(251, 300),
                                    collective(255, 310)};
   llvm::Expected<std::vector<double>> launches =
       readLaneLaunches(spans, /*leads=*/1, /*rounds=*/2);
@@ -51,20 +51,19 @@ TEST(LaneLaunchTest, LastsFromACollectiveThatOutlastsItsProduct) {
   EXPECT_THAT(*launches, ElementsAre(4, 5));
 }
 
-TEST(LaneLaunchTest, RefusesATraceWithoutAProduct) {
-  EXPECT_EQ(messageOf({product(0, 100), collective(104, 110)}, 1, 1),
-            "the trace has 1 products and 1 collectives, expected 2 and 1");
+TEST(LaneLaunchTest, RefusesATraceWithoutAMatmul) {
+  EXPECT_EQ(messageOf({matmul(0, 100), collective(104, 110)}, 1, 1),
+            "the trace has 1 matmuls and 1 collectives, expected 2 and 1");
 }
 
 TEST(LaneLaunchTest, RefusesATraceWithoutACollective) {
-  EXPECT_EQ(messageOf({product(0, 100), product(101, 200)}, 1, 1),
-            "the trace has 2 products and 0 collectives, expected 2 and 1");
+  EXPECT_EQ(messageOf({matmul(0, 100), matmul(101, 200)}, 1, 1),
+            "the trace has 2 matmuls and 0 collectives, expected 2 and 1");
 }
 
 TEST(LaneLaunchTest, RefusesACollectiveThatBeginsTooEarly) {
   EXPECT_EQ(
-      messageOf({product(0, 100), collective(97, 110), product(101, 200)}, 1,
-                1),
+      messageOf({matmul(0, 100), collective(97, 110), matmul(101, 200)}, 1, 1),
       "a collective begins 3 ns before the end of what it is started behind");
 }
 

@@ -83,7 +83,7 @@ TEST(MutatedFilesTest, ArraysAreRefusedOrReadAsTheyAre) {
 
 TEST(MutatedFilesTest, DumpsAreRefusedOrAnalyzed) {
   const std::string whole =
-      R"({"version": 2, "rank": 0, "world_size": 2, "reason": "signal 10",
+      R"({"version": 2, "rank": 0, "ranks": 2, "reason": "signal 10",
  "error": "", "begun": 1, "ended": 0,
  "groups": [{"name": "tp", "key": "1", "ranks": [0, 1]}],
  "entries": [{"number": 1, "group": 0, "sequence": 7, "invocation": 1,

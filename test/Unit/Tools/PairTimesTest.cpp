@@ -29,7 +29,7 @@ void addCollective(std::vector<TracedSpan> &spans, int64_t beginNs,
   spans.push_back({/*isCollective=*/true, beginNs, endNs});
 }
 
-/// Products of 10 ns, and of 12 beside the collectives, which begin at 200 and
+/// Matmuls of 10 ns, and of 12 beside the collectives, which begin at 200 and
 /// last 30 each, the first one until 500.
 std::vector<TracedSpan> lateRank() {
   std::vector<TracedSpan> spans;

@@ -17,8 +17,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace braid {
+
+class JsonError;
 
 /// The classes of element types with different peak rates.
 enum class ElementClass { F64, F32, BF16, F16, F8, I8, Integer };
@@ -67,7 +70,7 @@ struct NcclFigures {
 /// the links between them. All values are from datasheets, for dense operands;
 /// the table in Hardware.cpp gives the sources.
 struct Hardware {
-  /// The name of the machine in `comm.hardware` and in options of passes.
+  /// The name of the machine in `comm.machine` and in options of passes.
   std::string name;
   /// One line for lists of machines.
   std::string summary;
@@ -120,12 +123,14 @@ const Hardware &getDefaultHardware();
 std::string joinHardwareNames();
 
 /// Parses a machine from `text`, a JSON object with the fields of
-/// docs/reference/hardware-files.md. The field `base` names a machine that
+/// docs/reference/machine-files.md. The field `base` names a machine that
 /// gives all missing fields; without `base` no field may be missing. The field
 /// `name` gives the name of the machine, by default `defaultName`. Fails with a
-/// `JsonError` that gives the found and the expected value.
-llvm::Expected<Hardware> parseHardware(llvm::StringRef text,
-                                       llvm::StringRef defaultName);
+/// `JsonError` that gives the found and the expected value. `warnings` takes
+/// the old spellings in `text`.
+llvm::Expected<Hardware>
+parseHardware(llvm::StringRef text, llvm::StringRef defaultName,
+              std::vector<JsonError> *warnings = nullptr);
 
 /// The name of a model of collectives, as options spell it; and the reverse,
 /// none if there is no such model.

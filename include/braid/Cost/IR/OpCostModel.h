@@ -36,7 +36,7 @@ enum class CostSource {
   ProfileExtrapolated, ///< extrapolated from two measurements
   Profile,             ///< a measurement of the embedder
   Measured,            ///< a measurement of the machine
-  MeasuredNearby,      ///< measurements of the machine for a similar product
+  MeasuredNearby,      ///< measurements of the machine for a similar matmul
   Collective,          ///< the model of collectives
   StandIn,   ///< a stand-in for a collective that the model does not cover
   Wait,      ///< a wait, which costs nothing itself
@@ -75,7 +75,7 @@ struct CostOptions {
   /// Keeps `hardware` alive if it comes from a file or is changed by options.
   std::shared_ptr<const Hardware> ownHardware;
   /// The members of a group `all`; none for the hardware's ranks per node.
-  std::optional<int64_t> worldSize;
+  std::optional<int64_t> ranks;
   /// None for the hardware's own.
   std::optional<CollectiveModelKind> collectiveModel;
   /// Of the `link` model: nanoseconds of a step and bytes per second. None for
@@ -93,16 +93,16 @@ struct CostOptions {
   std::function<std::optional<int64_t>(mlir::Operation *)> profile;
 };
 
-/// The cost settings of the user, from `comm.hardware` and the options of
+/// The cost settings of the user, from `comm.machine` and the options of
 /// passes. Empty or absent values are not set.
 struct CostSettings {
-  std::string hardware;
+  std::string machine;
   std::optional<CollectiveModelKind> collectiveModel;
   /// With a unit: `20us`.
   std::string linkLatency;
   /// With a unit: `10GB/s`.
   std::string linkBandwidth;
-  int64_t worldSize = 0;
+  int64_t ranks = 0;
   int64_t ranksPerNode = 0;
   int64_t dynamicSize = 0;
   /// The file of a profile; `none` for figures of datasheets. Otherwise the
@@ -131,7 +131,7 @@ void setOptionDefault(mlir::ModuleOp module, llvm::StringRef name,
 CostSettings applyCostDefaults(mlir::Operation *op, CostSettings settings);
 
 /// The cost options of `settings` and their defaults for the program around
-/// `op`. The hardware is that of `settings`, or else `comm.hardware` of the
+/// `op`. The hardware is that of `settings`, or else `comm.machine` of the
 /// innermost module that has one, or else the default. If a setting is wrong,
 /// emits an error at `op` (or at the module) with the found and the expected
 /// value, and fails.
@@ -194,9 +194,9 @@ private:
   ResourceDemand getComputeDemand(mlir::Operation *op);
   /// The curve of the calibration that `op` is on; null if there is none.
   const CollectiveCurve *findCurve(comm::CollectiveOpInterface op);
-  /// The cost of a product by measurements of it, or of similar ones.
-  std::optional<Cost> getMeasuredProductCost(mlir::Operation *op,
-                                             const comm::Work &work) const;
+  /// The cost of a matmul by measurements of it, or of similar ones.
+  std::optional<Cost> getMeasuredMatmulCost(mlir::Operation *op,
+                                            const comm::Work &work) const;
   /// The most multiprocessors that `op` may take; 0 for all.
   static int64_t getMultiprocessors(mlir::Operation *op);
 

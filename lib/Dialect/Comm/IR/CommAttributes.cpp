@@ -126,11 +126,11 @@ LaneSettings braid::comm::getLaneSettings(Operation *start,
 }
 
 //===----------------------------------------------------------------------===//
-// Products
+// Matmuls
 //===----------------------------------------------------------------------===//
 
 /// True for an op that multiplies matrices. Its own verifier has not run yet.
-static bool isProduct(Operation *op) {
+static bool isMatmul(Operation *op) {
   if (!isa<linalg::GenericOp>(op))
     return isa<linalg::ContractionOpInterface>(op);
   // With a bias there is one more operand before the result.
@@ -151,7 +151,7 @@ LogicalResult
 braid::comm::verifyMultiprocessorsAttribute(Operation *op,
                                             NamedAttribute attribute) {
   auto cost = dyn_cast<CostOpInterface>(op);
-  if (!isProduct(op) && !(cost && cost.canLimitMultiprocessors()))
+  if (!isMatmul(op) && !(cost && cost.canLimitMultiprocessors()))
     return emitWrongPlace(op, attribute,
                           "matmuls and ops with "
                           "CostOpInterface::canLimitMultiprocessors");

@@ -30,9 +30,9 @@ void Work::addOperationsOf(const Work &other, uint64_t times) {
   for (const Operations &entry : other.operations)
     addOperations(entry.elementType,
                   llvm::SaturatingMultiply(entry.count, times));
-  for (MatrixProduct product : other.products) {
-    product.operations = llvm::SaturatingMultiply(product.operations, times);
-    products.push_back(product);
+  for (Matmul matmul : other.matmuls) {
+    matmul.operations = llvm::SaturatingMultiply(matmul.operations, times);
+    matmuls.push_back(matmul);
   }
 }
 

@@ -30,8 +30,8 @@ Work AttentionOp::getWork(const SizeDefaults &) {
   work.addBytes(1 << 20, 1 << 20);
   return work;
 }
-std::optional<int64_t> AttentionOp::getDurationNs(StringRef hardware) {
-  return hardware == "h100x8" ? std::optional<int64_t>(700) : std::nullopt;
+std::optional<int64_t> AttentionOp::getDurationNs(StringRef machine) {
+  return machine == "h100x8" ? std::optional<int64_t>(700) : std::nullopt;
 }
 
 Work GemmOp::getWork(const SizeDefaults &) {
@@ -40,8 +40,7 @@ Work GemmOp::getWork(const SizeDefaults &) {
   Type elementType = cast<ShapedType>(getLeft().getType()).getElementType();
   Work work;
   work.addOperations(elementType, operations);
-  work.products.push_back(
-      {elementType, rows, columns, /*batch=*/1, operations});
+  work.matmuls.push_back({elementType, rows, columns, /*batch=*/1, operations});
   return work;
 }
 bool GemmOp::canLimitMultiprocessors() { return true; }
@@ -94,8 +93,8 @@ void ExchangeOp::getEffects(
 
 namespace {
 /// Every product takes 4242 ns.
-struct ProductCost
-    : CostOpInterface::ExternalModel<ProductCost, linalg::MatmulOp> {
+struct MatmulCost
+    : CostOpInterface::ExternalModel<MatmulCost, linalg::MatmulOp> {
   std::optional<int64_t> getDurationNs(Operation *, StringRef) const {
     return 4242;
   }
@@ -104,7 +103,7 @@ struct ProductCost
 
 void registerCosts(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, linalg::LinalgDialect *) {
-    linalg::MatmulOp::attachInterface<ProductCost>(*context);
+    linalg::MatmulOp::attachInterface<MatmulCost>(*context);
   });
 }
 

@@ -1,4 +1,4 @@
-// A product and its all-reduce in a loop.
+// A matmul and its all-reduce in a loop.
 comm.group @world all
 
 func.func @main(%a: tensor<64x32xbf16>, %b: tensor<32x16xbf16>, %z: tensor<64x16xbf16>) -> tensor<64x16xbf16> {

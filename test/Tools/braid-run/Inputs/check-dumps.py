@@ -150,7 +150,7 @@ for changes, message in [
         ({"entries": [{"state": "sleeps"}]}, "the state is 'sleeps', expected started,"),
         ({"ended": 2}, "'ended' is 2, expected a number from 0 to 1"),
         *(({"groups": [{"name": "tp", "key": "1", "ranks": [0, rank]}]}, message) for rank, message in [
-            (2, "a.json:1:155: a rank of the group is 2, expected a number from 0 to 1"),
+            (2, "a.json:1:150: a rank of the group is 2, expected a number from 0 to 1"),
             (-5, "a rank of the group is -5, expected a number from 0 to 1"),
             (4294967297, "a rank of the group is 4294967297, expected a number from 0 to 1"),
             (1 << 64, "expected a number of 64 bits"),

@@ -233,7 +233,7 @@ TEST_F(OrderValidationTest, KeepsStartsWhereRanksMayTakeDifferentWays) {
   EXPECT_EQ(move(collectives, 1, 0, /*isNested=*/true),
             "'comm.all_reduce' op was moved past 'comm.all_reduce' by a pass, "
             "expected that starts keep their order where ranks may take "
-            "different ways");
+            "different paths");
 }
 
 TEST_F(OrderValidationTest,

@@ -198,17 +198,23 @@ TEST(HardwareFile, RejectsFiguresThatDoNotFit) {
 }
 
 TEST(HardwareFile, ReadsHowOpsContend) {
+  JsonWarnings warnings;
   llvm::Expected<Hardware> hardware = parseHardware(
       R"({"base": "h200x8", "contention": {"model": "queue",
   "processor_groups": 7, "lane_launch_ns": 4600,
   "copy_multiprocessors": 6, "taken_from_pairs": [
     {"blocks": 4, "multiprocessors": 8}, {"blocks": 8, "multiprocessors": 8}],
   "interference": [
-    {"compute": "product", "engine": "kernel", "compute_factor": 1.5, "collective_factor": 2},
+    {"compute": "matmul", "engine": "kernel", "compute_factor": 1.5, "collective_factor": 2},
     {"compute": "product", "engine": "copy", "compute_factor": 1, "collective_factor": 3},
     {"compute": "elementwise", "engine": "kernel", "compute_factor": 1, "collective_factor": 4},
     {"compute": "elementwise", "engine": "copy", "compute_factor": 1, "collective_factor": 5}]}})",
-      "lab");
+      "lab", &warnings);
+  // The word of the last release.
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0].message(),
+            "7:17: \"product\" is the old spelling of \"matmul\", expected the "
+            "new one, which alone works from the next release on");
   ASSERT_TRUE(bool(hardware)) << llvm::toString(hardware.takeError());
   const ContentionFigures &contention = hardware->contention;
   EXPECT_EQ(contention.multiprocessorModel, MultiprocessorModel::Queued);
@@ -251,16 +257,16 @@ TEST(HardwareFile, SaysWhatIsWrongWithContention) {
             "1:44: found \"fair\" in field \"contention.model\", expected one "
             "of: share queue");
   EXPECT_EQ(getError(R"({"base": "h200x8", "contention": {"model": "share",
-"interference": [{"compute": "product", "engine": "copy", "compute_factor": 0.5,
+"interference": [{"compute": "matmul", "engine": "copy", "compute_factor": 0.5,
 "collective_factor": 1}]}})"),
-            "2:77: found 0.5 in field "
+            "2:76: found 0.5 in field "
             "\"contention.interference[0].compute_factor\", expected a number "
             "from 1 to 100");
   EXPECT_EQ(getError(R"({"base": "h200x8", "contention": {"model": "share",
 "interference": [
-{"compute": "product", "engine": "copy", "compute_factor": 1, "collective_factor": 1},
-{"compute": "product", "engine": "copy", "compute_factor": 1, "collective_factor": 1}]}})"),
-            "4:1: found compute \"product\" beside engine \"copy\" a second "
+{"compute": "matmul", "engine": "copy", "compute_factor": 1, "collective_factor": 1},
+{"compute": "matmul", "engine": "copy", "compute_factor": 1, "collective_factor": 1}]}})"),
+            "4:1: found compute \"matmul\" beside engine \"copy\" a second "
             "time, expected it once");
 }
 

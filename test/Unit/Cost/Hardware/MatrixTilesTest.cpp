@@ -1,4 +1,4 @@
-//===- MatrixTilesTest.cpp - Matrix products in waves of tiles ------------===//
+//===- MatrixTilesTest.cpp - Matmuls in waves of tiles --------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,7 @@
 
 using namespace braid;
 
-/// The time of a product on `multiprocessors`, relative to other products and
+/// The time of a matmul on `multiprocessors`, relative to other matmuls and
 /// numbers of multiprocessors.
 static double getTime(uint64_t rows, uint64_t columns,
                       int64_t multiprocessors) {
@@ -40,7 +40,7 @@ TEST(MatrixTiles, CountsTilesAndRoundsUpToWaves) {
             17 * 127 / 2048.0);
 }
 
-TEST(MatrixTiles, ProductsWithFewerBlocksFillWaves) {
+TEST(MatrixTiles, MatmulsWithFewerBlocksFillWaves) {
   auto choose = [](uint64_t rows, int64_t target) {
     return chooseTiles(rows, 4096, 1, ElementClass::BF16, 132, target);
   };
@@ -89,7 +89,7 @@ TEST(MatrixTiles, EdgesAreWholeTiles) {
   EXPECT_GT(one.stretch, 132.0);
 }
 
-TEST(MatrixTiles, HugeProductsDoNotOverflow) {
+TEST(MatrixTiles, HugeMatmulsDoNotOverflow) {
   uint64_t most = std::numeric_limits<uint64_t>::max();
   TileGrid grid = chooseTiles(most, most, most, ElementClass::BF16, 132);
   EXPECT_EQ(grid.numTiles, most);
@@ -111,7 +111,7 @@ TEST(MatrixTiles, FollowsAnH200WithFewerMultiprocessors) {
         << multiprocessors;
 }
 
-// The same product on another H200, tuned anew for each number of
+// The same matmul on another H200, tuned anew for each number of
 // multiprocessors: 128 are as good as 132, less cost a wave and more.
 TEST(MatrixTiles, FollowsATunedH200WithFewerMultiprocessors) {
   const std::vector<std::pair<int64_t, double>> measured = {
@@ -130,7 +130,7 @@ TEST(MatrixTiles, FollowsATunedH200WithFewerMultiprocessors) {
 }
 
 // The first H200: 4096 columns, depth 8192, by rows, compared with 8192 rows.
-TEST(MatrixTiles, FollowsAnH200OnSmallerProducts) {
+TEST(MatrixTiles, FollowsAnH200OnSmallerMatmuls) {
   const std::vector<std::pair<uint64_t, double>> measured = {
       {256, 0.0441},  {512, 0.0580},  {1024, 0.1002}, {2048, 0.1854},
       {3072, 0.2680}, {4096, 0.3562}, {4352, 0.3947}, {5120, 0.4433},

@@ -70,21 +70,21 @@ TEST_F(Roofline, EveryElementTypeHasItsPeak) {
 
 // 2048 tiles of 128 x 256 are 16 waves on 132 multiprocessors, where 15.52
 // would do; machines without multiprocessors know no waves.
-TEST_F(Roofline, MatrixProductsTakeWholeWaves) {
+TEST_F(Roofline, MatmulsTakeWholeWaves) {
   uint64_t operations = 2ull * 8192 * 8192 * 8192;
   Work work;
   work.addOperations(builder.getBF16Type(), operations);
-  work.products.push_back({builder.getBF16Type(), 8192, 8192, 1, operations});
+  work.matmuls.push_back({builder.getBF16Type(), 8192, 8192, 1, operations});
   auto spread = static_cast<double>(operations);
   EXPECT_DOUBLE_EQ(estimateRooflineNs(work, *lookupHardware("h200x8")),
                    spread / 989.4e3 * (16 * 132 / 2048.0));
   EXPECT_DOUBLE_EQ(estimateRooflineNs(work, *lookupHardware("ideal")),
                    spread / 1e3);
-  // Other operations beside the product are spread evenly.
+  // Other operations beside the matmul are spread evenly.
   work.addOperations(builder.getF32Type(), 67000000);
   EXPECT_NEAR(estimateArithmetic(work, *lookupHardware("h200x8")).ns,
               spread / 989.4e3 * (16 * 132 / 2048.0) + 1000, 1e-3);
-  // In a loop the product runs again and again.
+  // In a loop the matmul runs again and again.
   Work loop;
   loop.addOperationsOf(work, 10);
   EXPECT_NEAR(estimateArithmetic(loop, *lookupHardware("h200x8")).ns,

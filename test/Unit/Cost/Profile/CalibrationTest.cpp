@@ -16,8 +16,8 @@ using namespace braid;
 
 /// The fields that every profile of a machine has, and `fields`.
 static std::string withFields(llvm::StringRef fields) {
-  return (R"({"version": 2, "hardware": "lab",
-"machine": {"gpu": "G", "gpus": 2, "multiprocessors": 100},
+  return (R"({"version": 2,
+"machine": {"name": "lab", "gpu": "G", "gpus": 2, "multiprocessors": 100},
 "software": {"nccl": "2.28.9"}, "date": "2026-11-22", "spread": 0.1)" +
           fields + "}")
       .str();
@@ -104,7 +104,7 @@ TEST(Calibration, ALimitTakesTheLargestThatWasMeasuredBelow) {
 TEST(Calibration, RatesTakeThePlaceOfTheDatasheets) {
   std::shared_ptr<const Calibration> measured = read(R"(, "launch_ns": 7,
     "sustained": {"memory_bytes_per_second": 5e11,
-                  "product_ops_per_second": {"bf16": 3e14}},
+                  "matmul_ops_per_second": {"bf16": 3e14}},
     "contention": {"model": "share"})");
   const Hardware &known = *lookupHardware("h200x8");
   Hardware hardware = measured->apply(known);
@@ -116,29 +116,29 @@ TEST(Calibration, RatesTakeThePlaceOfTheDatasheets) {
   EXPECT_EQ(hardware.name, "h200x8");
 }
 
-TEST(Calibration, ProductsAreFoundByShapeAndTarget) {
-  std::shared_ptr<const Calibration> measured = read(R"(, "products": [
+TEST(Calibration, MatmulsAreFoundByShapeAndTarget) {
+  std::shared_ptr<const Calibration> measured = read(R"(, "matmuls": [
     {"rows": 8, "columns": 9, "depth": 10, "element": "bf16",
      "multiprocessors": 100, "ns": 50},
     {"rows": 8, "columns": 9, "depth": 10, "element": "bf16",
      "multiprocessors": 90, "ns": 60}])");
-  EXPECT_EQ(measured->findProduct({8, 9, 10, ElementClass::BF16}, 0)->ns, 50);
-  EXPECT_EQ(measured->findProduct({8, 9, 10, ElementClass::BF16}, 90)->ns, 60);
-  EXPECT_EQ(measured->findProduct({8, 9, 10, ElementClass::BF16}, 80), nullptr);
-  EXPECT_EQ(measured->findProduct({9, 8, 10, ElementClass::BF16}, 0), nullptr);
-  EXPECT_EQ(measured->findProduct({8, 9, 10, ElementClass::F32}, 0), nullptr);
+  EXPECT_EQ(measured->findMatmul({8, 9, 10, ElementClass::BF16}, 0)->ns, 50);
+  EXPECT_EQ(measured->findMatmul({8, 9, 10, ElementClass::BF16}, 90)->ns, 60);
+  EXPECT_EQ(measured->findMatmul({8, 9, 10, ElementClass::BF16}, 80), nullptr);
+  EXPECT_EQ(measured->findMatmul({9, 8, 10, ElementClass::BF16}, 0), nullptr);
+  EXPECT_EQ(measured->findMatmul({8, 9, 10, ElementClass::F32}, 0), nullptr);
 }
 
-TEST(Calibration, ProductsBetweenTargetsAreOnALine) {
-  std::shared_ptr<const Calibration> measured = read(R"(, "products": [
+TEST(Calibration, MatmulsBetweenTargetsAreOnALine) {
+  std::shared_ptr<const Calibration> measured = read(R"(, "matmuls": [
     {"rows": 8, "columns": 8, "depth": 8, "element": "bf16", "ns": 100},
     {"rows": 8, "columns": 8, "depth": 8, "element": "bf16",
      "multiprocessors": 90, "ns": 120},
     {"rows": 8, "columns": 8, "depth": 8, "element": "f16",
      "multiprocessors": 95, "ns": 999}])");
   auto estimate = [&](int64_t multiprocessors) {
-    return measured->estimateProduct({8, 8, 8, ElementClass::BF16},
-                                     multiprocessors);
+    return measured->estimateMatmul({8, 8, 8, ElementClass::BF16},
+                                    multiprocessors);
   };
   EXPECT_EQ(estimate(0)->ns, 100);
   EXPECT_TRUE(estimate(0)->isMeasured);
@@ -151,15 +151,15 @@ TEST(Calibration, ProductsBetweenTargetsAreOnALine) {
   EXPECT_FALSE(estimate(45)->isMeasured);
 }
 
-TEST(Calibration, TransposedOperandsMakeAnotherProduct) {
-  std::shared_ptr<const Calibration> measured = read(R"(, "products": [
+TEST(Calibration, TransposedOperandsMakeAnotherMatmul) {
+  std::shared_ptr<const Calibration> measured = read(R"(, "matmuls": [
     {"rows": 8, "columns": 8, "depth": 8, "element": "bf16", "ns": 100},
     {"rows": 8, "columns": 8, "depth": 8, "element": "bf16",
      "transposed": "left", "ns": 120},
     {"rows": 8, "columns": 8, "depth": 8, "element": "bf16",
      "transposed": "left", "multiprocessors": 90, "ns": 140}])");
   auto estimate = [&](TransposedOperands transposed, int64_t depth = 8) {
-    return *measured->estimateProduct(
+    return *measured->estimateMatmul(
         {8, 8, depth, ElementClass::BF16, transposed}, 90);
   };
   EXPECT_EQ(estimate(TransposedOperands::Left).ns, 140);
@@ -171,16 +171,16 @@ TEST(Calibration, TransposedOperandsMakeAnotherProduct) {
   EXPECT_FALSE(estimate(TransposedOperands::Both).isMeasured);
 }
 
-TEST(Calibration, ProductsOfOtherShapesHaveTheRateOfTheNearest) {
+TEST(Calibration, MatmulsOfOtherShapesHaveTheRateOfTheNearest) {
   // 100 tiles of 128 x 256, a wave on 100 multiprocessors; and four waves.
-  std::shared_ptr<const Calibration> measured = read(R"(, "products": [
+  std::shared_ptr<const Calibration> measured = read(R"(, "matmuls": [
     {"rows": 1280, "columns": 2560, "depth": 64, "element": "bf16", "ns": 100},
     {"rows": 1280, "columns": 2560, "depth": 64, "element": "bf16",
      "multiprocessors": 50, "ns": 150},
     {"rows": 5120, "columns": 2560, "depth": 64, "element": "bf16", "ns": 320}])");
   auto estimate = [&](int64_t rows, int64_t target,
                       ElementClass element = ElementClass::BF16) {
-    return measured->estimateProduct({rows, 2560, 64, element}, target);
+    return measured->estimateMatmul({rows, 2560, 64, element}, target);
   };
   EXPECT_EQ(estimate(2560, 0)->ns, 200);
   EXPECT_FALSE(estimate(2560, 0)->isMeasured);
@@ -192,12 +192,12 @@ TEST(Calibration, ProductsOfOtherShapesHaveTheRateOfTheNearest) {
   EXPECT_FALSE(estimate(1280, 0, ElementClass::F32).has_value());
 }
 
-TEST(Calibration, ProductsOfOtherShapesTakeWholeWaves) {
-  std::shared_ptr<const Calibration> measured = read(R"(, "products": [
+TEST(Calibration, MatmulsOfOtherShapesTakeWholeWaves) {
+  std::shared_ptr<const Calibration> measured = read(R"(, "matmuls": [
     {"rows": 1280, "columns": 2560, "depth": 64, "element": "bf16", "ns": 100},
     {"rows": 5120, "columns": 2560, "depth": 64, "element": "bf16", "ns": 320}])");
   auto estimate = [&](int64_t rows) {
-    return measured->estimateProduct({rows, 2560, 64, ElementClass::BF16}, 0)
+    return measured->estimateMatmul({rows, 2560, 64, ElementClass::BF16}, 0)
         ->ns;
   };
   // One tile more than a wave takes two.
@@ -211,25 +211,25 @@ TEST(Calibration, WhatIsWrittenReadsTheSame) {
   std::shared_ptr<const Calibration> measured = read(R"(, "launch_ns": 7,
     "missing": ["contention: there is one rank"],
     "sustained": {"memory_bytes_per_second": 5e11,
-                  "product_ops_per_second": {"bf16": 3e14}},
+                  "matmul_ops_per_second": {"bf16": 3e14}},
     "contention": {"model": "queue", "processor_groups": 8,
       "taken_from_pairs": [{"blocks": 4, "multiprocessors": 8}],
       "interference": [
-      {"compute": "product", "engine": "kernel", "compute_factor": 1.5,
+      {"compute": "matmul", "engine": "kernel", "compute_factor": 1.5,
        "collective_factor": 2},
-      {"compute": "product", "engine": "copy", "compute_factor": 1,
+      {"compute": "matmul", "engine": "copy", "compute_factor": 1,
        "collective_factor": 3},
       {"compute": "elementwise", "engine": "kernel", "compute_factor": 1,
        "collective_factor": 4},
       {"compute": "elementwise", "engine": "copy", "compute_factor": 1,
        "collective_factor": 5},
-      {"compute": "product", "engine": "one_way_kernel", "compute_factor": 1.25,
+      {"compute": "matmul", "engine": "one_way_kernel", "compute_factor": 1.25,
        "collective_factor": 6}]},
     "collectives": [
       {"kind": "a", "ranks": 2, "points": [[1, 3], [2, 4]]},
       {"kind": "a", "ranks": 2, "transport": "symmetric", "ctas": 2,
        "points": [[1, 9], [2, 9]]}],
-    "products": [
+    "matmuls": [
       {"rows": 8, "columns": 9, "depth": 10, "element": "bf16", "ns": 50},
       {"rows": 8, "columns": 9, "depth": 10, "element": "f16",
        "transposed": "both", "multiprocessors": 90, "ns": 60}])");
@@ -244,7 +244,7 @@ TEST(Calibration, WhatIsWrittenReadsTheSame) {
             std::vector<std::string>{"contention: there is one rank"});
   EXPECT_EQ(again.launchNs, 7);
   EXPECT_EQ(again.memoryBandwidth, 5e11);
-  EXPECT_EQ(again.productRate[size_t(ElementClass::BF16)], 3e14);
+  EXPECT_EQ(again.matmulRate[size_t(ElementClass::BF16)], 3e14);
   ASSERT_TRUE(again.contention.has_value());
   EXPECT_EQ(again.contention->processorGroups, 8);
   ASSERT_EQ(again.contention->takenFromPairs.size(), 1u);
@@ -255,7 +255,7 @@ TEST(Calibration, WhatIsWrittenReadsTheSame) {
   EXPECT_EQ(again.findCurve("a", 2, LaneTransport::Symmetric, 2)->points.size(),
             2u);
   EXPECT_EQ(again
-                .findProduct(
+                .findMatmul(
                     {8, 9, 10, ElementClass::F16, TransposedOperands::Both}, 90)
                 ->ns,
             60);
@@ -279,7 +279,7 @@ TEST(Calibration, WhatIsShippedSaysSo) {
 }
 
 TEST(Calibration, HolesAreErrors) {
-  EXPECT_EQ(getError(R"({"version": 2, "hardware": "lab"})"),
+  EXPECT_EQ(getError(R"({"version": 2})"),
             "1:1: no field \"machine\", expected an object");
   EXPECT_EQ(getErrorOf(R"("contention": {"model": "queue"})"),
             "4:15: no field \"contention.processor_groups\", expected an "
@@ -287,8 +287,8 @@ TEST(Calibration, HolesAreErrors) {
   EXPECT_EQ(
       getErrorOf(
           R"("contention": {"model": "queue", "processor_groups": 8, "interference": [
-{"compute": "product", "engine": "kernel", "compute_factor": 1, "collective_factor": 1},
-{"compute": "product", "engine": "copy", "compute_factor": 1, "collective_factor": 1},
+{"compute": "matmul", "engine": "kernel", "compute_factor": 1, "collective_factor": 1},
+{"compute": "matmul", "engine": "copy", "compute_factor": 1, "collective_factor": 1},
 {"compute": "elementwise", "engine": "copy", "compute_factor": 1, "collective_factor": 1}]})"),
       "4:73: no factors of compute \"elementwise\" beside engine \"kernel\", "
       "expected all four pairs");
@@ -315,8 +315,8 @@ TEST(Calibration, AbsurdFiguresAreErrors) {
             "4:14: found -1 in field \"launch_ns\", expected an integer from 0 "
             "to 1000000000");
   EXPECT_EQ(
-      getErrorOf(R"("sustained": {"product_ops_per_second": {"bf16": 1e19}})"),
-      "4:50: found 1e+19 in field \"sustained.product_ops_per_second.bf16\", "
+      getErrorOf(R"("sustained": {"matmul_ops_per_second": {"bf16": 1e19}})"),
+      "4:49: found 1e+19 in field \"sustained.matmul_ops_per_second.bf16\", "
       "expected a number from 1 to 1000000000000000000");
   EXPECT_EQ(
       getErrorOf(
@@ -349,9 +349,9 @@ TEST(Calibration, ContradictionsAreErrors) {
           R"("collectives": [{"kind": "a", "ranks": 3, "points": [[1, 1], [2, 3]]}])"),
       "4:40: found 3 in field \"collectives[0].ranks\", expected at most the "
       "machine's \"gpus\", 2");
-  EXPECT_EQ(getErrorOf(R"("products": [
+  EXPECT_EQ(getErrorOf(R"("matmuls": [
 {"rows": 8, "columns": 8, "depth": 8, "element": "bf16", "ns": 5},
 {"rows": 8, "columns": 8, "depth": 8, "element": "bf16", "ns": 6}])"),
-            "6:1: found a second time of the same product on as many "
+            "6:1: found a second time of the same matmul on as many "
             "multiprocessors, expected one");
 }

@@ -19,7 +19,7 @@ using llvm::StringRef;
 
 static constexpr const char *good = R"json({
   "version": 1,
-  "hardware": "h200x8",
+  "machine": "h200x8",
   "entries": [
     {"label": "gradients", "ns": 1500.5},
     {"label": "weights", "ns": [30, 10, 20]},
@@ -109,67 +109,116 @@ TEST(ProfileReader, HeaderErrors) {
   EXPECT_EQ(getError("[]"), "1:1: found an array, expected an object with the "
                             "fields \"version\" and \"entries\"");
   EXPECT_EQ(getError("{\"entries\": []}"),
-            "1:1: no field \"version\", expected version 1 or 2");
-  EXPECT_EQ(getError("{\"version\": 3, \"entries\": []}"),
-            "1:13: found version 3, expected 1 or 2");
+            "1:1: no field \"version\", expected an integer from 1 to 2");
+  EXPECT_EQ(
+      getError("{\"version\": 3, \"entries\": []}"),
+      "1:13: found 3 in field \"version\", expected an integer from 1 to 2");
   EXPECT_EQ(getError("{\"version\": \"1\", \"entries\": []}"),
-            "1:13: found version \"1\", expected 1 or 2");
+            "1:13: found \"1\" in field \"version\", expected an integer from "
+            "1 to 2");
   EXPECT_EQ(getError("{\"version\": 1}"),
             "1:1: no field \"entries\", expected a list");
   EXPECT_EQ(getError("{\"version\": 1, \"entries\": {}}"),
             "1:27: found an object in field \"entries\", expected a list");
-  EXPECT_EQ(getError("{\"version\": 1, \"hardware\": 3, \"entries\": []}"),
-            "1:28: found 3 in field \"hardware\", expected the name of a "
-            "machine");
+  EXPECT_EQ(getError("{\"version\": 1, \"machine\": 3, \"entries\": []}"),
+            "1:27: found 3 in field \"machine\", expected a string that is not "
+            "empty");
   EXPECT_EQ(getError("{\"version\": 1,\n \"colour\": 3, \"entries\": []}"),
-            "2:2: unknown field \"colour\", expected one of: version hardware "
-            "entries");
+            "2:2: unknown field \"colour\", expected one of: entries machine "
+            "version");
+}
+
+/// Reads `text`, which has one old spelling.
+static std::string getWarning(StringRef text) {
+  std::vector<JsonError> warnings;
+  Expected<Profile> profile = readProfile(text, "from a profile", &warnings);
+  if (!profile)
+    return llvm::toString(profile.takeError());
+  EXPECT_EQ(profile->getHardware(), "lab");
+  return warnings.size() == 1 ? warnings.front().message() : "not one warning";
+}
+
+TEST(ProfileReader, OldSpellingsAreReadWithAWarning) {
+  const std::string rest = ", expected the new one, which alone works from the "
+                           "next release on";
+  EXPECT_EQ(getWarning(R"({"version": 1, "hardware": "lab", "entries": []})"),
+            "1:16: the field \"hardware\" is the old spelling of \"machine\"" +
+                rest);
+  EXPECT_EQ(
+      getWarning(R"({"version": 1, "machine": "lab", "hardware": "lab",
+    "entries": []})"),
+      "1:34: unknown field \"hardware\", expected one of: entries machine "
+      "version");
+  auto ofMachine = [](StringRef machine, StringRef fields) {
+    return getWarning((R"({"version": 2, "software": {}, "spread": 0,
+"date": "2026-11-22", "machine": {"gpu": "G", "gpus": 2, "multiprocessors": 8)" +
+                       machine + "}" + fields + "}")
+                          .str());
+  };
+  EXPECT_EQ(ofMachine("", ",\n\"hardware\": \"lab\""),
+            "3:1: the field \"hardware\" is the old spelling of "
+            "\"machine.name\"" +
+                rest);
+  EXPECT_EQ(ofMachine(", \"name\": \"lab\"", ",\n\"hardware\": \"lab\""),
+            "3:1: unknown field \"hardware\", expected one of: collectives "
+            "contention date entries launch_ns machine matmuls missing "
+            "software spread sustained version");
+  EXPECT_EQ(ofMachine(", \"name\": \"lab\"", ",\n\"products\": []"),
+            "3:1: the field \"products\" is the old spelling of \"matmuls\"" +
+                rest);
+  EXPECT_EQ(ofMachine(", \"name\": \"lab\"",
+                      ",\n\"sustained\": {\"product_ops_per_second\": {}}"),
+            "3:15: the field \"product_ops_per_second\" is the old spelling of "
+            "\"matmul_ops_per_second\"" +
+                rest);
 }
 
 TEST(ProfileReader, EntryErrors) {
-  EXPECT_EQ(getEntryError("7"),
-            "1:27: found 7, expected an object with the fields \"label\" or "
-            "\"signature\", and \"ns\"");
+  EXPECT_EQ(getEntryError("7"), "1:27: found 7, expected an object");
   EXPECT_EQ(getEntryError(R"({"ns": 1})"),
             "1:27: neither of the fields \"label\" and \"signature\", expected "
             "one");
   EXPECT_EQ(getEntryError(R"({"label": "a", "signature": "b", "ns": 1})"),
             "1:27: both of the fields \"label\" and \"signature\", expected "
             "one");
-  EXPECT_EQ(getEntryError(R"({"label": "a", "us": 1})"),
-            "1:42: unknown field \"us\", expected one of: label signature ns");
+  EXPECT_EQ(
+      getEntryError(R"({"label": "a", "us": 1})"),
+      "1:27: no field \"entries[0].ns\", expected nanoseconds of at least "
+      "0 and below 2^63, or a list of such");
   EXPECT_EQ(getEntryError(R"({"label": "", "ns": 1})"),
-            "1:37: found \"\" in field \"label\", expected a text");
-  EXPECT_EQ(getEntryError(R"({"label": "a"})"),
-            "1:27: no field \"ns\", expected the measured nanoseconds");
+            "1:37: found \"\" in field \"entries[0].label\", expected a string "
+            "that is not empty");
+  EXPECT_EQ(
+      getEntryError(R"({"label": "a"})"),
+      "1:27: no field \"entries[0].ns\", expected nanoseconds of at least "
+      "0 and below 2^63, or a list of such");
   EXPECT_EQ(
       getEntryError(R"({"label": "a", "ns": 1}, {"label": "a", "ns": 2})"),
-      "1:62: found label \"a\" a second time with another time, expected "
-      "one entry with all its times");
+      "1:62: found \"a\" in field \"entries[1].label\", expected one entry "
+      "with all times of a label");
   EXPECT_EQ(
       getEntryError(R"json({"signature": "f(0xf32) -> ()", "ns": 2})json"),
-      "1:41: found signature \"f(0xf32) -> ()\", expected sizes from 1 to "
-      "9223372036854775807, not 0");
+      "1:41: found \"f(0xf32) -> ()\" in field \"entries[0].signature\", "
+      "expected sizes from 1 to 9223372036854775807, not 0");
 }
 
 TEST(ProfileReader, TimeErrors) {
-  const std::string expected =
-      " in field \"ns\", expected nanoseconds of at least 0 and below 2^63";
+  const std::string expected = " in field \"entries[0].ns\", expected "
+                               "nanoseconds of at least 0 and below 2^63, or a "
+                               "list of such";
   auto error = [](StringRef time) {
     return getEntryError(("{\"label\": \"a\", \"ns\": " + time + "}").str());
   };
-  EXPECT_EQ(error("-1"), "1:48: found -1" + expected + ", or a list of such");
-  EXPECT_EQ(error("1e999"),
-            "1:48: found inf" + expected + ", or a list of such");
-  EXPECT_EQ(error("9223372036854775808"), "1:48: found 9223372036854775808" +
-                                              expected + ", or a list of such");
-  EXPECT_EQ(error("null"),
-            "1:48: found null" + expected + ", or a list of such");
-  EXPECT_EQ(error("\"3us\""),
-            "1:48: found \"3us\"" + expected + ", or a list of such");
-  EXPECT_EQ(error("[]"), "1:48: found an empty list in field \"ns\", expected "
-                         "at least one time");
-  EXPECT_EQ(error("[3, -0.5]"), "1:52: found -0.5" + expected);
+  EXPECT_EQ(error("-1"), "1:48: found -1" + expected);
+  EXPECT_EQ(error("1e999"), "1:48: found inf" + expected);
+  EXPECT_EQ(error("9223372036854775808"),
+            "1:48: found 9223372036854775808" + expected);
+  EXPECT_EQ(error("null"), "1:48: found null" + expected);
+  EXPECT_EQ(error("\"3us\""), "1:48: found \"3us\"" + expected);
+  EXPECT_EQ(error("[]"), "1:48: found an array" + expected);
+  EXPECT_EQ(error("[3, -0.5]"),
+            "1:52: found -0.5 in field \"ns\", expected nanoseconds of at "
+            "least 0 and below 2^63, or a list of such");
 }
 
 /// Changes `text` in one of the ways in which files go wrong.

@@ -29,7 +29,7 @@ struct SizeDefaults {
 };
 
 /// A matmul, or a batch of them, which kernels compute in tiles of the result.
-struct MatrixProduct {
+struct Matmul {
   mlir::Type elementType;
   /// The shape of one result.
   uint64_t rows;
@@ -54,15 +54,15 @@ struct Work {
   /// Arithmetic operations; a multiplication with an addition is two. One entry
   /// for each element type, in the order of their first use.
   llvm::SmallVector<Operations, 2> operations;
-  /// The part of the operations that runs in tiles, one product after the
+  /// The part of the operations that runs in tiles, one matmul after the
   /// other.
-  llvm::SmallVector<MatrixProduct, 1> products;
+  llvm::SmallVector<Matmul, 1> matmuls;
   uint64_t bytesRead = 0;
   uint64_t bytesWritten = 0;
 
   /// Adds `count` operations on elements of type `elementType`.
   void addOperations(mlir::Type elementType, uint64_t count);
-  /// Adds the operations and the products of `other`, `times` times, and none
+  /// Adds the operations and the matmuls of `other`, `times` times, and none
   /// of its bytes.
   void addOperationsOf(const Work &other, uint64_t times = 1);
   /// Adds bytes that are read and bytes that are written.

@@ -15,7 +15,7 @@ def Comm_CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::braid::comm";
   let description = [{
     An op that gives its amount of work. A cost model converts the work into time
-    on some hardware. An op with a better estimate of its time gives the time
+    on a machine. An op with a better estimate of its time gives the time
     itself.
 
     An external model implements the interface for an op of another dialect. Such
@@ -32,10 +32,10 @@ def Comm_CostOpInterface : OpInterface<"CostOpInterface"> {
     (ins "const ::braid::comm::SizeDefaults &":$defaults), [{}],
     [{ return ::braid::comm::Work(); }]>,
     InterfaceMethod<[{
-      The time of the op in nanoseconds on the hardware called `hardware`, if the
+      The time of the op in nanoseconds on the machine called `machine`, if the
       op knows it. Without it the cost model uses `getWork`.
     }], "::std::optional<int64_t>", "getDurationNs",
-    (ins "::llvm::StringRef":$hardware), [{}], [{ return ::std::nullopt; }]>,
+    (ins "::llvm::StringRef":$machine), [{}], [{ return ::std::nullopt; }]>,
     InterfaceMethod<[{
       The multiprocessors that the kernel of the op takes at most; 0 for all. By
       default the value of `comm.multiprocessors`.

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChunkCollective.h"
-#include "ChunkedProduct.h"
+#include "ChunkedMatmul.h"
 
 using namespace mlir;
 using namespace braid::comm;
@@ -40,7 +40,7 @@ braid::comm::matchChunkableCollective(CollectiveOpInterface collective) {
       type.getRank() <= dim || type.getDimSize(dim) < 2)
     return std::nullopt;
   llvm::SetVector<Operation *> chain;
-  if (!collectProductChain(producer, dim, chain))
+  if (!collectMatmulChain(producer, dim, chain))
     return std::nullopt;
   return ChunkableCollective{collective, wait, producer, dim,
                              type.getDimSize(dim)};
@@ -60,7 +60,7 @@ LogicalResult braid::comm::chunkCollective(RewriterBase &rewriter,
   SmallVector<Chunk> chunks = divideIntoChunks(collective.size, count);
 
   // The operand's chunks first: they alone may fail.
-  ProductChunks operand(rewriter, collective.producer, collective.dim);
+  MatmulChunks operand(rewriter, collective.producer, collective.dim);
   rewriter.setInsertionPoint(start);
   SmallVector<Value> values;
   for (const Chunk &chunk : chunks) {

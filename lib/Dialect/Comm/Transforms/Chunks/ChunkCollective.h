@@ -21,8 +21,8 @@ namespace braid::comm {
 struct ChunkableCollective {
   CollectiveOpInterface start;
   WaitOp wait;
-  /// What computes the operand: the product, or the last of the elementwise ops
-  /// that follow the product.
+  /// What computes the operand: the matmul, or the last of the elementwise ops
+  /// that follow the matmul.
   mlir::linalg::LinalgOp producer;
   /// The dimension of the operand that chunks divide. A chunk sums no less than
   /// the whole operand: the dimension is that of a parallel loop. It is not the
@@ -33,7 +33,7 @@ struct ChunkableCollective {
 };
 
 /// `start` as a collective that can be chunked. Nothing if the operand is no
-/// tensor of static shape, has other users or no product behind it; or if the
+/// tensor of static shape, has other users or no matmul behind it; or if the
 /// token goes anywhere but to one wait.
 std::optional<ChunkableCollective>
 matchChunkableCollective(CollectiveOpInterface start);

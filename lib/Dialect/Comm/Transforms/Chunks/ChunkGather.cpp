@@ -7,35 +7,35 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChunkGather.h"
-#include "ChunkedProduct.h"
+#include "ChunkedMatmul.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace braid::comm;
 
-/// The dimensions of `operand` of `product` and of its result that belong to
+/// The dimensions of `operand` of `matmul` and of its result that belong to
 /// one parallel loop, which no other input knows; none if there is no such
 /// loop. The dimension that is not `joined` comes first: its chunks stay in one
 /// piece.
 static std::optional<std::pair<int64_t, int64_t>>
-findDividedDims(linalg::LinalgOp product, OpOperand &operand, int64_t joined) {
-  AffineMap map = product.getMatchingIndexingMap(&operand);
+findDividedDims(linalg::LinalgOp matmul, OpOperand &operand, int64_t joined) {
+  AffineMap map = matmul.getMatchingIndexingMap(&operand);
   std::optional<std::pair<int64_t, int64_t>> found;
   for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
     auto loop = dyn_cast<AffineDimExpr>(expr);
     if (!loop)
       continue;
     bool isElsewhere =
-        llvm::any_of(product.getDpsInputOperands(), [&](OpOperand *other) {
+        llvm::any_of(matmul.getDpsInputOperands(), [&](OpOperand *other) {
           return other != &operand &&
-                 product.getMatchingIndexingMap(other).isFunctionOfDim(
+                 matmul.getMatchingIndexingMap(other).isFunctionOfDim(
                      loop.getPosition());
         });
     AffineMap result =
-        product.getIndexingMapMatchingResult(product->getResult(0));
+        matmul.getIndexingMapMatchingResult(matmul->getResult(0));
     std::optional<unsigned> resultDim = result.getResultPosition(loop);
-    if (isElsewhere || !resultDim || !isParallelResult(product, *resultDim))
+    if (isElsewhere || !resultDim || !isParallelResult(matmul, *resultDim))
       continue;
     if (!found || static_cast<int64_t>(dim) != joined)
       found.emplace(dim, *resultDim);
@@ -43,10 +43,10 @@ findDividedDims(linalg::LinalgOp product, OpOperand &operand, int64_t joined) {
   return found;
 }
 
-/// True if the rows of what `product` adds to may change their places: it adds
+/// True if the rows of what `matmul` adds to may change their places: it adds
 /// to nothing, or to the same everywhere.
-static bool hasUniformInit(linalg::LinalgOp product) {
-  Value init = product.getDpsInits()[0];
+static bool hasUniformInit(linalg::LinalgOp matmul) {
+  Value init = matmul.getDpsInits()[0];
   return init.getDefiningOp<tensor::EmptyOp>() ||
          init.getDefiningOp<linalg::FillOp>();
 }
@@ -66,42 +66,42 @@ braid::comm::matchChunkableGather(CollectiveOpInterface collective) {
       !wait.getValue().hasOneUse())
     return std::nullopt;
   OpOperand &use = *wait.getValue().use_begin();
-  auto product = dyn_cast<linalg::LinalgOp>(use.getOwner());
-  if (!product || product->getBlock() != start->getBlock() ||
-      product->getNumResults() != 1 || !product.hasPureTensorSemantics() ||
-      !linalg::isaContractionOpInterface(product) ||
-      llvm::is_contained(product.getStaticLoopRanges(), 0) ||
-      !product.isDpsInput(&use) || !hasUniformInit(product))
+  auto matmul = dyn_cast<linalg::LinalgOp>(use.getOwner());
+  if (!matmul || matmul->getBlock() != start->getBlock() ||
+      matmul->getNumResults() != 1 || !matmul.hasPureTensorSemantics() ||
+      !linalg::isaContractionOpInterface(matmul) ||
+      llvm::is_contained(matmul.getStaticLoopRanges(), 0) ||
+      !matmul.isDpsInput(&use) || !hasUniformInit(matmul))
     return std::nullopt;
   auto part = cast<RankedTensorType>(start.getSources()[0].getType());
   auto whole = cast<RankedTensorType>(wait.getValue().getType());
   if (!part.hasStaticShape() || !whole.hasStaticShape() ||
-      !cast<RankedTensorType>(product->getResult(0).getType()).hasStaticShape())
+      !cast<RankedTensorType>(matmul->getResult(0).getType()).hasStaticShape())
     return std::nullopt;
   int64_t joined = collective.getSplitDim();
-  auto dims = findDividedDims(product, use, joined);
+  auto dims = findDividedDims(matmul, use, joined);
   if (!dims || part.getDimSize(dims->first) < 2)
     return std::nullopt;
   int64_t size = part.getDimSize(dims->first);
   return ChunkableGather{
-      collective,  wait,         product, use.getOperandNumber(),
-      dims->first, dims->second, size,    whole.getDimSize(dims->first) / size};
+      collective,  wait,         matmul, use.getOperandNumber(),
+      dims->first, dims->second, size,   whole.getDimSize(dims->first) / size};
 }
 
 namespace {
-/// Replaces an all-gather and its product by chunks.
+/// Replaces an all-gather and its matmul by chunks.
 class GatherChunker {
 public:
   GatherChunker(RewriterBase &rewriter, const ChunkableGather &gather)
       : rewriter(rewriter), gather(gather),
-        whole(cast<RankedTensorType>(gather.product->getResult(0).getType())) {}
+        whole(cast<RankedTensorType>(gather.matmul->getResult(0).getType())) {}
 
   LogicalResult run(int64_t count);
 
 private:
   Value startChunk(const Chunk &chunk);
   Value awaitChunk(Value token, const Chunk &chunk);
-  /// True if the products of chunks may write to their places of the result.
+  /// True if the matmuls of chunks may write to their places of the result.
   bool writesInPlace(ArrayRef<Value> values);
   /// Puts `value`, the result of `chunk`, where it belongs in `result`.
   Value insertChunk(Value value, Value result, const Chunk &chunk);
@@ -190,10 +190,10 @@ Value GatherChunker::insertChunk(Value value, Value result,
   return result;
 }
 
-/// The operand of `product`, or of the fill before it, that its result takes
+/// The operand of `matmul`, or of the fill before it, that its result takes
 /// the place of.
-static OpOperand &getPlace(linalg::LinalgOp product) {
-  OpOperand &init = product.getDpsInitsMutable()[0];
+static OpOperand &getPlace(linalg::LinalgOp matmul) {
+  OpOperand &init = matmul.getDpsInitsMutable()[0];
   if (auto fill = init.get().getDefiningOp<linalg::FillOp>())
     return fill.getOutputsMutable()[0];
   return init;
@@ -201,27 +201,27 @@ static OpOperand &getPlace(linalg::LinalgOp product) {
 
 bool GatherChunker::writesInPlace(ArrayRef<Value> values) {
   return gather.numParts == 1 && llvm::all_of(values, [](Value value) {
-           auto product = value.getDefiningOp<linalg::LinalgOp>();
-           OpOperand &place = getPlace(product);
+           auto matmul = value.getDefiningOp<linalg::LinalgOp>();
+           OpOperand &place = getPlace(matmul);
            bool isOwn =
-               place.getOwner() == product || place.getOwner()->hasOneUse();
+               place.getOwner() == matmul || place.getOwner()->hasOneUse();
            return isOwn && place.get().getDefiningOp<tensor::EmptyOp>();
          });
 }
 
-/// The whole result of the chunks' products.
+/// The whole result of the chunks' matmuls.
 Value GatherChunker::insertAll(ArrayRef<Value> values, ArrayRef<Chunk> chunks) {
   bool isInPlace = writesInPlace(values);
   auto getFirst = [&](Value value) {
     return getPlace(value.getDefiningOp<linalg::LinalgOp>()).getOwner();
   };
   rewriter.setInsertionPoint(isInPlace ? getFirst(values.front())
-                                       : gather.product.getOperation());
+                                       : gather.matmul.getOperation());
   Value result = tensor::EmptyOp::create(
-      rewriter, gather.product.getLoc(), whole.getShape(),
+      rewriter, gather.matmul.getLoc(), whole.getShape(),
       whole.getElementType(), whole.getEncoding());
   for (auto [value, chunk] : llvm::zip_equal(values, chunks)) {
-    rewriter.setInsertionPoint(gather.product);
+    rewriter.setInsertionPoint(gather.matmul);
     if (isInPlace) {
       Operation *first = getFirst(value);
       rewriter.setInsertionPoint(first);
@@ -239,11 +239,11 @@ Value GatherChunker::insertAll(ArrayRef<Value> values, ArrayRef<Chunk> chunks) {
   return result;
 }
 
-/// Whether waits may sink from the gather's wait to its product: nothing
+/// Whether waits may sink from the gather's wait to its matmul: nothing
 /// between communicates.
 static bool maySinkWaits(const ChunkableGather &gather) {
   auto begin = std::next(gather.wait->getIterator());
-  auto end = gather.product->getIterator();
+  auto end = gather.matmul->getIterator();
   return llvm::all_of(llvm::make_range(begin, end),
                       [](Operation &op) { return isMemoryEffectFree(&op); });
 }
@@ -251,15 +251,15 @@ static bool maySinkWaits(const ChunkableGather &gather) {
 LogicalResult GatherChunker::run(int64_t count) {
   OpBuilder::InsertionGuard guard(rewriter);
   SmallVector<Chunk> chunks = divideIntoChunks(gather.size, count);
-  // The product's chunks first: they alone may fail.
-  ProductChunks product(rewriter, gather.product, gather.resultDim);
-  rewriter.setInsertionPoint(gather.product);
+  // The matmul's chunks first: they alone may fail.
+  MatmulChunks matmul(rewriter, gather.matmul, gather.resultDim);
+  rewriter.setInsertionPoint(gather.matmul);
   SmallVector<Value> values;
   for (const Chunk &chunk : chunks) {
     Chunk rows = {chunk.number, chunk.offset * gather.numParts,
                   chunk.size * gather.numParts, chunk.whole * gather.numParts,
                   chunk.count};
-    FailureOr<Value> value = product.compute(rows);
+    FailureOr<Value> value = matmul.compute(rows);
     if (failed(value))
       return failure();
     values.push_back(*value);
@@ -279,7 +279,7 @@ LogicalResult GatherChunker::run(int64_t count) {
       rewriter.eraseOp(slice);
   }
   Value result = insertAll(values, chunks);
-  rewriter.replaceOp(gather.product, result);
+  rewriter.replaceOp(gather.matmul, result);
   rewriter.eraseOp(gather.wait);
   rewriter.eraseOp(gather.start);
   return success();

@@ -21,13 +21,13 @@ namespace braid::comm {
 struct ChunkableGather {
   CollectiveOpInterface start;
   WaitOp wait;
-  mlir::linalg::LinalgOp product;
-  /// The number of the operand of the product.
+  mlir::linalg::LinalgOp matmul;
+  /// The number of the operand of the matmul.
   unsigned operand;
   /// The dimension of the members' operands that chunks divide. No sum of the
-  /// product runs along it: each element is the same sum as before.
+  /// matmul runs along it: each element is the same sum as before.
   int64_t dim;
-  /// The dimension of the product's result that belongs to it.
+  /// The dimension of the matmul's result that belongs to it.
   int64_t resultDim;
   /// The size of a member's operand along the dimension.
   int64_t size;
@@ -37,15 +37,15 @@ struct ChunkableGather {
 };
 
 /// `start` as an all-gather that can be chunked. Nothing if its token goes
-/// anywhere but to one wait, or the result anywhere but to one product on
-/// tensors of static shape; or if another input of the product has the
+/// anywhere but to one wait, or the result anywhere but to one matmul on
+/// tensors of static shape; or if another input of the matmul has the
 /// dimension that chunks divide.
 std::optional<ChunkableGather>
 matchChunkableGather(CollectiveOpInterface start);
 
-/// Replaces the start, the wait and the product by `count` of each, and shares
+/// Replaces the start, the wait and the matmul by `count` of each, and shares
 /// out costs, as `chunkCollective` does. Fails, and leaves
-/// the program as it was, if the product cannot be divided.
+/// the program as it was, if the matmul cannot be divided.
 llvm::LogicalResult chunkGather(mlir::RewriterBase &rewriter,
                                 ChunkableGather gather, int64_t count);
 

@@ -8,7 +8,7 @@
 
 #include "ChunkCollective.h"
 #include "ChunkGather.h"
-#include "ChunkedProduct.h"
+#include "ChunkedMatmul.h"
 #include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
 #include "RewriteJudge.h"
 
@@ -71,22 +71,22 @@ struct Divisible {
   int64_t getSize() const {
     return std::visit([](const auto &of) { return of.size; }, found);
   }
-  linalg::LinalgOp getProduct() const {
+  linalg::LinalgOp getMatmul() const {
     if (const auto *gather = std::get_if<ChunkableGather>(&found))
-      return gather->product;
+      return gather->matmul;
     return std::get<ChunkableCollective>(found).producer;
   }
   bool isGather() const {
     return std::holds_alternative<ChunkableGather>(found);
   }
-  /// The product and the elementwise ops that chunks divide.
+  /// The matmul and the elementwise ops that chunks divide.
   llvm::SetVector<Operation *> getDividedOps() const {
     llvm::SetVector<Operation *> ops;
     if (isGather())
-      ops.insert(getProduct());
+      ops.insert(getMatmul());
     else
-      collectProductChain(getProduct(),
-                          std::get<ChunkableCollective>(found).dim, ops);
+      collectMatmulChain(getMatmul(), std::get<ChunkableCollective>(found).dim,
+                         ops);
     return ops;
   }
   LogicalResult divide(RewriterBase &rewriter, int64_t count) const {
@@ -108,7 +108,7 @@ static std::optional<Divisible> matchDivisible(CollectiveOpInterface start) {
 }
 
 /// Divides what `choices` say, or their copies in `mapping`. Returns how many
-/// are divided: two choices may have the same product.
+/// are divided: two choices may have the same matmul.
 static FailureOr<int64_t> divide(ArrayRef<RewriteChoice> choices,
                                  const IRMapping *mapping) {
   int64_t numDivided = 0;
@@ -159,7 +159,7 @@ FailureOr<SmallVector<RewriteChoice>>
 CommPipelineMatmulPass::choose(func::FuncOp function,
                                const SchedulableBlock &block,
                                RankUniformity &uniformity) {
-  // A rank on another way through the program would meet the chunks with a
+  // A rank on another path through the program would match the chunks with a
   // whole.
   bool areReachedTogether = uniformity.areReachedTogether(*block.block);
   SmallVector<RewriteChoice> chosen;

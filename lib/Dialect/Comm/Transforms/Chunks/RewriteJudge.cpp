@@ -27,20 +27,20 @@ RewriteJudge::RewriteJudge(ModuleOp module, func::FuncOp function, Block *block,
     : module(module), function(function), block(block), uniformity(uniformity),
       settings(settings), plansResources(plansResources) {}
 
-/// The work of the compute stream of `problem`, where the ops of `families`
+/// The work of the compute stream of `problem`, where the ops of `opClasses`
 /// take their shortest option.
 static int64_t getLeastCompute(const SchedulingProblem &problem,
-                               ArrayRef<ResourceFamily> families) {
+                               ArrayRef<OpClass> opClasses) {
   const ScheduleGraph &graph = problem.graph;
   int64_t total = 0;
   for (unsigned node = 0, end = graph.size(); node != end; ++node)
     if (graph[node].kind == NodeKind::Compute)
       total += graph[node].cost;
-  for (const ResourceFamily &family : families) {
-    int64_t least = family.options.front().costNs;
-    for (const ResourceOption &option : family.options)
+  for (const OpClass &opClass : opClasses) {
+    int64_t least = opClass.options.front().costNs;
+    for (const ResourceOption &option : opClass.options)
       least = std::min(least, option.costNs);
-    for (unsigned node : family.ops)
+    for (unsigned node : opClass.ops)
       if (graph[node].kind == NodeKind::Compute)
         total += least - graph[node].cost;
   }
@@ -81,7 +81,7 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
     if (std::optional<BlockPlan> found =
             planBlock(*problem, *costs, planOptions)) {
       leastCompute =
-          getLeastCompute(problem->problem, found->families.families);
+          getLeastCompute(problem->problem, found->opClasses.classes);
       // Starts may have other lanes now, which the search may use.
       applyPlan(*problem, *found, [](Operation *) {});
       applyOrder(*problem, found->order);

@@ -1,4 +1,4 @@
-//===- ChunkedProduct.cpp - Chunks of a matmul ----------------------------===//
+//===- ChunkedMatmul.cpp - Chunks of a matmul -----------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChunkedProduct.h"
+#include "ChunkedMatmul.h"
 
 #include "braid/Analysis/Structure/ReorderedSums.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
@@ -17,8 +17,8 @@
 using namespace mlir;
 using namespace braid::comm;
 
-bool braid::comm::collectProductChain(linalg::LinalgOp op, int64_t dim,
-                                      llvm::SetVector<Operation *> &chain) {
+bool braid::comm::collectMatmulChain(linalg::LinalgOp op, int64_t dim,
+                                     llvm::SetVector<Operation *> &chain) {
   // MLIR takes a tile of size 0 for one that is not wanted.
   if (!isParallelResult(op, dim) ||
       llvm::is_contained(op.getStaticLoopRanges(), 0))
@@ -41,7 +41,7 @@ bool braid::comm::collectProductChain(linalg::LinalgOp op, int64_t dim,
         producer->getNumResults() != 1 || !producer.hasPureTensorSemantics())
       continue;
     llvm::SetVector<Operation *> before;
-    if (!collectProductChain(producer, *inputDim, before))
+    if (!collectMatmulChain(producer, *inputDim, before))
       continue;
     chain.insert_range(before);
     found = true;
@@ -61,8 +61,8 @@ bool braid::comm::isParallelResult(linalg::LinalgOp op, int64_t dim) {
 /// What `part` of `total` makes of `whole`.
 static int64_t getPart(int64_t whole, int64_t part, int64_t total) {
   // The product of the whole and the part may need more than 64 bits.
-  APInt product = APInt(128, whole) * APInt(128, part);
-  return product.udiv(APInt(128, total)).getSExtValue();
+  APInt matmul = APInt(128, whole) * APInt(128, part);
+  return matmul.udiv(APInt(128, total)).getSExtValue();
 }
 
 void braid::comm::describeChunk(RewriterBase &rewriter, Operation *op,
@@ -83,8 +83,8 @@ void braid::comm::describeChunk(RewriterBase &rewriter, Operation *op,
 
 /// The chunk of what `slice` is taken from, where that is an op of the chain,
 /// a fill or empty; else `slice`.
-FailureOr<Value> ProductChunks::tileSource(tensor::ExtractSliceOp slice,
-                                           bool isInit, const Chunk &chunk) {
+FailureOr<Value> MatmulChunks::tileSource(tensor::ExtractSliceOp slice,
+                                          bool isInit, const Chunk &chunk) {
   Operation *source = slice.getSource().getDefiningOp();
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(slice);
@@ -107,10 +107,10 @@ FailureOr<Value> ProductChunks::tileSource(tensor::ExtractSliceOp slice,
   return value;
 }
 
-FailureOr<Value> ProductChunks::tile(OpResult result,
-                                     ArrayRef<OpFoldResult> offsets,
-                                     ArrayRef<OpFoldResult> sizes,
-                                     const Chunk &chunk) {
+FailureOr<Value> MatmulChunks::tile(OpResult result,
+                                    ArrayRef<OpFoldResult> offsets,
+                                    ArrayRef<OpFoldResult> sizes,
+                                    const Chunk &chunk) {
   auto op = dyn_cast<TilingInterface>(result.getOwner());
   if (!op)
     return failure();
@@ -133,7 +133,7 @@ FailureOr<Value> ProductChunks::tile(OpResult result,
   return value;
 }
 
-FailureOr<Value> ProductChunks::compute(const Chunk &chunk) {
+FailureOr<Value> MatmulChunks::compute(const Chunk &chunk) {
   auto type = cast<RankedTensorType>(producer->getResult(0).getType());
   SmallVector<OpFoldResult> offsets(type.getRank(), rewriter.getIndexAttr(0));
   SmallVector<OpFoldResult> sizes =
@@ -143,7 +143,7 @@ FailureOr<Value> ProductChunks::compute(const Chunk &chunk) {
   return tile(producer->getResult(0), offsets, sizes, chunk);
 }
 
-void ProductChunks::eraseDead() {
+void MatmulChunks::eraseDead() {
   // Users come before producers in the chain.
   for (Operation *op : chain)
     if (isOpTriviallyDead(op))

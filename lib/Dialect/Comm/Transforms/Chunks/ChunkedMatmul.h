@@ -1,4 +1,4 @@
-//===- ChunkedProduct.h - Chunks of a matmul --------------------*- C++ -*-===//
+//===- ChunkedMatmul.h - Chunks of a matmul ---------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHUNKEDPRODUCT_H
-#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHUNKEDPRODUCT_H
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHUNKEDMATMUL_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHUNKEDMATMUL_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -36,26 +36,26 @@ void describeChunk(mlir::RewriterBase &rewriter, mlir::Operation *op,
 mlir::RankedTensorType withSize(mlir::RankedTensorType type, int64_t dim,
                                 int64_t size);
 
-/// Adds `op` and the elementwise ops before it, up to products, to `chain`:
+/// Adds `op` and the elementwise ops before it, up to matmuls, to `chain`:
 /// what chunks along dimension `dim` of the result divide. Each has no other
 /// user, is in the block of `op`, and has no loop without iterations. Returns
-/// whether a product is among them.
-bool collectProductChain(mlir::linalg::LinalgOp op, int64_t dim,
-                         llvm::SetVector<mlir::Operation *> &chain);
+/// whether a matmul is among them.
+bool collectMatmulChain(mlir::linalg::LinalgOp op, int64_t dim,
+                        llvm::SetVector<mlir::Operation *> &chain);
 
 /// Whether dimension `dim` of the only result of `op` is that of a parallel
 /// loop.
 bool isParallelResult(mlir::linalg::LinalgOp op, int64_t dim);
 
-/// Computes the chunks of what a product and the elementwise ops behind it
+/// Computes the chunks of what a matmul and the elementwise ops behind it
 /// compute, along one dimension of the result.
-class ProductChunks {
+class MatmulChunks {
 public:
   /// `producer` is the last op of the chain.
-  ProductChunks(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp producer,
-                int64_t dim)
+  MatmulChunks(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp producer,
+               int64_t dim)
       : rewriter(rewriter), producer(producer), dim(dim) {
-    collectProductChain(producer, dim, chain);
+    collectMatmulChain(producer, dim, chain);
   }
 
   /// The elements of `chunk` of the result.
@@ -79,4 +79,4 @@ private:
 
 } // namespace braid::comm
 
-#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHUNKEDPRODUCT_H
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHUNKEDMATMUL_H
