@@ -15,8 +15,8 @@ from signal_testing import check, has_failed, is_gone, wait_until
 
 folder = sys.argv[1]
 os.chdir(folder)
-# Shells have background processes ignore one of these, nohup the other one.
-for ignored in (signal.SIGINT, signal.SIGHUP):
+# Shells have background processes ignore two of these, nohup the other one.
+for ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     signal.signal(ignored, signal.SIG_DFL)
 temporary = os.path.join(folder, "tmp")
 os.mkdir(temporary)
