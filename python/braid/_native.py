@@ -244,7 +244,7 @@ _SIGNATURES = {
         [c_void_p, c_char_p, POINTER(Collective), POINTER(CollectiveTime), _ERROR],
     ),
     "braid_machine_calibrate": (c_int32, [c_void_p, c_char_p, _ERROR]),
-    "braid_product_estimate": (c_int32, [c_void_p, POINTER(Matmul), POINTER(MatmulTime), _ERROR]),
+    "braid_matmul_estimate": (c_int32, [c_void_p, POINTER(Matmul), POINTER(MatmulTime), _ERROR]),
     "braid_problem_create": (c_void_p, [POINTER(ProblemDescription), _ERROR]),
     "braid_problem_destroy": (None, [c_void_p]),
     "braid_problem_check_order": (c_int32, [c_void_p, _ORDER, _ERROR]),

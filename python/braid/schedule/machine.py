@@ -236,7 +236,7 @@ class Machine:
             multiprocessors=_whole(multiprocessors, "multiprocessors"),
         )
         time = _native.MatmulTime()
-        _native.call("braid_product_estimate", self._handle.pointer, given, time)
+        _native.call("braid_matmul_estimate", self._handle.pointer, given, time)
         return MatmulTime(
             time.ns, time.arithmetic_ns, time.tiles, time.memory_bytes, time.blocks, bool(time.is_measured)
         )

@@ -1,9 +1,9 @@
-"""The CUDA driver and cuBLASLt called directly, through ctypes: memory, events and products of row-major matrices of bf16 or f32."""
+"""The CUDA driver and cuBLASLt called directly, through ctypes: memory, events and matmuls of row-major matrices of bf16 or f32."""
 import ctypes as c
 import os
 
 TYPES, R_32F, COMPUTE_32F = {"bf16": 14, "f32": 0}, 0, 68
-TRANSA, TRANSB, EPILOGUE = 3, 4, 7  # attributes of a product
+TRANSA, TRANSB, EPILOGUE = 3, 4, 7  # attributes of a matmul
 BATCH_COUNT, BATCH_OFFSET = 5, 6  # attributes of a layout
 MAX_WORKSPACE = 1  # attribute of a preference
 EPILOGUE_RELU = 2
@@ -92,7 +92,7 @@ class Blas(Library):
         self.workspace = driver.allocate(WORKSPACE_BYTES)
 
 
-class Product:
+class Matmul:
     """result[m,n] = A[m,k] B[k,n], or with a transposition the operand as [k,m] or [n,k], `batch` times; with `relu`.
 
     cuBLASLt is column-major: it computes the transposed result of the exchanged operands."""

@@ -17,7 +17,7 @@ from jax.sharding import PartitionSpec as P
 import braid.jax
 import braid.mlir
 from braid.jax import groups, partition, partitioner
-from braid.jax.rewrites import products
+from braid.jax.rewrites import matmuls
 
 LINE = jt.make_mesh((4,), ("r",))
 SQUARE = jt.make_mesh((2, 4), ("a", "b"))
@@ -99,7 +99,7 @@ class UnsupportedTest(unittest.TestCase):
                 raise KeyError("a fault")
             return False
 
-        with mock.patch.object(products, "rewrite", fail):
+        with mock.patch.object(matmuls, "rewrite", fail):
             with self.assertRaisesRegex(
                     braid.jax.UnsupportedError,
                     r"errors.py:\d+:\d+: stablehlo.dot_general \(from dot_general\): its "

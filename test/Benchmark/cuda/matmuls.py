@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Times products in compiled programs beside the same products of cuBLASLt called directly, on GPU 0.
+"""Times matmuls in compiled programs beside the same matmuls of cuBLASLt called directly, on GPU 0.
 
-    products.py OUTPUT --prepare [--build=build] [--sizes=4096,8192] [--dtype=bf16] [--chip=sm_90]
-    products.py OUTPUT [--pairs=15] [--only=NAME,...]
+    matmuls.py OUTPUT --prepare [--build=build] [--sizes=4096,8192] [--dtype=bf16] [--chip=sm_90]
+    matmuls.py OUTPUT [--pairs=15] [--only=NAME,...]
 
 The first line, where Braid is built, fills OUTPUT with a bundle, the Python package, this script and the programs, the second
-one runs there: `python3 OUTPUT/products.py OUTPUT`. It needs the driver, cuBLASLt (BRAID_CUBLASLT_LIBRARY, or where this Python
+one runs there: `python3 OUTPUT/matmuls.py OUTPUT`. It needs the driver, cuBLASLt (BRAID_CUBLASLT_LIBRARY, or where this Python
 has it), NumPy, and for bf16 ml_dtypes.
 
-The shapes are those of the programs seed, fsdp, ddp and tp for two ranks, a product of transposed operands and a batch. Both
-sides use the same operands of random numbers in turns. The time of a product is a sixth of what eight products that follow each
+The shapes are those of the programs seed, fsdp, ddp and tp for two ranks, a matmul of transposed operands and a batch. Both
+sides use the same operands of random numbers in turns. The time of a matmul is a sixth of what eight matmuls that follow each
 other take longer than two, by events, because a program begins on an idle GPU, direct calls behind other work. Braid takes the
 fastest of cuBLASLt's first eight proposals (matmul-tuning=measure); direct are the first one and the fastest of the first eight.
 Prints medians, and the time of the direct call divided by that of the program: at least 1 is as fast. Exits with 1 if a result is
@@ -53,7 +53,7 @@ def operand_shapes(m, n, k, transpose_a, transpose_b, batch, _relu):
 
 
 def write_function(name, count, shape, dtype):
-    """`count` products of the first argument and one of the others each."""
+    """`count` matmuls of the first argument and one of the others each."""
     transpose_a, transpose_b, batch, relu = shape[3:]
     a, b, result = (tensor(sizes, dtype) for sizes in operand_shapes(*shape))
     lead = "z, " if batch > 1 else ""
@@ -87,7 +87,7 @@ def prepare(options):
         subprocess.run([os.path.join(tools, "bundle.sh"), bundle], check=True,
                        env={**os.environ, "BRAID_NO_BUILD": "1", "BRAID_BUILD_DIR": build})
     copy_package(options.output)
-    for name in ("products.py", "cublaslt.py", "cuda_libraries.py"):
+    for name in ("matmuls.py", "cublaslt.py", "cuda_libraries.py"):
         shutil.copy(os.path.join(HERE, name), options.output)
     manifest = []
     for size in map(int, options.sizes.split(",")):
@@ -98,7 +98,7 @@ def prepare(options):
             subprocess.run([f"{build}/bin/braid-compile", path + ".mlir", "--target=cuda", f"--chip={options.chip}", "--passes=none",
                             "-o", path + ".so"], check=True)
             manifest.append({"name": f"{name}_{size}", "shape": shape, "dtype": options.dtype})
-    with open(os.path.join(options.output, "products.json"), "w", encoding="utf-8") as file:
+    with open(os.path.join(options.output, "matmuls.json"), "w", encoding="utf-8") as file:
         json.dump(manifest, file, indent=1)
 
 
@@ -118,7 +118,7 @@ class Operand:
 
 
 def quotient(difference):
-    """Milliseconds of a product; at least 1 ns, which the clock of a fake GPU may go below."""
+    """Milliseconds of a matmul; at least 1 ns, which the clock of a fake GPU may go below."""
     return max(difference / (COUNT - FEW), 1e-6)
 
 
@@ -127,7 +127,7 @@ class Comparison:
 
     def __init__(self, folder, driver, blas, entry, pool):
         import braid.mlir  # pylint: disable=import-outside-toplevel
-        from cublaslt import Product  # pylint: disable=import-outside-toplevel
+        from cublaslt import Matmul  # pylint: disable=import-outside-toplevel
 
         self.driver, self.shape = driver, entry["shape"]
         self.program = braid.mlir.Executable(os.path.join(folder, entry["name"] + ".so"))
@@ -140,37 +140,37 @@ class Comparison:
         self.results = [driver.allocate(self.result_bytes) for _ in range(COUNT)]
         self.operands = [Operand(m, tuple(array.shape), entry["dtype"]) for m, array in zip(self.memory, self.host)]
         m, n, k, *more = self.shape
-        self.product = Product(blas, entry["dtype"], m, n, k, *more)
+        self.matmul = Matmul(blas, entry["dtype"], m, n, k, *more)
         self.found = []
 
     def cut(self, pool, shape, start):
         return pool[start : start + math.prod(shape)].reshape(shape)
 
     def run_program(self, entry, count):
-        """Milliseconds of `count` products on the device; keeps the results."""
+        """Milliseconds of `count` matmuls on the device; keeps the results."""
         self.found = self.program.run([self.operands[: count + 1]], entry=entry)[0]
         return self.program.device_ns / 1e6
 
     def time_program(self):
-        """Milliseconds of a product in the program."""
+        """Milliseconds of a matmul in the program."""
         few = self.run_program("few", FEW)
         taken = quotient(self.run_program("main", COUNT) - few)
         # The first direct call after a program is slow.
-        self.run_direct(self.product.algorithms(1)[0], FEW)
+        self.run_direct(self.matmul.algorithms(1)[0], FEW)
         return taken
 
     def run_direct(self, algorithm, count=COUNT):
-        """Milliseconds of `count` products on the device, behind another one."""
+        """Milliseconds of `count` matmuls on the device, behind another one."""
         def launch():
             for b, result in zip(self.memory[1 : count + 1], self.results):
-                self.product.launch(self.memory[0], b, result, algorithm)
+                self.matmul.launch(self.memory[0], b, result, algorithm)
 
         self.driver.make_current()
-        self.product.launch(self.memory[0], self.memory[1], self.results[0], algorithm)
+        self.matmul.launch(self.memory[0], self.memory[1], self.results[0], algorithm)
         return self.driver.milliseconds(launch)
 
     def time_direct(self, algorithm):
-        """Milliseconds of a product that is called directly."""
+        """Milliseconds of a matmul that is called directly."""
         few = self.run_direct(algorithm, FEW)
         return quotient(self.run_direct(algorithm) - few)
 
@@ -203,7 +203,7 @@ class Comparison:
 
     def close(self):
         self.found = []
-        self.product.destroy()
+        self.matmul.destroy()
         for address in self.memory + self.results:
             self.driver.free(address)
 
@@ -232,7 +232,7 @@ def main():
     import numpy  # pylint: disable=import-outside-toplevel
     from cublaslt import Blas, Driver  # pylint: disable=import-outside-toplevel
 
-    with open(os.path.join(folder, "products.json"), encoding="utf-8") as file:
+    with open(os.path.join(folder, "matmuls.json"), encoding="utf-8") as file:
         manifest = [e for e in json.load(file) if any(part in e["name"] for part in options.only.split(","))]
     most = max(math.prod(s) for e in manifest for s in operand_shapes(*e["shape"])[:2])
     pool = numpy.random.default_rng(1).standard_normal(most + 977 * (COUNT + 1), numpy.float32)
@@ -242,11 +242,11 @@ def main():
         pool = pool.astype(ml_dtypes.bfloat16)
     driver = Driver()
     blas = Blas(driver)
-    print(f"{'product':20} {'braid ms':>9} {'first ms':>9} {'best ms':>9} {'first/braid':>11} {'best/braid':>10} {'TFLOP/s':>8} error, bits")
+    print(f"{'matmul':20} {'braid ms':>9} {'first ms':>9} {'best ms':>9} {'first/braid':>11} {'best/braid':>10} {'TFLOP/s':>8} error, bits")
     wrong = 0
     for entry in manifest:
         comparison = Comparison(folder, driver, blas, entry, pool)
-        proposals = comparison.product.algorithms(PROPOSALS)
+        proposals = comparison.matmul.algorithms(PROPOSALS)
         best = comparison.fastest(proposals)
         times = []
         for _ in range(3 + options.pairs):

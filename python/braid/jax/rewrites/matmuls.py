@@ -1,4 +1,4 @@
-# ===- products.py - Products of matrices in the forms that libraries know -===#
+# ===- matmuls.py - Matmuls in the forms that libraries know -----------------===#
 #
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
@@ -7,7 +7,7 @@
 # ===-----------------------------------------------------------------------===#
 """Brings `stablehlo.dot_general` to matmuls with at most one batch dimension, which Braid hands to BLAS or cuBLASLt.
 
-Transposes of operands become part of the product. Products of 16-bit floats are
+Transposes of operands become part of the matmul. Matmuls of 16-bit floats are
 summed in f32 and rounded once, as XLA does.
 """
 
@@ -18,7 +18,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 
 def rewrite(op):
-    """Rewrites a product. Gives whether it was one."""
+    """Rewrites a matmul. Gives whether it was one."""
     if op.name not in ("stablehlo.dot_general", "stablehlo.convolution"):
         return False
     with ir.InsertionPoint(op), op.location:
@@ -38,7 +38,7 @@ def _wide_type(type, shape):
 
 
 def _wide(op, operands=None, shape=None, numbers=None):
-    """The product of `op`, of other operands, with sums of f32."""
+    """The matmul of `op`, of other operands, with sums of f32."""
     type = op.results[0].type
     attributes = {name: op.attributes[name] for name in op.attributes}
     if numbers is not None:
@@ -49,7 +49,7 @@ def _wide(op, operands=None, shape=None, numbers=None):
 
 
 class _Operand:
-    """One side of a product: its batch, contracted and free dimensions."""
+    """One side of a matmul: its batch, contracted and free dimensions."""
 
     def __init__(self, value, batch, contracted):
         self.value = value
@@ -120,8 +120,8 @@ def _dot(op):
         joined = shape
     numbers = stablehlo.DotDimensionNumbers.get(left.batch, right.batch, left.contracted,
                                                 right.contracted)
-    product = _wide(op, [left.value, right.value], joined, numbers)
+    matmul = _wide(op, [left.value, right.value], joined, numbers)
     if joined == shape:
-        return product
-    element = ir.RankedTensorType(product.type).element_type
-    return stablehlo.reshape(ir.RankedTensorType.get(shape, element), product)
+        return matmul
+    element = ir.RankedTensorType(matmul.type).element_type
+    return stablehlo.reshape(ir.RankedTensorType.get(shape, element), matmul)
