@@ -3,14 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass that DeepCompile calls for each graph of forward and of backward."""
 
-import importlib
-import importlib.metadata
 import logging
-import re
 
 from .. import _deepcompile_ops, _torch_ops, fx
 from .._compiled_graphs import watching
-from ..errors import BraidError
+from .._packages import find_function, find_untested_version
 
 #: The version of DeepSpeed whose ops and passes this knows.
 TESTED = "0.19"
@@ -70,19 +67,10 @@ def register(name="braid", **options):
     braid.schedule.ScheduleError
         An unknown option, or an invalid value of one.
     """
-    try:
-        version = importlib.metadata.version("deepspeed")
-    except importlib.metadata.PackageNotFoundError:
-        raise BraidError(f"found no package deepspeed, expected DeepSpeed {TESTED} (pip install deepspeed)") from None
-    if not re.match(rf"{re.escape(TESTED)}(\.|$)", version):
+    version = find_untested_version("deepspeed", "DeepSpeed", TESTED)
+    if version is not None:
         _log.warning("Braid knows the ops of DeepSpeed %s, not of %s", TESTED, version)
-    where = "deepspeed.compile.backend"
-    try:
-        add = importlib.import_module(where).register_compile_pass
-    except ImportError as error:
-        raise BraidError(f"found no module {where} ({error}), expected DeepSpeed {TESTED}, which has it") from error
-    except AttributeError:
-        raise BraidError(f"found no register_compile_pass in {where}, expected that of DeepSpeed {TESTED}") from None
+    add = find_function("deepspeed.compile.backend", "register_compile_pass", f"DeepSpeed {TESTED}")
     overlap = Overlap(**options)
     add(name, overlap)
     return overlap

@@ -52,6 +52,8 @@ class Candidates:
     def __init__(self, graph, costs, is_forced):
         """`is_forced`: also on CPUs, small ones, and where nobody has measured copy engines."""
         self.graph = graph
+        #: The `braid.schedule.Graph` with all collectives in the program's lanes.
+        self.as_it_came = None
         self._costs = None if is_forced else costs
         self._devices = {"cuda", "cpu"} if is_forced else _DEVICES
         self._least_bytes = 0 if is_forced else _LEAST_BYTES

@@ -163,8 +163,8 @@ def _measure(called):
 
     result = dict.fromkeys(called)
     for signatures in _split(called):
-        runs = {signature: run for signature in signatures if (run := _prepare(torch, *called[signature])) is not None}
-        result.update(_time(torch, runs))
+        # The operands end with the call.
+        result.update(_time(torch, {signature: _prepare(torch, *called[signature]) for signature in signatures}))
     return result
 
 
@@ -216,7 +216,8 @@ def _get_bytes(value):
 
 
 def _time(torch, runs):
-    """Nanoseconds by signature of `runs`, which run in turn."""
+    """Nanoseconds by signature of `runs`, which run in turn, but for those that are None."""
+    runs = {signature: run for signature, run in runs.items() if run is not None}
     if not runs:
         return {}
     with torch.no_grad():

@@ -163,11 +163,10 @@ class Overlap(_torch.OverlapPass):
         agreement = self.make_agreement(free, collectives)
         try:
             costs = Costs(self, graph)
-            as_it_came = graph.build(costs.get(), self.keeps_order())
             candidates = self._choose_lanes(graph, costs, agreement)
             order = self.find_order(graph.build(costs.get(), self.keeps_order()), agreement)
             if candidates:
-                self.before = self.simulate_program(as_it_came)
+                self.before = self.simulate_program(candidates.as_it_came)
         except Exception as error:
             if agreement is None:
                 raise
@@ -195,10 +194,12 @@ class Overlap(_torch.OverlapPass):
         candidates = lanes.Candidates(graph, costs, is_forced=bool(wanted))
         if not candidates.kinds:
             return None
-        makespans = []
+        graphs = []
         for choice in ({}, *lanes.CHOICES):
             candidates.assign(choice)
-            makespans.append(self.estimate_best(graph.build(costs.get(), self.keeps_order())))
+            graphs.append(graph.build(costs.get(), self.keeps_order()))
+        candidates.as_it_came = graphs[0]
+        makespans = [self.estimate_best(built) for built in graphs]
         best = min(range(len(makespans)), key=makespans.__getitem__)
         if best == 0 or makespans[best] > makespans[0] * (1 - self.options["min_gain"]):
             best = 1 if wanted else 0

@@ -4,11 +4,9 @@
 """What of torchtitan this adapter calls, and which of it a version lacks."""
 
 import importlib
-import importlib.metadata
 import logging
-import re
 
-from ..errors import BraidError
+from .._packages import find_function, find_untested_version
 
 #: The version of torchtitan that this was tested with.
 TESTED = "0.3"
@@ -20,13 +18,7 @@ _log = logging.getLogger("braid.torchtitan")
 
 def find(module, name):
     """The function `name` of a module of torchtitan's graph trainer. Raises `BraidError` where there is none."""
-    where = f"{_TRAINER}.{module}"
-    try:
-        return getattr(importlib.import_module(where), name)
-    except ImportError as error:
-        raise BraidError(f"found no module {where} ({error}), expected torchtitan {TESTED}, which has it") from error
-    except AttributeError:
-        raise BraidError(f"found no {name} in {where}, expected that of torchtitan {TESTED}") from None
+    return find_function(f"{_TRAINER}.{module}", name, f"torchtitan {TESTED}")
 
 
 def replace(module, name, function):
@@ -36,9 +28,6 @@ def replace(module, name, function):
 
 def check_version():
     """Warns of a version of torchtitan that this was not tested with. Raises `BraidError` without torchtitan."""
-    try:
-        version = importlib.metadata.version("torchtitan")
-    except importlib.metadata.PackageNotFoundError:
-        raise BraidError(f"found no package torchtitan, expected torchtitan {TESTED} (pip install torchtitan)") from None
-    if not re.match(rf"{re.escape(TESTED)}(\.|$)", version):
+    version = find_untested_version("torchtitan", "torchtitan", TESTED)
+    if version is not None:
         _log.warning("Braid was never tested with torchtitan %s, only with %s", version, TESTED)
