@@ -20,6 +20,23 @@
 
 #include "braid/Dialect/Library/IR/LibraryDialect.h.inc"
 
+namespace braid::library {
+
+/// The sizes of attention.
+struct AttentionShape {
+  int64_t batch = 0;
+  int64_t heads = 0, keyHeads = 0;   ///< Of queries; of keys and values.
+  int64_t queries = 0, keys = 0;     ///< In a sequence.
+  int64_t depth = 0, valueDepth = 0; ///< Of queries and keys; of values.
+  bool causal = false;
+  int64_t window = 0; ///< Keys that a query reads at most; 0: all.
+
+  /// The pairs of a query and a key that the query reads, in one head.
+  int64_t countPairs() const;
+};
+
+} // namespace braid::library
+
 #define GET_OP_CLASSES
 #include "braid/Dialect/Library/IR/LibraryOps.h.inc"
 

@@ -1,4 +1,4 @@
-//===- LibraryOps.td - Calls of library routines -----------*- tablegen -*-===//
+//===- LibraryOps.td - The ops of the dialect -----------------*- tablegen -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,32 +9,10 @@
 #ifndef BRAID_DIALECT_LIBRARY_IR_LIBRARYOPS_TD
 #define BRAID_DIALECT_LIBRARY_IR_LIBRARYOPS_TD
 
-include "braid/Dialect/Comm/IR/CommCostInterface.td"
-include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.td"
-include "mlir/IR/DialectBase.td"
-include "mlir/IR/OpBase.td"
-include "mlir/Interfaces/DestinationStyleOpInterface.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
+include "braid/Dialect/Library/IR/AttentionOps.td"
+include "braid/Dialect/Library/IR/LibraryBase.td"
 
-def Library_Dialect : Dialect {
-  let name = "library";
-  let cppNamespace = "::braid::library";
-  let summary = "Fourier transforms and LAPACK's routines";
-  let description = [{
-    What a compiler leaves to libraries of the host, on batches of arrays. A GPU has no such
-    libraries: the lowering for one refuses a call with its place.
-  }];
-}
-
-def Library_Data : AnyTypeOf<[AnyRankedTensor, AnyMemRef], "ranked tensor or memref">;
-
-def Library_CallOp : Op<Library_Dialect, "call", [
-    AttrSizedOperandSegments, DestinationStyleOpInterface,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-    DeclareOpInterfaceMethods<Comm_CostOpInterface, ["getWork"]>,
-    DeclareOpInterfaceMethods<BufferizableOpInterface, [
-        "bufferizesToMemoryRead", "bufferizesToMemoryWrite", "getAliasingValues",
-        "bufferize"]>]> {
+def Library_CallOp : Library_Op<"call"> {
   let summary = "runs a routine of a library";
   let description = [{
     `routine`, its inputs, its outputs and its flags are a row of the table in
@@ -72,12 +50,10 @@ def Library_CallOp : Op<Library_Dialect, "call", [
   let arguments = (ins StrAttr:$routine, DefaultValuedAttr<StrAttr, "\"\"">:$flags,
                        DefaultValuedAttr<I64Attr, "0">:$dimensions,
                        Variadic<Library_Data>:$inputs, Variadic<Library_Data>:$outputs);
-  let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     $routine (`ins` `(` $inputs^ `:` type($inputs) `)`)? `outs` `(` $outputs `:` type($outputs) `)`
     attr-dict (`->` type($results)^)?
   }];
-  let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// The number of the routine in the runtime's ABI (braid_rt_routine).
     int32_t getRoutineNumber();

@@ -1,0 +1,46 @@
+//===- LibraryBase.td - The dialect of library calls -------*- tablegen -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_DIALECT_LIBRARY_IR_LIBRARYBASE_TD
+#define BRAID_DIALECT_LIBRARY_IR_LIBRARYBASE_TD
+
+include "braid/Dialect/Comm/IR/CommCostInterface.td"
+include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.td"
+include "mlir/IR/DialectBase.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Library_Dialect : Dialect {
+  let name = "library";
+  let cppNamespace = "::braid::library";
+  let summary = "Attention, Fourier transforms and LAPACK's routines";
+  let description = [{
+    What a compiler leaves to libraries. Attention has a library on GPUs; hosts and GPUs without
+    the library compute products, sums and elementwise ops instead
+    (`library-decompose-attention`). Fourier transforms and LAPACK's routines, on batches of
+    arrays, have libraries on hosts alone: the lowering for a GPU refuses such a call with its
+    place.
+  }];
+}
+
+def Library_Data : AnyTypeOf<[AnyRankedTensor, AnyMemRef], "ranked tensor or memref">;
+
+/// An op that writes its outputs and returns them, if they are tensors.
+class Library_Op<string mnemonic> : Op<Library_Dialect, mnemonic, [
+    AttrSizedOperandSegments, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<Comm_CostOpInterface, ["getWork"]>,
+    DeclareOpInterfaceMethods<BufferizableOpInterface, [
+        "bufferizesToMemoryRead", "bufferizesToMemoryWrite", "getAliasingValues",
+        "bufferize"]>]> {
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let hasVerifier = 1;
+}
+
+#endif // BRAID_DIALECT_LIBRARY_IR_LIBRARYBASE_TD
