@@ -9,6 +9,7 @@
 #ifndef BRAID_RT_BRAID_RT_H
 #define BRAID_RT_BRAID_RT_H
 
+#include "braid-rt/Attention.h"
 #include "braid-rt/Blas.h"
 #include "braid-rt/Collectives.h"
 #include "braid-rt/Device.h"

@@ -8,6 +8,7 @@
 
 #include "braid/Interpreter/Interpreter.h"
 
+#include "braid/Dialect/Library/Transforms/DecomposeAttention.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -30,6 +31,18 @@ static bool isExpanded(Operation *op) {
   return isa<tensor::PadOp, tensor::ConcatOp>(op) ||
          (isa_and_present<math::MathDialect>(op->getDialect()) &&
           llvm::is_contained(expandedMath, op->getName().stripDialect()));
+}
+
+/// Replaces attention in `module` by products and sums.
+static void decomposeAttention(ModuleOp module) {
+  SmallVector<Operation *> ops;
+  module->walk([&](Operation *op) {
+    if (library::isAttention(op))
+      ops.push_back(op);
+  });
+  IRRewriter rewriter(module->getContext());
+  for (Operation *op : ops)
+    library::decomposeAttention(rewriter, op);
 }
 
 /// Replaces the ops of `module` that `isExpanded` and nothing else.
@@ -55,15 +68,19 @@ static LogicalResult expandOps(ModuleOp module) {
 
 FailureOr<OwningOpRef<ModuleOp>> braid::prepareForInterpreter(ModuleOp module) {
   bool hasAffine = false, hasComplex = false, hasExpanded = false;
+  bool hasAttention = false;
   module->walk([&](Operation *op) {
     hasAffine |= op->getName().getDialectNamespace() == "affine";
     hasComplex |= isa_and_present<complex::ComplexDialect>(op->getDialect());
     hasExpanded |= isExpanded(op);
+    hasAttention |= library::isAttention(op);
   });
   OwningOpRef<ModuleOp> prepared;
-  if (!hasAffine && !hasComplex && !hasExpanded)
+  if (!hasAffine && !hasComplex && !hasExpanded && !hasAttention)
     return prepared;
   prepared = module.clone();
+  if (hasAttention)
+    decomposeAttention(*prepared);
   if (failed(expandOps(*prepared)))
     return failure();
   PassManager pm(module->getContext());

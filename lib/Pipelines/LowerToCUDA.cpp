@@ -36,6 +36,12 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   pm.addPass(createHashSchedulePass());
   // Tensors to buffers.
   pm.addNestedPass<func::FuncOp>(comm::createCommInlineComputePass());
+  DecomposeAttentionPassOptions attentionOptions;
+  attentionOptions.target = KernelTarget::CUDA;
+  attentionOptions.attention = options.attention;
+  attentionOptions.chip = options.chip;
+  pm.addNestedPass<func::FuncOp>(
+      createDecomposeAttentionPass(attentionOptions));
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createFoldSplatsPass());
   pm.addPass(comm::createCommBufferizePass());

@@ -36,6 +36,12 @@ void braid::buildPreparePipeline(OpPassManager &pm,
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   if (options.target == KernelTarget::CUDA)
     pm.addNestedPass<func::FuncOp>(comm::createCommLegalizeForNCCLPass());
+  DecomposeAttentionPassOptions attentionOptions;
+  attentionOptions.target = options.target;
+  attentionOptions.attention = options.attention;
+  attentionOptions.chip = options.chip;
+  pm.addNestedPass<func::FuncOp>(
+      createDecomposeAttentionPass(attentionOptions));
   MarkOverwritingMatmulsPassOptions markOptions;
   markOptions.target = options.target;
   pm.addNestedPass<func::FuncOp>(createMarkOverwritingMatmulsPass(markOptions));
@@ -128,6 +134,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   pm.addPass(createHashSchedulePass());
   // Tensors to buffers.
   pm.addNestedPass<func::FuncOp>(comm::createCommInlineComputePass());
+  pm.addNestedPass<func::FuncOp>(createDecomposeAttentionPass());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(comm::createCommBufferizePass());
   pm.addPass(createSeparateEntriesPass());

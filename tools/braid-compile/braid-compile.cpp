@@ -91,6 +91,10 @@ cl::opt<std::string> chip("chip",
                           cl::desc("The GPU to compile for (--target=cuda)"),
                           cl::value_desc("sm_90"), cl::init("sm_90"),
                           cl::cat(cudaCategory));
+cl::opt<braid::AttentionLowering> attention(
+    "attention", cl::desc("What computes attention on a GPU (--target=cuda)"),
+    braid::getAttentionLoweringValues(),
+    cl::init(braid::AttentionLowering::Library), cl::cat(cudaCategory));
 cl::opt<std::string> features(
     "features",
     cl::desc("The version of PTX (--target=cuda; default: the chip's)"),
@@ -149,6 +153,8 @@ LogicalResult buildPipeline(PassManager &pm) {
   braid::PrepareOptions prepareOptions;
   prepareOptions.target =
       target == "cuda" ? braid::KernelTarget::CUDA : braid::KernelTarget::Host;
+  prepareOptions.attention = attention;
+  prepareOptions.chip = chip;
   addVerification(pm);
   braid::buildPreparePipeline(pm, prepareOptions);
   std::string message;
@@ -168,6 +174,7 @@ LogicalResult buildPipeline(PassManager &pm) {
   }
   braid::LowerToCUDAOptions options;
   options.chip = chip;
+  options.attention = attention;
   if (!features.empty())
     options.features = features;
   options.toolkit = cudaPath;

@@ -125,6 +125,61 @@ def FuseEpiloguesPass : Pass<"braid-fuse-epilogues", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def DecomposeAttentionPass
+    : Pass<"braid-decompose-attention", "::mlir::func::FuncOp"> {
+  let summary = "Replace attention by products, sums and elementwise ops";
+  let description = [{
+    `library.attention` and `library.attention_backward` become ops of `linalg` that
+    compute the same and round where the op rounds: for hosts, which have no library
+    for attention, with `attention=decompose`, and for ops that cuDNN does not support
+    on `chip`. A warning names the first op of each kind that cuDNN does not support.
+
+    Queries of all heads that read the same keys are the rows of one matrix, so keys
+    and values are not repeated. The scores of all pairs of a query and a key are in
+    memory, which a library avoids. What is recorded of reordered sums remains on the
+    products.
+
+    Before:
+
+    ```mlir
+    %out, %lse = library.attention ins(%q, %k, %v : ...) outs(%o, %l : ...) {scale = 1.0 : f32}
+                 -> tensor<1x64x4x8xf32>, tensor<1x4x64xf32>
+    ```
+
+    After (shapes and the conversions between layouts are left out):
+
+    ```mlir
+    %products = linalg.batch_matmul ... ins(%q, %k) outs(%zeros)
+    %scores = linalg.generic ... ins(%products)
+    %most = linalg.generic ... ins(%scores)
+    %powers = linalg.generic ... ins(%scores, %most)
+    %sums = linalg.generic ... ins(%powers)
+    %weights = linalg.generic ... ins(%powers, %sums)
+    %out = linalg.batch_matmul ins(%weights, %v) outs(%zeros)
+    %lse = linalg.generic ... ins(%most, %sums)
+    ```
+
+    The remark `decomposed-attention` counts the ops.
+  }];
+  let options = [
+    Option<"target", "target", "::braid::KernelTarget",
+           /*default=*/"::braid::KernelTarget::Host",
+           "The target, whose library may compute attention: host or cuda",
+           "::braid::getKernelTargetValues()">,
+    Option<"attention", "attention", "::braid::AttentionLowering",
+           /*default=*/"::braid::AttentionLowering::Library",
+           "What computes attention on a GPU: library or decompose",
+           "::braid::getAttentionLoweringValues()">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90\"",
+           "The GPU to compile for">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def ConvertLinalgToBraidRTPass
     : Pass<"convert-linalg-to-braid-rt", "::mlir::ModuleOp"> {
   let summary = "Convert matmuls and library routines on buffers to calls";
@@ -137,6 +192,9 @@ def ConvertLinalgToBraidRTPass
     vectorize it.
 
     `library.call` becomes a call of `braid_rt_call_routine`; for `cuda` it is an error.
+    `library.attention` and `library.attention_backward` become calls of
+    `braid_rt_attention` and `braid_rt_attention_backward` for `cuda`; for the host they
+    are errors, because `braid-decompose-attention` leaves none.
 
     Before:
 

@@ -22,6 +22,13 @@ struct PrepareOptions : public mlir::PassPipelineOptions<PrepareOptions> {
       *this, "target",
       llvm::cl::desc("The target of the program: host or cuda"),
       llvm::cl::init(KernelTarget::Host), getKernelTargetValues()};
+  Option<AttentionLowering> attention{
+      *this, "attention",
+      llvm::cl::desc("What computes attention on a GPU: library or decompose"),
+      llvm::cl::init(AttentionLowering::Library), getAttentionLoweringValues()};
+  Option<std::string> chip{*this, "chip",
+                           llvm::cl::desc("The GPU to compile for"),
+                           llvm::cl::init("sm_90")};
 };
 
 /// Prepares a program on tensors for scheduling: inlining, clean-up and fusion
@@ -173,8 +180,13 @@ struct LowerKernelsOptions
 void buildLowerKernelsPipeline(mlir::OpPassManager &pm,
                                const LowerKernelsOptions &options = {});
 
-/// Options of `braid-lower-to-cuda`: those of `braid-lower-kernels`.
-struct LowerToCUDAOptions : public LowerKernelsOptions {};
+/// Options of `braid-lower-to-cuda`: those of `braid-lower-kernels`, and more.
+struct LowerToCUDAOptions : public LowerKernelsOptions {
+  Option<AttentionLowering> attention{
+      *this, "attention",
+      llvm::cl::desc("What computes attention on a GPU: library or decompose"),
+      llvm::cl::init(AttentionLowering::Library), getAttentionLoweringValues()};
+};
 
 /// Lowers a scheduled program on tensors to the LLVM dialect for the host, with
 /// kernels for a GPU as data, calls of the runtime and a table of entry points

@@ -6,10 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AttentionCalls.h"
 #include "MatmulCalls.h"
 #include "RoutineCalls.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
+#include "braid/Dialect/Library/Transforms/DecomposeAttention.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -76,6 +78,14 @@ LogicalResult refuseOnDevice(library::CallOp op) {
                              "host";
 }
 
+/// Replaces attention by a call of the GPU's library.
+LogicalResult convertAttention(Operation *op, bool isCUDA) {
+  if (isCUDA)
+    return convertAttentionToCall(op);
+  return op->emitOpError() << "has no library on the host, expected "
+                              "braid-decompose-attention before";
+}
+
 struct ConvertLinalgToBraidRTPass
     : public braid::StructuralPass<braid::impl::ConvertLinalgToBraidRTPassBase<
           ConvertLinalgToBraidRTPass>> {
@@ -95,6 +105,14 @@ struct ConvertLinalgToBraidRTPass
     getOperation().walk([&](library::CallOp op) { routines.push_back(op); });
     for (library::CallOp op : routines)
       if (failed(isCUDA ? refuseOnDevice(op) : convertToCall(op)))
+        result = failure();
+    SmallVector<Operation *> attentions;
+    getOperation().walk([&](Operation *op) {
+      if (library::isAttention(op))
+        attentions.push_back(op);
+    });
+    for (Operation *op : attentions)
+      if (failed(convertAttention(op, isCUDA)))
         result = failure();
     for (auto &[op, match] : matmuls) {
       bool isCall = useLibrary && hasContiguousRows(op);

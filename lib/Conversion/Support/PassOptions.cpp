@@ -15,3 +15,10 @@ llvm::cl::ValuesClass braid::getKernelTargetValues() {
       clEnumValN(KernelTarget::Host, "host", "the host's processors"),
       clEnumValN(KernelTarget::CUDA, "cuda", "NVIDIA GPUs"));
 }
+
+llvm::cl::ValuesClass braid::getAttentionLoweringValues() {
+  return llvm::cl::values(clEnumValN(AttentionLowering::Library, "library",
+                                     "cuDNN, where it supports the op"),
+                          clEnumValN(AttentionLowering::Decompose, "decompose",
+                                     "products, sums and elementwise ops"));
+}

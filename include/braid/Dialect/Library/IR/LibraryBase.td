@@ -23,7 +23,7 @@ def Library_Dialect : Dialect {
   let description = [{
     What a compiler leaves to libraries. Attention has a library on GPUs; hosts and GPUs without
     the library compute products, sums and elementwise ops instead
-    (`library-decompose-attention`). Fourier transforms and LAPACK's routines, on batches of
+    (`braid-decompose-attention`). Fourier transforms and LAPACK's routines, on batches of
     arrays, have libraries on hosts alone: the lowering for a GPU refuses such a call with its
     place.
   }];
