@@ -9,6 +9,7 @@
 #include "CUDA/CudaEngine.h"
 #include "Base/Bytes.h"
 #include "Base/Error.h"
+#include "CUDA/API/Cudnn.h"
 #include "CUDA/API/Cupti.h"
 #include "Engine/EngineOptions.h"
 #include "Operations/Messages.h"
@@ -39,8 +40,9 @@ extern "C" const EngineDescriptor braid_rt_engine = {engineInterfaceVersion,
 /// Checks the options, and the libraries that a user names, before anything is
 /// loaded.
 static LaneOptions readLaneOptions(const Environment &environment) {
-  for (const LibrarySpec *spec : {&driverSpec(), &blasSpec(),
-                                  &nccl::librarySpec(), &cupti::librarySpec()})
+  for (const LibrarySpec *spec :
+       {&driverSpec(), &blasSpec(), &cudnn::librarySpec(), &nccl::librarySpec(),
+        &cupti::librarySpec()})
     checkNamedLibrary(*spec);
   LaneOptions lanes(environment);
   std::vector<std::string> known = DeviceOptions::names();

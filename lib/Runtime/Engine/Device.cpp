@@ -8,6 +8,7 @@
 
 #include "Engine/Device.h"
 #include "Base/Error.h"
+#include "Engine/Attention.h"
 #include "Engine/Memory.h"
 #include "Engine/Routine.h"
 
@@ -51,6 +52,12 @@ void Device::callRoutine(const RoutineCall &call) {
   throw Error(std::string(call.name()) +
               ": only libraries of the host have this routine, but the program "
               "runs on a device");
+}
+
+void Device::attend(const Attention &attention) {
+  throw Error(attention.describe() +
+              ": only a GPU has a library for attention, but the program runs "
+              "on the host");
 }
 
 /// Fails a call of a program for a device. Programs for the host make no such

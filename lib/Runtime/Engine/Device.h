@@ -21,6 +21,7 @@
 namespace braid::rt {
 
 class MemoryPool;
+struct Attention;
 struct RoutineCall;
 
 /// `batch` matmuls C = A B + beta C of row-major matrices: A is m x k, B k x
@@ -134,6 +135,10 @@ public:
 
   /// Runs a routine of a library. The default refuses: only the host has any.
   virtual void callRoutine(const RoutineCall &call);
+
+  /// Computes attention or its gradients. The default refuses: only a GPU has a
+  /// library for them.
+  virtual void attend(const Attention &attention);
 
   // The functions of braid-rt/Device.h.
   virtual void *arena(int64_t bytes);

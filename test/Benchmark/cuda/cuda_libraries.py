@@ -9,6 +9,7 @@ import os
 PATTERNS = {
     "BRAID_NCCL_LIBRARY": "libnccl.so.*",
     "BRAID_CUBLASLT_LIBRARY": "libcublasLt.so.*",
+    "BRAID_CUDNN_LIBRARY": "libcudnn.so.*",
     "BRAID_CUPTI_LIBRARY": "libcupti.so.*",
 }
 

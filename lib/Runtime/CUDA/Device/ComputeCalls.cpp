@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Device/ComputeCalls.h"
+#include "CUDA/Device/Attentions.h"
 #include "CUDA/Device/Matmuls.h"
 #include "CUDA/Device/Memory.h"
 #include "CUDA/Device/Modules.h"
@@ -17,7 +18,7 @@ using namespace braid::rt;
 using namespace braid::rt::cuda;
 
 namespace {
-enum class Kind : uint64_t { Launch, Matmul, Copy, Write };
+enum class Kind : uint64_t { Launch, Matmul, Attention, Copy, Write };
 } // namespace
 
 template <typename T> static uint64_t toWord(const T &value) {
@@ -135,6 +136,41 @@ static void makeMatmul(Matmuls &matmuls, const uint64_t *words) {
 }
 
 //===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// Visits every field: the padding of the structs has no defined value.
+template <typename AttentionLike, typename Visit>
+static void forEachFieldOf(AttentionLike &attention, Visit visit) {
+  visit(attention.isBackward);
+  visit(attention.options.scale);
+  visit(attention.options.window);
+  visit(attention.options.causal);
+  visit(attention.options.reserved);
+  for (auto &operand : attention.operands) {
+    visit(operand.data);
+    visit(operand.dtype);
+    for (auto &size : operand.sizes)
+      visit(size);
+    for (auto &stride : operand.strides)
+      visit(stride);
+  }
+}
+
+void braid::rt::cuda::encodeAttention(CallWords &words,
+                                      const Attention &attention) {
+  begin(words, Kind::Attention);
+  forEachFieldOf(attention,
+                 [&](const auto &field) { words.push_back(toWord(field)); });
+}
+
+static void makeAttention(Attentions &attentions, const uint64_t *words) {
+  Attention attention;
+  forEachFieldOf(attention, [&](auto &field) { fromWord(*words++, field); });
+  attentions.attend(attention);
+}
+
+//===----------------------------------------------------------------------===//
 // Copies and writes
 //===----------------------------------------------------------------------===//
 
@@ -160,6 +196,8 @@ void braid::rt::cuda::makeCall(const CallTargets &targets,
     return makeLaunch(targets.modules, words);
   case Kind::Matmul:
     return makeMatmul(targets.matmuls, words);
+  case Kind::Attention:
+    return makeAttention(targets.attentions, words);
   case Kind::Copy:
     return targets.memory.copy(readWord<DevicePointer>(words),
                                readWord<DevicePointer>(words + 1),

@@ -10,6 +10,7 @@
 #define BRAID_RUNTIME_CUDA_DEVICE_COMPUTECALLS_H
 
 #include "CUDA/API/Driver.h"
+#include "Engine/Attention.h"
 #include "Engine/Device.h"
 
 #include <cstdint>
@@ -17,6 +18,7 @@
 
 namespace braid::rt::cuda {
 
+class Attentions;
 class DeviceMemory;
 class Modules;
 class Matmuls;
@@ -33,6 +35,7 @@ void encodeLaunch(CallWords &words, const braid_rt_kernel &kernel,
                   const std::vector<size_t> &sizes);
 void encodeMatmul(CallWords &words, const Matmul &matmul, const void *a,
                   const void *b, void *c);
+void encodeAttention(CallWords &words, const Attention &attention);
 void encodeCopy(CallWords &words, DevicePointer destination,
                 DevicePointer source, int64_t bytes);
 void encodeWrite(CallWords &words, DevicePointer device, const void *host,
@@ -42,6 +45,7 @@ void encodeWrite(CallWords &words, DevicePointer device, const void *host,
 struct CallTargets {
   Modules &modules;
   Matmuls &matmuls;
+  Attentions &attentions;
   DeviceMemory &memory;
 };
 

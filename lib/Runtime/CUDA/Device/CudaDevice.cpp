@@ -8,6 +8,7 @@
 
 #include "CUDA/Device/CudaDevice.h"
 #include "Base/Error.h"
+#include "CUDA/Device/Attentions.h"
 #include "CUDA/Device/BufferPool.h"
 #include "CUDA/Device/ComputeGraphs.h"
 #include "CUDA/Device/Graphs.h"
@@ -39,12 +40,13 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
       buffers(std::make_unique<BufferPool>(gpuState, *deviceMemory)),
       modules(std::make_unique<Modules>(gpuState, *deviceMemory)),
       matmuls(std::make_unique<Matmuls>(blas, gpuState, *deviceMemory)),
+      attentions(std::make_unique<Attentions>(gpuState, *deviceMemory)),
       graphs(std::make_unique<Graphs>(gpuState)),
       held(std::make_unique<HeldMultiprocessors>(gpuState, *deviceMemory)) {
   // Whole graphs contain the calls, and traces measure each call.
   if (options.computeGraphs && !options.graphs && !gpuState.timeline)
     computeGraphs = std::make_unique<ComputeGraphs>(
-        gpuState, CallTargets{*modules, *matmuls, *deviceMemory},
+        gpuState, CallTargets{*modules, *matmuls, *attentions, *deviceMemory},
         options.computeGraphs);
   try {
     for (Event *event : {&invocation.begun, &invocation.ended})
@@ -69,6 +71,7 @@ CudaDevice::~CudaDevice() {
   graphs.reset();
   computeGraphs.reset();
   buffers.reset();
+  attentions.reset();
   matmuls.reset();
   modules.reset();
   try {
@@ -340,6 +343,13 @@ void CudaDevice::multiply(const Matmul &matmul, const void *a, const void *b,
     return;
   traced({BRAID_RT_EVENT_KERNEL, nameMatmul(matmul)},
          [&]() { matmuls->multiply(matmul, a, b, c); });
+}
+
+void CudaDevice::attend(const Attention &attention) {
+  if (waits([&]() { encodeAttention(call, attention); }))
+    return;
+  traced({BRAID_RT_EVENT_KERNEL, attention.describe()},
+         [&]() { attentions->attend(attention); });
 }
 
 void CudaDevice::copy(void *destination, const void *source, int64_t bytes) {

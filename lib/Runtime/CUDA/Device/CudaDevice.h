@@ -20,6 +20,7 @@
 namespace braid::rt {
 
 namespace cuda {
+class Attentions;
 class BufferPool;
 class ComputeGraphs;
 class DeviceMemory;
@@ -65,6 +66,7 @@ public:
   void *computeStream() override;
   void multiply(const Matmul &matmul, const void *a, const void *b,
                 void *c) override;
+  void attend(const Attention &attention) override;
   void *arena(int64_t bytes) override;
   void *allocateBuffer(int64_t bytes) override;
   void freeBuffer(void *buffer) override;
@@ -104,6 +106,7 @@ private:
   std::unique_ptr<cuda::BufferPool> buffers;
   std::unique_ptr<cuda::Modules> modules;
   std::unique_ptr<cuda::Matmuls> matmuls;
+  std::unique_ptr<cuda::Attentions> attentions;
   std::unique_ptr<cuda::Graphs> graphs;
   std::unique_ptr<cuda::HeldMultiprocessors> held;
   std::unique_ptr<cuda::ComputeGraphs> computeGraphs; ///< Null: none.

@@ -1,0 +1,117 @@
+//===- AttentionGraph.h - Attention as a graph of cuDNN ---------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CUDA_DEVICE_ATTENTIONGRAPH_H
+#define BRAID_RUNTIME_CUDA_DEVICE_ATTENTIONGRAPH_H
+
+#include "CUDA/API/Cudnn.h"
+#include "Engine/Attention.h"
+
+#include <list>
+#include <vector>
+
+namespace braid::rt::cuda {
+
+/// Attention or its gradients as the operations of which cuDNN knows that they
+/// are attention: which operations there are, and their order, decide whether
+/// the library has one kernel for all.
+class AttentionGraph {
+public:
+  /// Operands have to be aligned to as many bytes.
+  static constexpr int64_t alignment = 16;
+
+  /// Throws an Error if an operand has a type that the library does not have.
+  AttentionGraph(const cudnn::Cudnn &cudnn, cudnn::Handle handle,
+                 const Attention &attention);
+  ~AttentionGraph();
+  AttentionGraph(const AttentionGraph &) = delete;
+  AttentionGraph &operator=(const AttentionGraph &) = delete;
+
+  /// The graph of operations, finalized.
+  cudnn::Descriptor descriptor() const { return graph; }
+
+  /// What a run of the graph reads and writes: operands by their roles, and
+  /// scalars, which are values on the host. `rowSums` is memory for
+  /// rowSumBytes.
+  void bind(const Attention &attention, void *rowSums,
+            std::vector<int64_t> &ids, std::vector<void *> &pointers) const;
+
+  /// The bytes that gradients need between two operations of the graph.
+  int64_t rowSumBytes() const { return sumBytes; }
+
+private:
+  using Sizes = std::array<int64_t, 4>;
+  struct Tensor {
+    cudnn::Descriptor descriptor;
+    Sizes sizes, strides;
+  };
+
+  void addForward();
+  void addBackward();
+
+  Tensor operand(int32_t role, bool isTransposed = false);
+  Tensor tensor(const Sizes &sizes, const Sizes &strides,
+                cudnn::ElementType type, int64_t id, bool isVirtual,
+                bool isValue = false);
+  Tensor between(const Sizes &sizes,
+                 cudnn::ElementType type = cudnn::DATA_FLOAT);
+  Tensor scalar(float value);
+
+  Tensor scores(const Tensor &queries, const Tensor &keys);
+  Tensor mask(Tensor scores);
+  Tensor keepWhere(const Tensor &scores, cudnn::PointwiseMode comparison,
+                   bool isShifted);
+  Tensor matmul(const Tensor &a, const Tensor &b, Tensor result);
+  Tensor reduce(cudnn::ReductionOperator kind, const Tensor &x, Tensor result);
+  Tensor reshape(const Tensor &x, Tensor result);
+  Tensor pointwise(cudnn::PointwiseMode mode, const Tensor &x, const Tensor *b,
+                   Tensor result, const Tensor *t = nullptr,
+                   cudnn::ElementType precision = cudnn::DATA_FLOAT,
+                   int64_t axis = -1);
+  void sumOverGroup(const Tensor &product, int32_t role);
+
+  cudnn::Descriptor create(cudnn::DescriptorType type);
+  void finalize(cudnn::Descriptor descriptor);
+  void set(cudnn::Descriptor descriptor, cudnn::AttributeName name,
+           cudnn::AttributeType type, int64_t count, const void *values);
+  template <typename Value>
+  void set(cudnn::Descriptor descriptor, cudnn::AttributeName name,
+           cudnn::AttributeType type, Value value) {
+    set(descriptor, name, type, 1, &value);
+  }
+  void set(cudnn::Descriptor descriptor, cudnn::AttributeName name,
+           const Tensor &tensor) {
+    set(descriptor, name, cudnn::TYPE_BACKEND_DESCRIPTOR, tensor.descriptor);
+  }
+  void addOperation(cudnn::Descriptor operation);
+
+  const Sizes &sizesOf(int32_t role) const;
+  Sizes scoreSizes() const;
+  Sizes rowSizes() const;
+
+  const cudnn::Cudnn &cudnn;
+  const Attention attention;
+  const bool isBackward;
+  cudnn::ElementType element;
+  std::vector<cudnn::Descriptor> all, operations;
+  cudnn::Descriptor graph = nullptr;
+  std::vector<int32_t> roles; ///< Operands of the graph.
+  struct Scalar {
+    int64_t id;
+    float value;
+  };
+  std::list<Scalar> scalars; ///< Their addresses stay.
+  Tensor scale = {};
+  int64_t sumId = 0, sumBytes = 0, nextId = firstId;
+  /// Ids of operands are their roles and 1.
+  static constexpr int64_t firstId = BRAID_RT_ATTENTION_BACKWARD_OPERANDS + 1;
+};
+
+} // namespace braid::rt::cuda
+
+#endif // BRAID_RUNTIME_CUDA_DEVICE_ATTENTIONGRAPH_H
