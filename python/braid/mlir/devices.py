@@ -7,6 +7,7 @@
 # ===-----------------------------------------------------------------------===#
 """Ranks with a GPU each, their memory, and arrays in it."""
 
+import atexit
 import ctypes as c
 import os
 import queue
@@ -17,10 +18,28 @@ import numpy as np
 
 from . import _abi
 from .arrays import aligned_copy, check, descriptor_at, is_dynamic, sizes_of
+from .device_memory import MemoryPool
 from .dlpack import CUDA, as_array, contiguous_strides, export, get_device, import_cuda
 from .dtypes import NAMES, numpy_dtype
 from .errors import ArgumentError, BraidError
 from .worlds import Outcome, World
+
+
+#: The threads of workers, with their calls.
+_CALLS = weakref.WeakKeyDictionary()
+
+#: Seconds that the end of the process waits for calls of a worker.
+END_OF_CALLS = 10
+
+
+@atexit.register
+def _end_workers():
+    """A call that goes on while the interpreter ends would use what is gone."""
+    threads = list(_CALLS.items())
+    for _, calls in threads:
+        calls.put(None)
+    for thread, _ in threads:
+        thread.join(END_OF_CALLS)
 
 
 class _Worker:
@@ -28,7 +47,9 @@ class _Worker:
 
     def __init__(self):
         self._calls = queue.SimpleQueue()
-        threading.Thread(target=self._work, args=(self._calls,), daemon=True).start()
+        thread = threading.Thread(target=self._work, args=(self._calls,), daemon=True)
+        _CALLS[thread] = self._calls
+        thread.start()
         weakref.finalize(self, self._calls.put, None).atexit = False
 
     @staticmethod
@@ -64,16 +85,32 @@ class DeviceWorld(World):
         self.worker = _Worker()
         self.worker.call(lambda: super(DeviceWorld, self).__init__(b"cuda", ranks, timeout))
         self.key = ranks, timeout
+        self.memory = MemoryPool([self.contexts[rank] for rank in range(ranks)])
+        self._finalizer.detach()
+        self._finalizer = weakref.finalize(self, self._destroy, self.worker, self.memory, self.handle)
         self._finalizer.atexit = False
+
+    @staticmethod
+    def _destroy(worker, memory, handle):
+        def destroy():
+            memory.clear()
+            _abi.runtime().braid_rt_world_destroy(handle)
+
+        worker.post(destroy)
 
     def run(self, function):
         return self.worker.call(function)
 
-    def allocate(self, rank, size):
-        """Memory of a rank's GPU."""
-        context = self.contexts[rank]
-        address = _abi.checked(_abi.runtime().braid_rt_device_alloc, context, size)
-        return _Memory(self, rank, address)
+    def place(self, frames):
+        for frame in frames:
+            self.synchronize(frame.rank)
+        for i in range(len(frames[0].slots)):
+            sizes = [frame.get_needed_bytes(i) for frame in frames]
+            memories = [None] * len(frames)
+            if any(size is not None for size in sizes):
+                memories = self.memory.allocate(self, [size or 0 for size in sizes])
+            for frame, size, memory in zip(frames, sizes, memories):
+                frame.place(self, i, None if size is None else memory)
 
     def write(self, rank, address, array):
         if array.nbytes:
@@ -92,18 +129,6 @@ class DeviceWorld(World):
         status = _driver().cuCtxSynchronize()
         if status:
             raise BraidError(f"rank {rank}: cuCtxSynchronize gives the error {status}")
-
-
-class _Memory:
-    """Memory of a GPU, freed when nothing refers to it."""
-
-    def __init__(self, world, rank, address):
-        self.address = address
-
-        def free():
-            _abi.runtime().braid_rt_device_free(world.contexts[rank], address)
-
-        weakref.finalize(self, world.worker.post, free).atexit = False
 
 
 class DeviceArray:
@@ -182,46 +207,52 @@ class DeviceFrame:
                                 "memory without gaps")
         return imported
 
-    def place(self, world):
-        """Brings all arguments to where the program reads them."""
-        world.synchronize(self.rank)
-        for i, (argument, value) in enumerate(self.slots):
-            if argument.passing == _abi.SCALAR:
-                # In the host's memory.
-                array = np.empty((), numpy_dtype(argument.dtype)) if value is None else value
-                self.keep.append(array)
-                self.pointers[i] = array.ctypes.data
-                if value is None:
-                    self.results.append((argument, array, None))
-                continue
-            memory, address, shape = self._place(world, argument, value)
-            words = descriptor_at(address, shape)
-            self.keep += [memory, words]
-            self.pointers[i] = words.ctypes.data
-            if value is None:
-                self.results.append((argument, memory, words))
+    def get_needed_bytes(self, i):
+        """The bytes of the GPU that argument or result i needs for this run; None if it needs none."""
+        argument, value = self.slots[i]
+        if argument.passing == _abi.SCALAR:
+            return None
+        if value is not None:
+            return None if self._is_in_place(argument, value) else value.nbytes
+        if is_dynamic(argument):
+            return None
+        return int(np.prod(sizes_of(argument), dtype=np.int64)) * numpy_dtype(argument.dtype).itemsize
 
-    def _place(self, world, argument, value):
-        """(what keeps the memory, its address, the sizes) of one argument."""
+    def _is_in_place(self, argument, value):
+        return not isinstance(value, np.ndarray) and (argument.direction == _abi.IN or self.donate)
+
+    def place(self, world, i, memory):
+        """Brings argument i to where the program reads it, in `memory` where it needs some."""
+        argument, value = self.slots[i]
+        if argument.passing == _abi.SCALAR:
+            # In the host's memory.
+            array = np.empty((), numpy_dtype(argument.dtype)) if value is None else value
+            self.keep.append(array)
+            self.pointers[i] = array.ctypes.data
+            if value is None:
+                self.results.append((argument, array, None))
+            return
+        address, shape = self._fill(world, argument, value, memory)
+        words = descriptor_at(address, shape)
+        self.keep += [value if memory is None else memory, words]
+        self.pointers[i] = words.ctypes.data
         if value is None:
-            if is_dynamic(argument):
-                return None, 0, [0] * argument.rank
-            shape = sizes_of(argument)
-            size = int(np.prod(shape, dtype=np.int64)) * numpy_dtype(argument.dtype).itemsize
-            memory = world.allocate(self.rank, size)
-            return memory, memory.address, shape
-        is_on_gpu = not isinstance(value, np.ndarray)
-        if is_on_gpu and (argument.direction == _abi.IN or self.donate):
-            return value, value.address, value.shape
-        if is_on_gpu:
+            self.results.append((argument, memory, words))
+
+    def _fill(self, world, argument, value, memory):
+        """The address and the sizes of one argument or result, whose memory gets the value."""
+        if value is None:
+            return (memory.address, sizes_of(argument)) if memory else (0, [0] * argument.rank)
+        if memory is None:
+            return value.address, value.shape
+        if not isinstance(value, np.ndarray):
             # The program overwrites it, so that it gets a copy.
             copy = np.empty(value.shape, value.dtype)
             world.read(self.rank, value.address, copy)
             value = copy
         self.copied_bytes += value.nbytes
-        memory = world.allocate(self.rank, value.nbytes)
         world.write(self.rank, memory.address, value)
-        return memory, memory.address, value.shape
+        return memory.address, value.shape
 
     def take_results(self, world):
         world.synchronize(self.rank)
@@ -232,7 +263,7 @@ class DeviceFrame:
                 continue
             offset = 0
             if memory is None:
-                memory = _Memory(world, self.rank, int(words[0]))
+                memory = world.memory.adopt(world, self.rank, int(words[0]))
                 offset = int(words[1] - words[0])
                 offset += int(words[2]) * numpy_dtype(argument.dtype).itemsize
             shape = [int(size) for size in words[3:3 + argument.rank]]

@@ -70,9 +70,6 @@ class _Frame:
         self.pointers[i] = words.ctypes.data
         return words
 
-    def place(self, world):
-        """Nothing to do: the program reads the host's memory."""
-
     def take_results(self, world):
         return [array if array is not None else take_result(argument, words)
                 for argument, array, words in self.results]
@@ -203,8 +200,7 @@ class Executable:
 
     def _prepare(self, frames, world):
         world.prepare(self)
-        for frame in frames:
-            frame.place(world)
+        world.place(frames)
 
 
 def _keep(*_objects):

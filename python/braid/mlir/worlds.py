@@ -56,6 +56,9 @@ class World:
             _abi.checked(runtime.braid_rt_world_prepare, self.handle, executable.program)
             self._prepared.add(executable)
 
+    def place(self, frames):
+        """Brings the arguments of the ranks to where a program reads them: the host's memory, where they are."""
+
     def run(self, function):
         """What `function`, which runs the ranks, gives. Ctrl-C ends the wait for it."""
         return _call_interruptibly(function)
@@ -90,12 +93,14 @@ class Outcome:
         self._result = self._error = None
 
     def call(self):
-        """Calls the function, in the other thread."""
+        """Calls the function, in the other thread. When this thread goes on, the other one refers to nothing."""
+        function, self._function = self._function, None
         try:
-            self._result = self._function()
+            self._result = function()
         except BaseException as error:
             self._error = error
         finally:
+            del function
             self._done.set()
 
     def take(self):
@@ -103,7 +108,8 @@ class Outcome:
         self._done.wait()
         if self._error is not None:
             raise self._error
-        return self._result
+        result, self._result = self._result, None
+        return result
 
 
 def _call_interruptibly(function):

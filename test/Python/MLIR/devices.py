@@ -99,6 +99,24 @@ class DeviceTest(Case):
         np.testing.assert_array_equal(results[0].numpy(), 2 * (numbers(0) + numbers(1)))
         self.assertEqual(self.program.copied_bytes, 2 * 64)
 
+    def get_addresses(self):
+        """Where the results of a run lie that nobody keeps."""
+        return [result._address for result in self.make_device_arrays([numbers(0)] * 2)]
+
+    def test_runs_use_the_memory_of_earlier_ones(self):
+        # Two arguments and a result have the same size.
+        self.assertLessEqual(len({self.get_addresses()[0] for _ in range(20)}), 3)
+
+    def test_memory_is_used_again_when_no_rank_needs_it(self):
+        # NCCL takes the memory of all ranks as one window.
+        first = self.make_device_arrays([numbers(1)] * 2)
+        addresses = [result._address for result in first]
+        kept = first.pop()
+        del first
+        for address, other in zip(addresses, self.get_addresses()):
+            self.assertNotEqual(address, other)
+        np.testing.assert_array_equal(kept.numpy(), 2 * numbers(1))
+
     def test_tensors_of_pytorch_are_exported_on_their_gpu(self):
         # PyTorch refuses a tensor of another GPU than the thread's current one.
         torch = types.ModuleType("torch")

@@ -1,0 +1,94 @@
+# ===- device_memory.py - Memory of GPUs that runs use again ---------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""The memory that the ranks of a world have on their GPUs for arguments and results."""
+
+import weakref
+
+from . import _abi
+from .errors import BraidError
+
+
+class Memory:
+    """Memory of a GPU. `release` is called in the world's thread when nothing refers to it."""
+
+    def __init__(self, world, address, release):
+        self.address = address
+
+        def post():
+            # The world lives as long as its memory.
+            world.worker.post(release)
+
+        weakref.finalize(self, post).atexit = False
+
+
+class _Block:
+    """Memory of one argument or result on all ranks."""
+
+    def __init__(self, sizes, addresses):
+        self.sizes, self.addresses, self.used = sizes, addresses, 0
+
+
+class MemoryPool:
+    """What all ranks have allocated alike.
+
+    NCCL maps memory of one rank into the others with a call of all ranks, which takes milliseconds. So all ranks allocate
+    the same blocks in the same order, and a block that no rank needs any more is used again, not freed.
+    """
+
+    def __init__(self, contexts):
+        self._contexts = contexts
+        self._unused = {}  # by the sizes on all ranks
+
+    def allocate(self, world, sizes):
+        """A Memory for each rank, of these bytes. Runs in the world's thread."""
+        sizes = tuple(sizes)
+        unused = self._unused.get(sizes)
+        block = unused.pop() if unused else self._make(sizes)
+        block.used = len(sizes)
+
+        def release():
+            block.used -= 1
+            if not block.used:
+                self._unused.setdefault(block.sizes, []).append(block)
+
+        return [Memory(world, address, release) for address in block.addresses]
+
+    def adopt(self, world, rank, address):
+        """A Memory of what a program has allocated on one rank."""
+        return Memory(world, address, lambda: self._free(rank, address))
+
+    def clear(self):
+        """Frees all blocks that no rank uses."""
+        unused, self._unused = self._unused, {}
+        for blocks in unused.values():
+            for block in blocks:
+                self._free_all(block.addresses)
+
+    def _make(self, sizes):
+        try:
+            return self._allocate(sizes)
+        except BraidError:
+            self.clear()
+        return self._allocate(sizes)
+
+    def _allocate(self, sizes):
+        addresses = []
+        try:
+            for context, size in zip(self._contexts, sizes):
+                addresses.append(_abi.checked(_abi.runtime().braid_rt_device_alloc, context, size))
+        except BraidError:
+            self._free_all(addresses)
+            raise
+        return _Block(sizes, addresses)
+
+    def _free_all(self, addresses):
+        for rank, address in enumerate(addresses):
+            self._free(rank, address)
+
+    def _free(self, rank, address):
+        _abi.runtime().braid_rt_device_free(self._contexts[rank], address)
