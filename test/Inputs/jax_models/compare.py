@@ -44,14 +44,7 @@ def _expect(model, style, way=None, ranks=1):
 def run(model, style, way, ranks, optimize="3"):
     """"equal", or what is wrong with the model in this style and way. `optimize`: LLVM's level in braid-compile."""
     try:
-        task, arguments = _make(model)
-        if style == "jit":
-            function, expected = steps.jit_step(task, way, ranks), _expect(model, style)
-        else:
-            # What is drawn or normalized over the batch of a rank differs from one device; all ways but TP split the
-            # batch into as many parts.
-            function = steps.shard_map_step(task, way, ranks)
-            expected = _expect(model, style, way if way == "TP" else "DP", ranks)
+        function, arguments, expected = make(model, style, way, ranks)
     except Exception as error:  # pylint: disable=broad-except
         return f"JAX: {type(error).__name__}: {error}"[:300]
     try:
@@ -61,11 +54,23 @@ def run(model, style, way, ranks, optimize="3"):
     for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected)):
         if one.shape != other.shape or one.dtype != other.dtype:
             return f"a result is {one.dtype}{one.shape}, expected {other.dtype}{other.shape}"
-    for kind, differences, limits in zip(KINDS, _differences(found, expected), _limits(model, expected, ranks)):
-        for number, (difference, limit) in enumerate(zip(differences, limits)):
+    differences = _differences(found, expected)
+    for kind, ones, limits in zip(KINDS, differences, limits_of(model, expected, ranks)):
+        for number, (difference, limit) in enumerate(zip(ones, limits)):
             if not difference <= limit:
                 return f"{kind} {number} differs by {difference:.2g}"
     return "equal"
+
+
+def make(model, style, way, ranks):
+    """The step as a function, its arguments, and what JAX gives."""
+    task, arguments = _make(model)
+    if style == "jit":
+        return steps.jit_step(task, way, ranks), arguments, _expect(model, style)
+    # What is drawn or normalized over the batch of a rank differs from one device; all ways but TP split the batch into
+    # as many parts.
+    expected = _expect(model, style, way if way == "TP" else "DP", ranks)
+    return steps.shard_map_step(task, way, ranks), arguments, expected
 
 
 def _compile(program, optimize):
@@ -75,8 +80,8 @@ def _compile(program, optimize):
         return braid.jax.Function(program, braid.mlir.Executable(path))
 
 
-def _limits(model, expected, ranks):
-    """How much each array of each kind may differ from the expected ones."""
+def limits_of(model, expected, ranks):
+    """How much each array of each kind may differ from the expected ones, as a part of what `scales` gives."""
     if not _make(model)[0].is_16_bit:
         return [[TOLERANCE] * len(jax.tree.leaves(kind)) for kind in expected]
     plain = _expect(model, "jit")
@@ -92,13 +97,17 @@ def _expect_sharded(model, ranks):
     return jax.tree.map(np.asarray, step(*jax.tree.map(np.array, arguments)))
 
 
+def scales(arrays):
+    """For each array of a kind, the size by which a difference counts."""
+    sizes = [np.abs(np.asarray(array, np.float64)).max(initial=0) for array in arrays]
+    return [max(size, SMALL * max(sizes)) or 1.0 for size in sizes]
+
+
 def _differences(found, expected):
     """For each kind, how much each array differs from the expected one; NaN where that is not finite."""
     result = []
     for one, other in zip(found, expected):
         pairs = [(np.asarray(a, np.float64), np.asarray(b, np.float64))
                  for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other))]
-        largest = max(np.abs(b).max(initial=0) for _, b in pairs)
-        scales = [max(np.abs(b).max(initial=0), SMALL * largest) or 1.0 for _, b in pairs]
-        result.append([np.abs(a - b).max(initial=0) / scale for (a, b), scale in zip(pairs, scales)])
+        result.append([np.abs(a - b).max(initial=0) / scale for (a, b), scale in zip(pairs, scales(jax.tree.leaves(other)))])
     return result

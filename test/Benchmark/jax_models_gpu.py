@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Training steps of plain JAX on GPUs, through Braid and through XLA, with the same arguments in one process.
+
+    jax_models_gpu.py prepare FOLDER --build BUILD [--models=llama,llama:layers=8,gpt2] [--ways=fsdp,tp] [--ranks=4]
+    jax_models_gpu.py run FOLDER [--only=llama] [--output=figures.json]
+
+`prepare` needs no GPU: it imports the models of test/Inputs/jax_models/sized.py, compiles a program for each variant, and
+takes the time that comm-report predicts. FOLDER gets the programs and all scripts. `run` needs GPUs, JAX, and the package
+braid with the runtime of a bundle (BRAID_ROOT). XLA runs with the XLA_FLAGS of the caller.
+
+All variants of a model run in turn, in a new order each round. A time of Braid is that of the GPUs' clock, of one step; a time
+of XLA is that of four steps in a row. Results are compared with XLA's. The kernels of one step come from JAX's profiler.
+"""
+
+import argparse
+import glob
+import gzip
+import json
+import os
+import random
+import re
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STEPS_IN_A_ROW = 4
+
+
+def load_models():
+    """The module of the models: from FOLDER, where this file is a copy, or else from the sources."""
+    if os.path.exists(os.path.join(HERE, "sized.py")):
+        sys.path.insert(0, HERE)
+        import sized
+    else:
+        sys.path.insert(0, os.path.join(HERE, os.pardir, "Inputs"))
+        from jax_models import sized
+    return sized
+
+
+def make(sized, spec):
+    """The model of a text such as "llama:layers=8,attention=cudnn"."""
+    name, _, changes = spec.partition(":")
+    if name not in sized.MODELS:
+        sys.exit(f"error: found the model {name!r}, expected one of: {', '.join(sized.MODELS)}")
+    pairs = dict(text.split("=") for text in changes.split(",") if text)
+    return sized.MODELS[name](**{key: int(value) if value.isdigit() else value for key, value in pairs.items()})
+
+
+def prepare(options):
+    sys.path.insert(0, os.path.join(HERE, "cuda"))
+    os.environ["BRAID_ROOT"] = os.path.abspath(options.build)
+    sys.path.insert(0, os.path.join(HERE, os.pardir, os.pardir, "python"))
+    import braid.jax
+    import cuda_table_prepare
+
+    sized = load_models()
+    passes = cuda_table_prepare.variants(options)
+    passes = {name: passes[name] for name in options.variants.split(",")}
+    compiler = cuda_table_prepare.Compiler(options)
+    table = []
+    for spec in re.split(r",(?=\w+(?::|,|$))", options.models):
+        model = make(sized, spec)
+        for way in options.ways.split(","):
+            if way == "tp" and not model.columns:
+                continue
+            function, arguments = sized.make_step(model, way, options.ranks)
+            try:
+                program = braid.jax.export(function, *arguments)
+            except braid.jax.BraidError as error:
+                print(f"{spec} {way} was not imported: {error}", flush=True)
+                continue
+            label = re.sub(r"[^\w]+", "-", f"{spec}-{way}")
+            found = {name: compiler.compile(f"{label}-{name}", program.text, text) for name, text in passes.items()}
+            table.append({
+                "model": spec, "way": way, "kept": program._kept, "programs": {name: file for name, file in found.items() if file},
+                "predicted_ms": {name: compiler.predict(program.text, text) for name, text in passes.items() if found[name]},
+            })  # fmt: skip
+    with open(os.path.join(options.folder, "models.json"), "w", encoding="utf-8") as stream:
+        json.dump({"ranks": options.ranks, "machine": options.machine, "steps": table}, stream, indent=1)
+    for file in (os.path.abspath(__file__), sized.__file__, os.path.join(HERE, "cuda", "cuda_libraries.py")):
+        shutil.copy(file, options.folder)
+
+
+class XLA:
+    """The step by XLA."""
+
+    def __init__(self, function, arguments):
+        import jax
+
+        self.run_once = lambda: jax.block_until_ready(function(*arguments))
+        self.function, self.arguments = function, arguments
+        self.results = self.run_once()
+        self.run_once()
+
+    def time(self):
+        import jax
+
+        begin = time.perf_counter()
+        for _ in range(STEPS_IN_A_ROW):
+            results = self.function(*self.arguments)
+        jax.block_until_ready(results)
+        return (time.perf_counter() - begin) / STEPS_IN_A_ROW * 1e3
+
+
+class Braid:
+    """The step by a program of Braid, whose arguments are the parts that XLA's arrays have on each GPU."""
+
+    def __init__(self, path, arguments, kept):
+        import jax
+        from braid.mlir import Executable
+
+        self.executable = Executable(path)
+        leaves = [jax.tree.leaves(arguments)[number] for number in kept]
+        ranks = len(leaves[0].addressable_shards)
+        self.parts = [[leaf.addressable_shards[rank].data for leaf in leaves] for rank in range(ranks)]
+        for _ in range(3):
+            self.results = self.run_once()
+
+    def run_once(self):
+        return self.executable.run(self.parts, timeout=60)
+
+    def time(self):
+        self.run_once()
+        return self.executable.device_ns / 1e6
+
+
+def compare(results, expected):
+    """The largest difference of a result from XLA's, as a part of the largest element."""
+    import jax
+    import numpy as np
+
+    worst = 0.0
+    for number, leaf in enumerate(jax.tree.leaves(expected)):
+        for rank, found in enumerate(results):
+            wanted = np.asarray(leaf.addressable_shards[rank].data, np.float32)
+            one = np.asarray(found[number]).astype(np.float32).reshape(wanted.shape)
+            worst = max(worst, float(np.abs(one - wanted).max(initial=0) / (np.abs(wanted).max(initial=0) or 1)))
+    return worst
+
+
+KINDS = (
+    ("communication", r"nccl"),
+    ("attention", r"fmha|flash|cudnn.*(sdpa|attention)|attention"),
+    ("matmul", r"gemm|cutlass|nvjet|xmma|cublas|splitK|dot"),
+    ("convolution", r"conv|cudnn|dgrad|wgrad|fprop"),
+    ("copy", r"memcpy|memset|copy"),
+    ("elementwise", r"^elementwise|^loop_|_elementwise"),
+    ("rows and columns", r"^rows|^columns|reduce|^input_|softmax|norm"),
+    ("transpose", r"transpose"),
+)
+
+
+def get_kernels(step):
+    """By kind, the number of kernels of one step on the first GPU and their ms; and ms by name of the longest."""
+    import jax
+
+    with tempfile.TemporaryDirectory() as folder:
+        with jax.profiler.trace(folder, create_perfetto_trace=True):
+            step.run_once()
+        (path,) = glob.glob(folder + "/**/perfetto_trace.json.gz", recursive=True)
+        with gzip.open(path) as stream:
+            events = json.load(stream)["traceEvents"]
+    processes = {e["pid"]: e["args"]["name"] for e in events if e.get("name") == "process_name"}
+    threads = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e.get("name") == "thread_name"}
+    first = min((pid for pid, name in processes.items() if "GPU:0" in name), default=None)
+    kinds, names, compute = {}, {}, []
+    for event in events:
+        thread = threads.get((event.get("pid"), event.get("tid")), "")
+        if event.get("ph") != "X" or event.get("pid") != first or "Stream" not in thread:
+            continue
+        name, duration = event["name"], event["dur"] / 1e3
+        kind = next((kind for kind, pattern in KINDS if re.search(pattern, name, re.IGNORECASE)), "other")
+        for totals, key in ((kinds, kind), (names, re.sub(r"[\d_.]+$", "", name)[:80])):
+            count, total = totals.get(key, (0, 0.0))
+            totals[key] = (count + 1, round(total + duration, 4))
+        if kind != "communication":
+            compute.append(duration)
+    longest = dict(sorted(names.items(), key=lambda item: -item[1][1])[:25])
+    return {"compute_ms": round(sum(compute), 3), "compute_kernels": len(compute), "kinds": kinds, "longest": longest}
+
+
+def make_arguments(jax, shapes, seed):
+    """Random arrays of these shapes and shardings."""
+    leaves, tree = jax.tree.flatten(shapes)
+    made = []
+    for number, leaf in enumerate(leaves):
+        key = jax.random.key(seed + number)
+        if leaf.dtype.kind in "iu":
+            value = jax.random.randint(key, leaf.shape, 0, 1000).astype(leaf.dtype)
+        else:
+            value = jax.random.normal(key, leaf.shape, leaf.dtype) * 0.02
+        made.append(jax.device_put(value, leaf.sharding))
+    return jax.tree.unflatten(tree, made)
+
+
+def measure(sized, table, step, options):
+    import jax
+
+    function, shapes = sized.make_step(make(sized, step["model"]), step["way"], table["ranks"], jax.devices())
+    arguments = make_arguments(jax, shapes, 0)
+    figures = {"model": step["model"], "way": step["way"], "predicted_ms": step["predicted_ms"], "failed": {}}
+    variants = {}
+    makers = {"xla": lambda: XLA(function, arguments)}
+    for name, file in step["programs"].items():
+        makers[name] = lambda file=file: Braid(os.path.join(options.folder, file), arguments, step["kept"])
+    for name, maker in makers.items():
+        try:
+            begin = time.time()
+            variants[name] = maker()
+            figures.setdefault("prepare_s", {})[name] = round(time.time() - begin, 2)
+        except Exception as error:  # The others may do.
+            figures["failed"][name] = repr(error)[-500:]
+            traceback.print_exc(limit=-2)
+    draw, times = random.Random(0), {}
+    for _ in range(options.rounds):
+        for name in draw.sample(list(variants), len(variants)):
+            times.setdefault(name, []).append(variants[name].time())
+    figures["ms"] = {name: round(statistics.median(found), 3) for name, found in times.items()}
+    if "xla" in variants:
+        figures["difference"] = {name: compare(one.results, variants["xla"].results) for name, one in variants.items() if name != "xla"}
+    kernels = {}
+    for name in variants:
+        if name in ("xla", list(variants)[-1]):
+            kernels[name] = get_kernels(variants[name])
+    figures["kernels"] = kernels
+    return figures
+
+
+def run(options):
+    from cuda_libraries import find_libraries
+
+    os.environ.update(find_libraries())
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    sized = load_models()
+    with open(os.path.join(options.folder, "models.json"), encoding="utf-8") as stream:
+        table = json.load(stream)
+    import jax
+
+    found = {"gpu": jax.devices()[0].device_kind, "ranks": table["ranks"], "jax": jax.__version__,
+             "flags": os.environ.get("XLA_FLAGS", ""), "steps": []}  # fmt: skip
+    begin = time.time()
+    for step in table["steps"]:
+        if options.only and not re.search(options.only, f"{step['model']} {step['way']}"):
+            continue
+        if time.time() - begin > options.limit:
+            print(f"{step['model']} {step['way']}: no time left", flush=True)
+            continue
+        figures = measure(sized, table, step, options)
+        found["steps"].append(figures)
+        print(json.dumps({key: value for key, value in figures.items() if key != "kernels"}), flush=True)
+        for name, kernels in figures["kernels"].items():
+            print(f"  {name}: {kernels['compute_kernels']} kernels, {kernels['compute_ms']} ms, {kernels['kinds']}", flush=True)
+        if options.output:
+            with open(options.output, "w", encoding="utf-8") as stream:
+                json.dump(found, stream, indent=1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("prepare", "run"))
+    parser.add_argument("folder")
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--models", default="llama,llama:attention=xla,gpt2,vit,experts,state_space,resnet")
+    parser.add_argument("--ways", default="fsdp,tp")
+    parser.add_argument("--ranks", type=int, default=4)
+    parser.add_argument("--machine", default="h200x8")
+    parser.add_argument("--target", choices=("cuda", "host"), default="cuda")
+    parser.add_argument("--chip", default="sm_90")
+    parser.add_argument("--variants", default="written,schedule,plan", help="names of cuda_table_prepare.py")
+    parser.add_argument("--variant", action="append", default=[], metavar="NAME=PASSES")
+    parser.add_argument("--only", help="a pattern for `MODEL WAY`")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--limit", type=float, default=500, help="seconds after which no further step begins")
+    parser.add_argument("--output", help="a file for all figures, as JSON")
+    options = parser.parse_args()
+    if options.what == "prepare":
+        os.makedirs(options.folder, exist_ok=True)
+        prepare(options)
+    else:
+        run(options)
+
+
+if __name__ == "__main__":
+    main()
