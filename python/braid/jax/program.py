@@ -137,10 +137,11 @@ class Program(braid.mlir.Program):
         return jax.tree.unflatten(self.out_tree, leaves)
 
     @renamed_keywords(verify_program="verify")
-    def compile(self, target="host", passes=None, output=None, chip=None, verify=None):
+    def compile(self, target="host", passes=None, output=None, chip=None, verify=None,
+                attention=None):
         """Compiles the program; see braid.mlir.Program.compile. For the host it gives
         a Function."""
-        compiled = super().compile(target, passes, output, chip, verify)
+        compiled = super().compile(target, passes, output, chip, verify, attention)
         return Function(self, compiled) if target == "host" else compiled
 
 

@@ -96,7 +96,8 @@ class Program:
         return json.loads(text) if format == "json" else text
 
     @renamed_keywords(verify_program="verify")
-    def compile(self, target="host", passes=None, output=None, chip=None, verify=None):
+    def compile(self, target="host", passes=None, output=None, chip=None, verify=None,
+                attention=None):
         """Compiles the program with braid-compile.
 
         target: "host" or "cuda"
@@ -105,6 +106,8 @@ class Program:
         chip: the GPU to compile for, such as "sm_90"
         verify: what becomes of a deadlock or race that comm-verify finds: "error"
             (the default), "warning", "off", or "each" (an error, also after each pass)
+        attention: what computes attention on a GPU: "library" (the default, cuDNN where it
+            supports the op) or "decompose" (products, sums and elementwise ops)
 
         Gives an Executable for the host, which runs in this process. For the target
         "cuda" it gives the path of the shared object, for braid-run; `output` is
@@ -122,6 +125,8 @@ class Program:
             options.append(f"--chip={chip}")
         if verify is not None:
             options.append(f"--verify={verify}")
+        if attention is not None:
+            options.append(f"--attention={attention}")
         if output:
             # A whole path is no option, no file of options and no name to search for.
             path = os.path.abspath(output)

@@ -56,6 +56,9 @@ How the program is compiled (a shared object is compiled already):
   --pass-pipeline=LIST  the same, by MLIR's name of the option
   --chip=NAME           the GPU to compile for, with the target cuda; default:
                         that of the device
+  --attention=KIND      what computes attention, with the target cuda: library
+                        (cuDNN, where it supports the op; the default) or
+                        decompose (products, sums and elementwise ops)
   --verify=KIND         what becomes of an error that comm-verify finds in the
                         program or its schedule: error (the default), warning,
                         off, or each (error, also after each pass)

@@ -294,6 +294,10 @@ static const ValueOption valueOptions[] = {
      [](Options &o, Text name, Text value) {
        o.chip = checkNotEmpty(name, value, "a GPU, such as sm_90");
      }},
+    {"--attention",
+     [](Options &o, Text name, Text value) {
+       o.attention = checkOneOf(name, value, {"library", "decompose"});
+     }},
     {"--verify",
      [](Options &o, Text name, Text value) {
        o.verify = checkOneOf(name, value, {"off", "warning", "error", "each"});
@@ -364,6 +368,9 @@ static void checkTogether(const Options &options) {
     throw UsageError("--passes: " + options.program + " is already compiled");
   if (compiled && !options.chip.empty())
     throw UsageError("--chip: " + options.program + " is already compiled");
+  if (compiled && !options.attention.empty())
+    throw UsageError("--attention: " + options.program +
+                     " is already compiled");
   if (compiled && !options.verify.empty())
     throw UsageError("--verify: " + options.program + " is already compiled");
   if (compiled && options.report)

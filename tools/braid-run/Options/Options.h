@@ -67,6 +67,7 @@ struct Options {
   int64_t timeoutNs = 0;      ///< 0: the default of the engine.
   std::optional<std::string> passes;
   std::string chip;           ///< Empty: that of the device.
+  std::string attention;      ///< Empty: the default of braid-compile.
   std::string verify;         ///< Empty: the default of braid-compile.
   bool isProgramSent = false; ///< By rank 0, to the other processes.
   /// Options of the engine, in the order of the command line.

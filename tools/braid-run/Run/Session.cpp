@@ -159,6 +159,7 @@ void Session::load() {
   compile = {passesFor(options, processes.worldSize(), launcher.localSize),
              options.target,
              options.chip,
+             options.attention,
              options.verify,
              processes.worldSize(),
              options.isProgramSent};

@@ -41,6 +41,8 @@ void braid::run::compileProgram(const std::string &file,
       "--emit=so", "--passes=" + request.passes};
   if (!request.chip.empty())
     words.push_back("--chip=" + request.chip);
+  if (!request.attention.empty())
+    words.push_back("--attention=" + request.attention);
   if (!request.verify.empty())
     words.push_back("--verify=" + request.verify);
   if (request.ranks != 0)
