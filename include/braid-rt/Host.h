@@ -53,8 +53,9 @@ typedef struct braid_rt_option {
  *     started, each with a GPU. device (number of the GPU of this process's
  *     rank), lane.NAME (`ctas=8,transport=copy`, instead of the settings in the
  *     program), flight-recorder (prefix of the files that a failure writes),
- *     blocking (1, 0: calls of NCCL wait on the host), cuda-graph (0, 1: replay
- *     recorded invocations), matmul-multiprocessors (0: all), matmul-precision
+ *     blocking (1, 0: calls of NCCL wait on the host), attention-gradients
+ *     (deterministic, fast), cuda-graph (0, 1: replay recorded invocations),
+ *     matmul-multiprocessors (0: all), matmul-precision
  *     (f32, tf32), matmul-tuning (measure, heuristic: the choice of the
  *     library's algorithms), timing (auto, cupti, events: of traces).
  * The caller may free the strings after braid_rt_world_create. */

@@ -8,8 +8,9 @@ The first line, where Braid is built, fills FOLDER with the programs and what ru
 The second one, in a copy of the folder on a machine with a GPU, a driver, cuDNN 9 and
 NumPy, compares each program with NumPy in float64: a first run, which builds plans, then
 five runs, which become graphs of neighbouring calls, and five with --cuda-graph; all
-three have to have the same bits. The large cases are timed: cuDNN and, as `separate ops`,
-the program that is compiled with --attention=decompose. The exit status is 1 if a
+three have to have the same bits. The large cases are timed: cuDNN, cuDNN with
+attention-gradients=fast (`fast`), and the program that is compiled with
+--attention=decompose (`separate ops`). The exit status is 1 if a
 program fails or differs.
 """
 
@@ -149,7 +150,7 @@ class Runner:
                       / np.abs(right).max())
                 for left, right, type in zip(first, expected, case.result_types)]
 
-    def time(self, case, program, expected=None):
+    def time(self, case, program, expected=None, *words):
         """The times of both ops, in ms."""
         arguments = case.random()
         element = [case.element] * 4
@@ -158,7 +159,7 @@ class Runner:
                                        [case.element, case.exact], "--repeat=50")
         files = self.save(case, [*arguments, out, lse], element + [case.element, case.exact])
         found, backward = self.run(program, case.name + "_backward", files, element[:3],
-                                   "--repeat=50")
+                                   "--repeat=50", *words)
         if expected is not None:
             case.check([out, lse, *found], expected)
         return forward, backward
@@ -211,9 +212,12 @@ def main():
             f"{name} {error:.1e}" for name, error in zip(names, runner.compare(case)))
 
     def describe_times(case):
-        library = runner.time(case, case.name, expected_by_heads(case))
+        expected = expected_by_heads(case)
+        library = runner.time(case, case.name, expected)
+        fast = runner.time(case, case.name, expected, "--engine-option=attention-gradients=fast")
         separate = runner.time(case, case.name + "_separate")
-        return (f"agrees; cuDNN: forward {library[0]:.3f} ms, backward {library[1]:.3f} ms; "
+        return (f"agrees; cuDNN: forward {library[0]:.3f} ms, backward {library[1]:.3f} ms, "
+                f"fast {fast[1]:.3f} ms; "
                 f"separate ops: {separate[0]:.3f} ms, {separate[1]:.3f} ms")
 
     for case in cases():

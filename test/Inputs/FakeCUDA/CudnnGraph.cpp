@@ -128,6 +128,8 @@ static float applyPointwise(int mode, float x, float b, float t) {
     return std::exp(x);
   case POINTWISE_LOG:
     return std::log(x);
+  case POINTWISE_IDENTITY:
+    return x;
   case POINTWISE_CMP_GT:
     return x > b ? 1 : 0;
   case POINTWISE_CMP_GE:

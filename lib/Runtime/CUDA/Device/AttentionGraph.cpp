@@ -17,8 +17,9 @@ using namespace braid::rt::cuda;
 using namespace braid::rt::cuda::cudnn;
 
 AttentionGraph::AttentionGraph(const Cudnn &cudnn, Handle handle,
-                               const Attention &attention)
-    : cudnn(cudnn), attention(attention), isBackward(attention.isBackward) {
+                               const Attention &attention, bool isFast)
+    : cudnn(cudnn), attention(attention), isBackward(attention.isBackward),
+      isFast(isFast) {
   int32_t dtype = attention.operands[BRAID_RT_ATTENTION_QUERIES].dtype;
   if (dtype != BRAID_RT_BF16 && dtype != BRAID_RT_F16)
     throw Error("cuDNN has no attention for these elements, expected bf16 or "
@@ -47,7 +48,7 @@ AttentionGraph::~AttentionGraph() {
     cudnn.destroyDescriptor(descriptor);
 }
 
-void AttentionGraph::bind(const Attention &call, void *rowSums,
+void AttentionGraph::bind(const Attention &call, void *memory,
                           std::vector<int64_t> &ids,
                           std::vector<void *> &pointers) const {
   auto add = [&](int64_t id, void *pointer) {
@@ -58,8 +59,8 @@ void AttentionGraph::bind(const Attention &call, void *rowSums,
     add(role + 1, call.operands[static_cast<size_t>(role)].data);
   for (const Scalar &scalar : scalars)
     add(scalar.id, const_cast<float *>(&scalar.value));
-  if (sumId)
-    add(sumId, rowSums);
+  for (auto [id, place] : places)
+    add(id, static_cast<char *>(memory) + place);
 }
 
 //===----------------------------------------------------------------------===//
@@ -133,6 +134,15 @@ AttentionGraph::Tensor AttentionGraph::operand(int32_t role,
 AttentionGraph::Tensor AttentionGraph::between(const Sizes &sizes,
                                                ElementType type) {
   return tensor(sizes, packed(sizes), type, nextId++, /*isVirtual=*/true);
+}
+
+AttentionGraph::Tensor AttentionGraph::inMemory(const Sizes &sizes) {
+  places.emplace_back(nextId, bytesBetween);
+  int64_t bytes = sizes[0] * sizes[1] * sizes[2] * sizes[3] *
+                  static_cast<int64_t>(sizeof(float));
+  bytesBetween += (bytes + 255) / 256 * 256;
+  return tensor(sizes, packed(sizes), DATA_FLOAT, nextId++,
+                /*isVirtual=*/false);
 }
 
 AttentionGraph::Tensor AttentionGraph::scalar(float value) {
@@ -337,12 +347,8 @@ void AttentionGraph::addBackward() {
                        /*isVirtual=*/true));
   Tensor shareSums = reduce(REDUCE_ADD, shares, between(rowSizes()));
   Tensor one = scalar(1);
-  sumId = nextId++;
-  const Sizes rows = rowSizes();
-  sumBytes = rows[0] * rows[1] * rows[2] * static_cast<int64_t>(sizeof(float));
-  Tensor rowSums = pointwise(POINTWISE_MUL, shareSums, &one,
-                             tensor(rows, packed(rows), DATA_FLOAT, sumId,
-                                    /*isVirtual=*/false));
+  Tensor rowSums =
+      pointwise(POINTWISE_MUL, shareSums, &one, inMemory(rowSizes()));
 
   Tensor queries = operand(BRAID_RT_ATTENTION_QUERIES);
   Tensor keys = operand(BRAID_RT_ATTENTION_KEYS, /*isTransposed=*/true);
@@ -373,5 +379,17 @@ void AttentionGraph::addBackward() {
   Tensor upright =
       reshape(keys, tensor(keyOperand.sizes, keyOperand.strides, DATA_FLOAT,
                            nextId++, /*isVirtual=*/true));
-  matmul(scaled, upright, operand(BRAID_RT_ATTENTION_QUERY_GRADIENT));
+  // Blocks of keys add to sums in memory, in any order. Without these sums the
+  // library keeps the gradients of scores in memory instead, which takes
+  // longer. Older versions do not clear the sums.
+  bool hasSums = isFast && cudnn.getVersion() >= 90600 &&
+                 !attention.operand(BRAID_RT_ATTENTION_BIAS_GRADIENT).data;
+  if (!hasSums) {
+    matmul(scaled, upright, operand(BRAID_RT_ATTENTION_QUERY_GRADIENT));
+    return;
+  }
+  Tensor sums = matmul(scaled, upright,
+                       inMemory(sizesOf(BRAID_RT_ATTENTION_QUERY_GRADIENT)));
+  pointwise(POINTWISE_IDENTITY, sums, nullptr,
+            operand(BRAID_RT_ATTENTION_QUERY_GRADIENT));
 }

@@ -25,9 +25,11 @@ public:
   /// Operands have to be aligned to as many bytes.
   static constexpr int64_t alignment = 16;
 
-  /// Throws an Error if an operand has a type that the library does not have.
+  /// With `isFast` the library may add up the gradients of queries in any
+  /// order. Throws an Error if an operand has a type that the library does not
+  /// have.
   AttentionGraph(const cudnn::Cudnn &cudnn, cudnn::Handle handle,
-                 const Attention &attention);
+                 const Attention &attention, bool isFast);
   ~AttentionGraph();
   AttentionGraph(const AttentionGraph &) = delete;
   AttentionGraph &operator=(const AttentionGraph &) = delete;
@@ -36,13 +38,13 @@ public:
   cudnn::Descriptor descriptor() const { return graph; }
 
   /// What a run of the graph reads and writes: operands by their roles, and
-  /// scalars, which are values on the host. `rowSums` is memory for
-  /// rowSumBytes.
-  void bind(const Attention &attention, void *rowSums,
-            std::vector<int64_t> &ids, std::vector<void *> &pointers) const;
+  /// scalars, which are values on the host. `memory` has memoryBytes.
+  void bind(const Attention &attention, void *memory, std::vector<int64_t> &ids,
+            std::vector<void *> &pointers) const;
 
-  /// The bytes that gradients need between two operations of the graph.
-  int64_t rowSumBytes() const { return sumBytes; }
+  /// The bytes that gradients need between two operations of the graph, a
+  /// multiple of 256.
+  int64_t memoryBytes() const { return bytesBetween; }
 
 private:
   using Sizes = std::array<int64_t, 4>;
@@ -60,6 +62,8 @@ private:
                 bool isValue = false);
   Tensor between(const Sizes &sizes,
                  cudnn::ElementType type = cudnn::DATA_FLOAT);
+  /// A packed tensor of f32 in the memory of the graph.
+  Tensor inMemory(const Sizes &sizes);
   Tensor scalar(float value);
 
   Tensor scores(const Tensor &queries, const Tensor &keys);
@@ -96,7 +100,7 @@ private:
 
   const cudnn::Cudnn &cudnn;
   const Attention attention;
-  const bool isBackward;
+  const bool isBackward, isFast;
   cudnn::ElementType element;
   std::vector<cudnn::Descriptor> all, operations;
   cudnn::Descriptor graph = nullptr;
@@ -107,7 +111,9 @@ private:
   };
   std::list<Scalar> scalars; ///< Their addresses stay.
   Tensor scale = {};
-  int64_t sumId = 0, sumBytes = 0, nextId = firstId;
+  /// Tensors in memory: their ids and their places.
+  std::vector<std::pair<int64_t, int64_t>> places;
+  int64_t bytesBetween = 0, nextId = firstId;
   /// Ids of operands are their roles and 1.
   static constexpr int64_t firstId = BRAID_RT_ATTENTION_BACKWARD_OPERANDS + 1;
 };

@@ -155,7 +155,8 @@ static void checkVersion(size_t version, const Attention &attention) {
 Attentions::Plan Attentions::build(const Attention &attention) {
   checkVersion(library->getVersion(), attention);
   Plan plan;
-  plan.graph = std::make_unique<AttentionGraph>(*library, handle, attention);
+  plan.graph = std::make_unique<AttentionGraph>(
+      *library, handle, attention, gpu.options.fastAttentionGradients);
   for (HeuristicMode mode : {HEUR_MODE_A, HEUR_MODE_FALLBACK}) {
     std::vector<Descriptor> proposals = propose(*plan.graph, mode);
     // What the library notes as deterministic comes first.
@@ -181,9 +182,6 @@ Attentions::Plan Attentions::build(const Attention &attention) {
   library->destroyDescriptor(plan.plan);
   library->fail(status, "cudnnBackendGetAttribute");
 }
-
-/// `bytes` up to a multiple of 256.
-static int64_t roundUp(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 DevicePointer Attentions::reserve(int64_t bytes) {
   if (bytes > largest) {
@@ -212,8 +210,7 @@ Attentions::Plan &Attentions::find(const Attention &attention) {
     throw Error("a recording begins before the first use");
   Plan plan = build(attention);
   try {
-    plan.workspace =
-        reserve(roundUp(plan.graph->rowSumBytes()) + plan.workspaceBytes);
+    plan.workspace = reserve(plan.graph->memoryBytes() + plan.workspaceBytes);
     return plans.emplace(std::move(key), std::move(plan)).first->second;
   } catch (const Error &) {
     library->destroyDescriptor(plan.plan);
@@ -231,8 +228,7 @@ void Attentions::run(const Plan &plan, const Attention &attention) const {
   plan.graph->bind(attention, reinterpret_cast<void *>(plan.workspace), ids,
                    pointers);
   auto *workspace = reinterpret_cast<void *>(
-      plan.workspace +
-      static_cast<DevicePointer>(roundUp(plan.graph->rowSumBytes())));
+      plan.workspace + static_cast<DevicePointer>(plan.graph->memoryBytes()));
   Descriptors own(*library);
   Descriptor pack = own.create(VARIANT_PACK_DESCRIPTOR);
   auto set = [&](AttributeName name, AttributeType type, size_t count,

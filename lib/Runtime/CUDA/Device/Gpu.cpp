@@ -45,8 +45,8 @@ int32_t DeviceHooks::chooseAlgorithm(const std::string &,
 }
 
 std::vector<std::string> DeviceOptions::names() {
-  return {"compute-graphs", "cuda-graph", "matmul-multiprocessors",
-          "matmul-precision", "matmul-tuning"};
+  return {"attention-gradients",    "compute-graphs",   "cuda-graph",
+          "matmul-multiprocessors", "matmul-precision", "matmul-tuning"};
 }
 
 DeviceOptions DeviceOptions::read(const Environment &environment) {
@@ -54,6 +54,8 @@ DeviceOptions DeviceOptions::read(const Environment &environment) {
   options.graphs = !isFirstChoice(environment, "cuda-graph", "0", "1");
   options.computeGraphs = static_cast<int32_t>(
       getEngineNumber(environment, "compute-graphs", 8, 0, 128));
+  options.fastAttentionGradients = !isFirstChoice(
+      environment, "attention-gradients", "deterministic", "fast");
   options.tf32 = !isFirstChoice(environment, "matmul-precision", "f32", "tf32");
   options.measureMatmuls =
       isFirstChoice(environment, "matmul-tuning", "measure", "heuristic");

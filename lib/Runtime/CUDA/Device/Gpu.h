@@ -66,6 +66,8 @@ struct DeviceOptions {
   /// graph; 0: none.
   int32_t computeGraphs = 0;
   bool tf32 = false;          ///< matmul-precision=f32|tf32
+  /// attention-gradients=deterministic|fast
+  bool fastAttentionGradients = false;
   bool measureMatmuls = true; ///< matmul-tuning=measure|heuristic
   /// matmul-multiprocessors=N: the multiprocessors of matmuls without a number
   /// of their own; 0: all.

@@ -387,6 +387,27 @@ TEST_F(AttentionsTest, preferDeterministicEngines) {
   EXPECT_THAT(fake_cuda_log(), Not(HasSubstr("attention engine 1")));
 }
 
+TEST_F(AttentionsTest, mayAddUpGradientsInAnyOrder) {
+  options.fastAttentionGradients = true;
+  Problem problem;
+  problem.heads = 4;
+  compare(problem);
+  EXPECT_THAT(fake_cuda_log(), HasSubstr("of 20 operations"));
+  // The gradient of a bias needs those of the scores in memory.
+  problem.biasBatch = 1;
+  problem.biasHeads = 4;
+  problem.hasBiasGradient = true;
+  compare(problem);
+  EXPECT_THAT(fake_cuda_log(), HasSubstr("of 21 operations"));
+  // Versions that do not clear the sums get no sums.
+  problem = Problem();
+  problem.queries = 5;
+  fake_cudnn_set_version(90500);
+  problem.keys = 128;
+  compare(problem);
+  EXPECT_THAT(fake_cuda_log(), HasSubstr("of 17 operations"));
+}
+
 TEST_F(AttentionsTest, takeWhatElseTheLibraryHas) {
   fake_cudnn_engine unsupported = FAKE_CUDNN_UNSUPPORTED;
   fake_cudnn_engine fallback = FAKE_CUDNN_NONDETERMINISTIC;

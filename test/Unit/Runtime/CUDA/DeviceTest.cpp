@@ -46,6 +46,7 @@ TEST(DeviceOptions, haveDefaults) {
   cuda::DeviceOptions options = cuda::DeviceOptions::read(environment);
   EXPECT_FALSE(options.graphs);
   EXPECT_FALSE(options.tf32);
+  EXPECT_FALSE(options.fastAttentionGradients);
   EXPECT_TRUE(options.measureMatmuls);
   EXPECT_EQ(options.timeoutNs, 7);
 }
@@ -53,10 +54,12 @@ TEST(DeviceOptions, haveDefaults) {
 TEST(DeviceOptions, areRead) {
   Environment environment = environmentWith({{"cuda-graph", "1"},
                                              {"matmul-precision", "tf32"},
+                                             {"attention-gradients", "fast"},
                                              {"matmul-tuning", "heuristic"}});
   cuda::DeviceOptions options = cuda::DeviceOptions::read(environment);
   EXPECT_TRUE(options.graphs);
   EXPECT_TRUE(options.tf32);
+  EXPECT_TRUE(options.fastAttentionGradients);
   EXPECT_FALSE(options.measureMatmuls);
 }
 
