@@ -29,7 +29,7 @@ struct cudnnContext {
 };
 
 namespace {
-constexpr auto BAD_PARAM = static_cast<Status>(2000);
+constexpr auto badParam = static_cast<Status>(2000);
 
 struct Attribute {
   AttributeType type;
@@ -295,7 +295,7 @@ Status cudnnBackendSetAttribute(Descriptor descriptor, AttributeName name,
   FAKE_CUDNN_ENTER("cudnnBackendSetAttribute")
   FakeDescriptor &found = look("cudnnBackendSetAttribute", descriptor);
   if (found.isFinal)
-    return BAD_PARAM;
+    return badParam;
   size_t size = type == TYPE_BOOLEAN ? 1
                 : type == TYPE_HANDLE || type == TYPE_INT64 ||
                         type == TYPE_VOID_PTR || type == TYPE_BACKEND_DESCRIPTOR
@@ -311,7 +311,7 @@ Status cudnnBackendFinalize(Descriptor descriptor) {
   FAKE_CUDNN_ENTER("cudnnBackendFinalize")
   FakeDescriptor &found = look("cudnnBackendFinalize", descriptor);
   if (found.isFinal)
-    return BAD_PARAM;
+    return badParam;
   if (found.type == OPERATIONGRAPH_DESCRIPTOR)
     readGraph(found);
   if (found.type == EXECUTION_PLAN_DESCRIPTOR) {
@@ -372,7 +372,7 @@ Status cudnnBackendGetAttribute(Descriptor descriptor, AttributeName name,
     *static_cast<int64_t *>(values) = fake().workspace;
     return STATUS_SUCCESS;
   default:
-    return BAD_PARAM;
+    return badParam;
   }
 }
 
@@ -425,6 +425,6 @@ Status cudnnBackendExecute(Handle handle, Descriptor plan, Descriptor pack) {
              [](void *data) { static_cast<Run *>(data)->run(); },
              [](void *data) { delete static_cast<Run *>(data); }, run) == 0
              ? STATUS_SUCCESS
-             : BAD_PARAM;
+             : badParam;
 }
 } // extern "C"
