@@ -20,6 +20,8 @@ CASES = [
     Case("window", causal=True, window=3, queries=9, keys=9),
     # Queries 8 to 11 read the keys 6 to 11, of which there are none from 6 on.
     Case("without_keys", causal=True, window=3, queries=12, keys=6, heads=4, key_heads=2),
+    Case("no_keys", keys=0, heads=4, key_heads=2),
+    Case("no_queries", queries=0, causal=True),
     Case("bias", bias=(2, 4, 8, 8), batch=2, heads=4, bias_gradient=True),
     Case("bias_of_heads", bias=(1, 4, 8, 8), batch=2, heads=4, bias_gradient=True, layout="bhsd",
          causal=True),
