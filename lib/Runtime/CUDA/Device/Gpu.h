@@ -65,7 +65,7 @@ struct DeviceOptions {
   /// compute-graphs=N: the fewest neighbouring calls that are launched as one
   /// graph; 0: none.
   int32_t computeGraphs = 0;
-  bool tf32 = false;          ///< matmul-precision=f32|tf32
+  bool tf32 = false; ///< matmul-precision=f32|tf32
   /// attention-gradients=deterministic|fast
   bool fastAttentionGradients = false;
   bool measureMatmuls = true; ///< matmul-tuning=measure|heuristic

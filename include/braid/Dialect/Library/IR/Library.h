@@ -31,7 +31,8 @@ struct AttentionShape {
   bool causal = false;
   int64_t window = 0; ///< Keys that a query reads at most; 0: all.
 
-  /// The pairs of a query and a key that the query reads, in one head; saturates.
+  /// The pairs of a query and a key that the query reads, in one head;
+  /// saturates.
   uint64_t countPairs() const;
 };
 
