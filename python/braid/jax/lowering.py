@@ -22,8 +22,8 @@ from .errors import PassError, UnsupportedError, name_with_place, source_locatio
 from .groups import World
 from .manual import inline_manual_computations, unwrap
 from .partition import partition
-from .rewrites import (bodies, complex_numbers, control, conversions, empty_arrays, library_calls, matmuls,
-                       pools, reduce_scatters, scalars, scatters, sorts)
+from .rewrites import (bodies, complex_numbers, control, conversions, convolutions, empty_arrays, library_calls,
+                       matmuls, pools, reduce_scatters, scalars, scatters, sorts)
 from .walk import walk
 
 # The dialects that braid-opt knows and the legalisation makes.
@@ -81,6 +81,8 @@ def to_text(module, world):
         run_passes(module, "func.func(stablehlo-complex-math-expander)")
         for op in walk(module, "stablehlo.dynamic_slice"):
             _rewrite(op, (lambda op: reduce_scatters.fuse(op, world),))
+        for op in walk(module, "stablehlo.convolution"):
+            _rewrite(op, (convolutions.rewrite,))
         before = (empty_arrays.rewrite, lambda op: collectives.mark(op, world), matmuls.rewrite, scatters.rewrite,
                   complex_numbers.rewrite, sorts.rewrite, pools.rewrite, library_calls.rewrite,
                   bodies.reduce_nothing, scalars.fold_broadcast, conversions.rewrite)
