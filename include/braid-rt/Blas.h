@@ -47,12 +47,19 @@ typedef enum braid_rt_epilogue {
   BRAID_RT_EPILOGUE_GELU = 2 /* with tanh */
 } braid_rt_epilogue;
 
+/* How a device may multiply elements of f32. The numbers are part of the ABI.
+ */
+typedef enum braid_rt_precision {
+  BRAID_RT_PRECISION_F32 = 0,
+  BRAID_RT_PRECISION_TF32 = 1 /* operands rounded to 11 significant bits */
+} braid_rt_precision;
+
 /* The options of a matmul on a device. LLVM: { i32, i32, i32, i32, ptr }. */
 typedef struct braid_rt_matmul_options {
   int32_t resultDtype;     /* of C and the bias */
   int32_t epilogue;        /* braid_rt_epilogue */
   int32_t multiprocessors; /* how many the matmul may count on; 0: all */
-  int32_t reserved;        /* 0 */
+  int32_t precision;       /* braid_rt_precision, of matmuls of f32 */
   const void *bias; /* n elements, added to each row before the epilogue; NULL:
                        none */
 } braid_rt_matmul_options;
@@ -60,7 +67,8 @@ typedef struct braid_rt_matmul_options {
 /* `batch` matmuls with options. dtype is the element type of A and B: f16,
  * bf16, f32, f64, f8E4M3FN, complex f32 or complex f64, if the library of the
  * device supports it. Sums of 16-bit and 8-bit floats are f32. The library of
- * the host supports only the default options (a result of type dtype). */
+ * the host supports only the default options (a result of type dtype), and
+ * multiplies in the precision of dtype. */
 BRAID_RT_API void braid_rt_fused_matmul(
     int32_t dtype, int32_t transposeA, int32_t transposeB, int64_t batch,
     int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,

@@ -115,7 +115,7 @@ static void forEachField(Matmul &matmul, Visit visit) {
   visit(matmul.options.resultDtype);
   visit(matmul.options.epilogue);
   visit(matmul.options.multiprocessors);
-  visit(matmul.options.reserved);
+  visit(matmul.options.precision);
   visit(matmul.options.bias);
 }
 

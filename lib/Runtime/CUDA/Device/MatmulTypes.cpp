@@ -71,6 +71,16 @@ const Arithmetic &cuda::checkTypes(const Matmul &matmul) {
               typeName(matmul.options.resultDtype) + ", expected " + names);
 }
 
+bool cuda::isTF32(const Matmul &matmul, bool isAllowed) {
+  if (matmul.options.precision != BRAID_RT_PRECISION_F32 &&
+      matmul.options.precision != BRAID_RT_PRECISION_TF32)
+    throw Error("matmul with precision number " +
+                std::to_string(matmul.options.precision) +
+                ", expected 0 (f32) or 1 (tf32)");
+  return matmul.dtype == BRAID_RT_F32 &&
+         (isAllowed || matmul.options.precision == BRAID_RT_PRECISION_TF32);
+}
+
 std::string cuda::describeMatmul(const Matmul &p) {
   std::string details;
   auto add = [&](const std::string &detail) {
@@ -84,6 +94,8 @@ std::string cuda::describeMatmul(const Matmul &p) {
     add("transposed B");
   if (p.options.resultDtype != p.dtype)
     add("result " + typeName(p.options.resultDtype));
+  if (p.dtype == BRAID_RT_F32 && p.options.precision == BRAID_RT_PRECISION_TF32)
+    add("tf32");
   if (p.beta != 0)
     add("beta " + std::to_string(p.beta));
   if (p.options.epilogue == BRAID_RT_EPILOGUE_RELU)

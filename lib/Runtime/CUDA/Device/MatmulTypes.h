@@ -33,6 +33,10 @@ const Arithmetic *findArithmetic(int32_t dtype);
 /// matmul.
 const Arithmetic &checkTypes(const Matmul &matmul);
 
+/// True if the library may round the operands to TF32: the matmul says so, or
+/// all matmuls of f32 may (`isAllowed`).
+bool isTF32(const Matmul &matmul, bool isAllowed);
+
 /// `bf16 matrices of 4096 x 128 and 128 x 64 (transposed B, gelu, bias)`.
 std::string describeMatmul(const Matmul &matmul);
 

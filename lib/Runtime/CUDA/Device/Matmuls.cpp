@@ -113,7 +113,7 @@ void Matmuls::describe(Plan &plan, const Matmul &p) const {
     throw Error("matmul: the batch is " + std::to_string(p.batch) +
                 ", expected at most 2147483647");
   ComputeType compute = arithmetic.compute;
-  if (gpu.options.tf32 && arithmetic.type == R_32F)
+  if (isTF32(p, gpu.options.tf32))
     compute = COMPUTE_32F_FAST_TF32;
   blas.check(blas.matmulDescCreate(&plan.desc, compute, arithmetic.scale),
              "cublasLtMatmulDescCreate");
@@ -264,7 +264,9 @@ Matmuls::Plan &Matmuls::find(const Matmul &p, const Operands &operands) {
   std::memcpy(&beta, &p.beta, sizeof(beta));
   Key key = {p.dtype,
              (p.transposeA ? 1 : 0) | (p.transposeB ? 2 : 0) |
-                 (p.options.bias ? 4 : 0) | (p.options.epilogue << 3),
+                 (p.options.bias ? 4 : 0) |
+                 (isTF32(p, gpu.options.tf32) ? 8 : 0) |
+                 (int64_t(p.options.epilogue) << 4),
              p.batch,
              p.m,
              p.n,

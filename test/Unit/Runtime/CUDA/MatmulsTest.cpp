@@ -245,6 +245,23 @@ TEST_F(MatmulsTest, areOfLessPrecisionWhereAskedTo) {
   EXPECT_THAT(fake_cuda_log(), HasSubstr(" compute 68 "));
 }
 
+TEST_F(MatmulsTest, areOfThePrecisionThatTheySay) {
+  auto *memory = upload(std::vector<float>(1024));
+  auto logOf = [&](int32_t dtype, int32_t precision) {
+    Matmul p = matmulOf(dtype, 2, 2, 2);
+    p.options.precision = precision;
+    fake_cuda_clear_log();
+    device().multiply(p, memory, memory + 256, memory + 512);
+    return std::string(fake_cuda_log());
+  };
+  EXPECT_THAT(logOf(BRAID_RT_F32, BRAID_RT_PRECISION_TF32),
+              HasSubstr(" compute 77 "));
+  EXPECT_THAT(logOf(BRAID_RT_F32, BRAID_RT_PRECISION_F32),
+              HasSubstr(" compute 68 "));
+  EXPECT_THAT(logOf(BRAID_RT_BF16, BRAID_RT_PRECISION_TF32),
+              HasSubstr(" compute 68 "));
+}
+
 //===----------------------------------------------------------------------===//
 // Errors
 //===----------------------------------------------------------------------===//
@@ -253,6 +270,14 @@ TEST_F(MatmulsTest, refuseOtherTypes) {
   EXPECT_EQ(multiplyError(matmulOf(BRAID_RT_I32, 2, 2, 2)),
             "matmul of i32, expected f16, bf16, f32, f64, complex<f32>, "
             "complex<f64> or f8E4M3FN");
+}
+
+TEST_F(MatmulsTest, refuseOtherPrecisions) {
+  Matmul p = matmulOf(BRAID_RT_F32, 2, 2, 2);
+  p.options.precision = 7;
+  EXPECT_EQ(multiplyError(p),
+            "matmul with precision number 7, expected 0 (f32) "
+            "or 1 (tf32)");
 }
 
 TEST_F(MatmulsTest, refuseOtherResults) {
