@@ -25,6 +25,7 @@ def Braid_Dialect : Dialect {
     | `braid.overwrites` | any op | matmul that overwrites its result |
     | `braid.bias` | any op | matmul whose third input is added to each row |
     | `braid.epilogue = "relu"`, `"gelu"` | any op | function that the library applies to a matmul |
+    | `braid.precision = "tf32"` | any op | matmul of f32 that may run in TF32 |
   }];
   let hasOperationAttrVerify = 1;
 }

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Discardable attributes of matmuls. Passes before scheduling set them; the
-// lowering to library calls reads them.
+// Discardable attributes of matmuls. Programs and passes before scheduling set
+// them; the lowering to library calls reads them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +28,11 @@ constexpr llvm::StringLiteral kBiasAttrName = "braid.bias";
 /// The function, "relu" or "gelu" (with tanh), that the library applies to the
 /// result of a matmul before rounding.
 constexpr llvm::StringLiteral kEpilogueAttrName = "braid.epilogue";
+
+/// The attribute of matmuls of f32 that may run in another precision: "tf32"
+/// lets the library of a GPU round each operand to 11 significant bits. A
+/// matmul without the attribute multiplies in f32.
+constexpr llvm::StringLiteral kPrecisionAttrName = "braid.precision";
 
 } // namespace braid
 

@@ -73,12 +73,17 @@ LogicalResult BraidDialect::verifyOperationAttribute(Operation *op,
                        function && (function == "relu" || function == "gelu"),
                        "\"relu\" or \"gelu\"");
   }
+  if (name == kPrecisionAttrName) {
+    auto precision = dyn_cast<StringAttr>(value);
+    return verifyValue(op, attribute, precision && precision == "tf32",
+                       "\"tf32\"");
+  }
   if (name == kArenaAttrName || name == kOverwritesAttrName ||
       name == kBiasAttrName)
     return verifyValue(op, attribute, isa<UnitAttr>(value), "no value");
   return emitUnknown(op, attribute,
                      {kEntryAttrName, kArenaAttrName, kOverwritesAttrName,
-                      kBiasAttrName, kEpilogueAttrName});
+                      kBiasAttrName, kEpilogueAttrName, kPrecisionAttrName});
 }
 
 static bool isReorderedSum(Attribute value) {

@@ -202,7 +202,10 @@ struct StructuredOpModel
     if (operationsPerPoint >= 2 && work.operations.size() == 1)
       if (std::optional<Matmul> matmul =
               getMatmul(linalgOp, numInputs, defaults.dynamicSize)) {
-        matmul->elementType = work.operations.front().elementType;
+        Type &element = work.operations.front().elementType;
+        if (element.isF32() && linalgOp->hasAttr(kPrecisionAttrName))
+          element = FloatTF32Type::get(op->getContext());
+        matmul->elementType = element;
         matmul->operations = work.operations.front().count;
         work.matmuls.push_back(*matmul);
       }

@@ -208,9 +208,17 @@ std::optional<Cost> OpCostModel::getMeasuredMatmulCost(Operation *op,
       std::max<uint64_t>(1, 2 * matmul.rows * matmul.columns * matmul.batch);
   if (matmul.batch != 1)
     return std::nullopt;
+  ElementClass element = classifyElementType(matmul.elementType);
+  // In TF32 a matmul takes as long as one of bf16 with as many bytes: twice the
+  // depth at twice the rate.
+  if (isa<FloatTF32Type>(matmul.elementType) &&
+      options.hardware->generation >= GpuGeneration::Ampere) {
+    element = ElementClass::BF16;
+    depth *= 2;
+  }
   MatmulShape shape{
       static_cast<int64_t>(matmul.rows), static_cast<int64_t>(matmul.columns),
-      static_cast<int64_t>(depth), classifyElementType(matmul.elementType),
+      static_cast<int64_t>(depth), element,
       getTransposedOperands(matmul.isLeftTransposed, matmul.isRightTransposed)};
   std::optional<MatmulEstimate> time =
       options.calibration->estimateMatmul(shape, getMultiprocessors(op));

@@ -42,13 +42,23 @@ ElementClass braid::classifyElementType(Type elementType) {
   return elementType.isInteger(8) ? ElementClass::I8 : ElementClass::Integer;
 }
 
+/// Peak operations per second on elements of `elementType`. A tensor core of
+/// Ampere and later generations multiplies TF32 half as fast as bf16.
+static double getPeak(Type elementType, const Hardware &hardware) {
+  double peak = hardware.getPeak(classifyElementType(elementType));
+  if (isa<FloatTF32Type>(elementType) &&
+      hardware.generation >= GpuGeneration::Ampere)
+    return std::max(peak, hardware.getPeak(ElementClass::BF16) / 2);
+  return peak;
+}
+
 Arithmetic braid::estimateArithmetic(const Work &work, const Hardware &hardware,
                                      int64_t target) {
   double seconds = 0.0, longestSeconds = 0.0;
   uint64_t numTiles = 0;
   for (const Work::Operations &entry : work.operations)
-    seconds += static_cast<double>(entry.count) /
-               hardware.getPeak(classifyElementType(entry.elementType));
+    seconds +=
+        static_cast<double>(entry.count) / getPeak(entry.elementType, hardware);
   // The tiles of matmuls say below how many multiprocessors they fill.
   if (work.matmuls.empty() && target > 0 && target < hardware.multiprocessors)
     seconds *= static_cast<double>(hardware.multiprocessors) /
@@ -58,8 +68,8 @@ Arithmetic braid::estimateArithmetic(const Work &work, const Hardware &hardware,
       ElementClass element = classifyElementType(matmul.elementType);
       TileGrid grid = chooseTiles(matmul.rows, matmul.columns, matmul.batch,
                                   element, hardware.multiprocessors, target);
-      double peakSeconds =
-          static_cast<double>(matmul.operations) / hardware.getPeak(element);
+      double peakSeconds = static_cast<double>(matmul.operations) /
+                           getPeak(matmul.elementType, hardware);
       // The sum already counts the operations once.
       seconds += (grid.stretch - 1.0) * peakSeconds;
       if (grid.stretch * peakSeconds > longestSeconds) {

@@ -25,6 +25,14 @@ func.func @unknown_epilogue(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // -----
 
+func.func @unknown_precision(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error@+1 {{'linalg.matmul' op attribute 'braid.precision' is "f8", expected "tf32"}}
+  %0 = linalg.matmul {braid.precision = "f8"} ins(%a, %a : tensor<4x4xf32>, tensor<4x4xf32>) outs(%a : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
 func.func @bias_with_a_value() {
   // expected-error@+1 {{'arith.constant' op attribute 'braid.bias' is true, expected no value}}
   %0 = arith.constant {braid.bias = true} 0 : index
@@ -34,7 +42,7 @@ func.func @bias_with_a_value() {
 // -----
 
 func.func @unknown_attribute_of_an_op() {
-  // expected-error@+1 {{'arith.constant' op has unknown attribute 'braid.arenas', expected one of 'braid.entry', 'braid.arena', 'braid.overwrites', 'braid.bias', 'braid.epilogue'}}
+  // expected-error@+1 {{'arith.constant' op has unknown attribute 'braid.arenas', expected one of 'braid.entry', 'braid.arena', 'braid.overwrites', 'braid.bias', 'braid.epilogue', 'braid.precision'}}
   %0 = arith.constant {braid.arenas} 0 : index
   return
 }

@@ -55,6 +55,20 @@ TEST_F(Roofline, TakesTheLongerOfComputeAndMemory) {
   EXPECT_DOUBLE_EQ(estimateRooflineNs(work, ideal), 7.0);
 }
 
+TEST_F(Roofline, TF32IsHalfAsFastAsBF16) {
+  auto getNs = [&](Type type, const char *hardware) {
+    Work work;
+    work.addOperations(type, uint64_t{1} << 40);
+    return estimateRooflineNs(work, *lookupHardware(hardware));
+  };
+  Type tf32 = FloatTF32Type::get(&context), f32 = builder.getF32Type();
+  EXPECT_DOUBLE_EQ(getNs(tf32, "h100x8"),
+                   2 * getNs(builder.getBF16Type(), "h100x8"));
+  EXPECT_LT(getNs(tf32, "h100x8"), getNs(f32, "h100x8"));
+  for (const char *other : {"cpu", "ideal", "v100x8"})
+    EXPECT_DOUBLE_EQ(getNs(tf32, other), getNs(f32, other));
+}
+
 TEST_F(Roofline, EveryElementTypeHasItsPeak) {
   const Hardware &h100 = *lookupHardware("h100x8");
   Work work;
