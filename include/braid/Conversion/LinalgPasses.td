@@ -44,6 +44,45 @@ def MarkOverwritingMatmulsPass
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def FoldMatmulLayoutsPass
+    : Pass<"braid-fold-matmul-layouts", "::mlir::func::FuncOp"> {
+  let summary = "Fold transposes and conversions into matmuls";
+  let description = [{
+    A matmul that the library of the target computes reads the operand of a
+    transpose instead of its result, if rows or columns of the operand are
+    contiguous. If the only user of a matmul marked `braid.overwrites` transposes
+    or rounds the result, the matmul writes the transposed or rounded result. The
+    library takes the layout of each matrix, also of batches whose dimension is
+    the second one.
+
+    Before:
+
+    ```mlir
+    %t = linalg.transpose ins(%a : tensor<64x8x16xbf16>) outs(%e : tensor<8x64x16xbf16>)
+                          permutation = [1, 0, 2]
+    %c = linalg.batch_matmul ins(%t, %b : tensor<8x64x16xbf16>, tensor<8x16x32xbf16>) ...
+    ```
+
+    After:
+
+    ```mlir
+    %c = linalg.generic {indexing_maps = [affine_map<(b, m, n, k) -> (m, b, k)>, ...]}
+           ins(%a, %b : tensor<64x8x16xbf16>, tensor<8x16x32xbf16>) ...
+    ```
+
+    The remark `folded-layouts` counts the ops that became part of matmuls.
+  }];
+  let options = [
+    Option<"target", "target", "::braid::KernelTarget",
+           /*default=*/"::braid::KernelTarget::Host",
+           "The target, whose library multiplies: host or cuda",
+           "::braid::getKernelTargetValues()">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def FoldSplatsPass : Pass<"braid-fold-splats", "::mlir::func::FuncOp"> {
   let summary = "Replace constant tensors with equal elements by scalars";
   let description = [{

@@ -157,6 +157,8 @@ void fuse(linalg::LinalgOp matmul, const MatmulMatch &match,
           tensor::getMixedSizes(builder, matmul.getLoc(), init), type);
     fused = createMatmul(builder, matmul, match, epilogue, init);
     fused->setAttr(kOverwritesAttrName, builder.getUnitAttr());
+    if (Attribute precision = matmul->getAttr(kPrecisionAttrName))
+      fused->setAttr(kPrecisionAttrName, precision);
     if (epilogue.bias)
       fused->setAttr(kBiasAttrName, builder.getUnitAttr());
   }

@@ -61,15 +61,6 @@ void convertToRowLoops(linalg::LinalgOp op, const MatmulMatch &match) {
   (void)linalg::interchangeGenericOp(rewriter, generic, order);
 }
 
-/// Checks that `op` has no bias and no epilogue, which loops do not support.
-LogicalResult checkPlain(linalg::LinalgOp op) {
-  if (!op->hasAttr(kBiasAttrName) && !op->hasAttr(kEpilogueAttrName))
-    return success();
-  return op.emitOpError()
-         << "has a bias or an epilogue, which only the library of a GPU has, "
-            "expected operands whose rows are contiguous, and --target=cuda";
-}
-
 /// Emits the error of a routine in a program for a GPU.
 LogicalResult refuseOnDevice(library::CallOp op) {
   return op.emitOpError() << "of \"" << op.getRoutine()
@@ -115,10 +106,10 @@ struct ConvertLinalgToBraidRTPass
       if (failed(convertAttention(op, isCUDA)))
         result = failure();
     for (auto &[op, match] : matmuls) {
-      bool isCall = useLibrary && hasContiguousRows(op);
-      if (isCUDA && isCall && hasDeviceLibraryTypes(op))
+      if (isCUDA && useLibrary && isDeviceLibraryCall(op))
         convertToFusedCall(op, match);
-      else if (!isCUDA && isCall && hasLibraryTypes(op))
+      else if (!isCUDA && useLibrary && hasContiguousRows(op) &&
+               hasLibraryTypes(op))
         convertToCall(op, match);
       else if (failed(checkPlain(op)))
         result = failure();

@@ -25,7 +25,9 @@ struct Matrix {
   Value data, rowStride, batchStride;
 };
 
-Matrix getMatrix(OpBuilder &builder, Location loc, Value buffer,
+/// The matrices of `buffer`, whose dimension `batch` runs over a batch if there
+/// are more than two dimensions.
+Matrix getMatrix(OpBuilder &builder, Location loc, Value buffer, unsigned batch,
                  RuntimeCallBuilder &calls) {
   auto type = cast<MemRefType>(buffer.getType());
   auto metadata =
@@ -33,10 +35,11 @@ Matrix getMatrix(OpBuilder &builder, Location loc, Value buffer,
   Matrix matrix;
   matrix.data =
       getElementAddress(builder, loc, buffer, metadata.getOffset(), calls);
-  unsigned rank = type.getRank();
-  matrix.rowStride = toI64(builder, loc, metadata.getStrides()[rank - 2]);
-  if (rank > 2)
-    matrix.batchStride = toI64(builder, loc, metadata.getStrides()[0]);
+  bool hasBatch = type.getRank() > 2;
+  unsigned row = hasBatch ? 1 - batch : 0;
+  matrix.rowStride = toI64(builder, loc, metadata.getStrides()[row]);
+  if (hasBatch)
+    matrix.batchStride = toI64(builder, loc, metadata.getStrides()[batch]);
   return matrix;
 }
 
@@ -55,24 +58,16 @@ Value getLoopSize(OpBuilder &builder, linalg::LinalgOp op, unsigned dim) {
 
 } // namespace
 
-bool braid::hasContiguousRows(linalg::LinalgOp op) {
-  return llvm::all_of(op->getOperands(), [](Value buffer) {
-    auto type = cast<MemRefType>(buffer.getType());
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    return succeeded(type.getStridesAndOffset(strides, offset)) &&
-           strides.back() == 1;
-  });
-}
-
 void braid::convertToCall(linalg::LinalgOp op, const MatmulMatch &match) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   RuntimeCallBuilder calls(builder, op);
   Value output = op.getDpsInits()[0];
-  Matrix a = getMatrix(builder, loc, op.getDpsInputs()[0], calls);
-  Matrix b = getMatrix(builder, loc, op.getDpsInputs()[1], calls);
-  Matrix c = getMatrix(builder, loc, output, calls);
+  Matrix a = getMatrix(builder, loc, op.getDpsInputs()[match.left],
+                       match.batchOfA, calls);
+  Matrix b = getMatrix(builder, loc, op.getDpsInputs()[match.right],
+                       match.batchOfB, calls);
+  Matrix c = getMatrix(builder, loc, output, match.batchOfC, calls);
   SmallVector<Value> arguments = {
       calls.getI32(*getRuntimeDtype(getElementTypeOrSelf(output.getType()))),
       calls.getI32(match.transposedA), calls.getI32(match.transposedB)};
@@ -117,12 +112,13 @@ static Value createOptions(OpBuilder &builder, linalg::LinalgOp op,
   if (auto count = op->getAttrOfType<IntegerAttr>(
           comm::CommDialect::kMultiprocessorsAttrName))
     multiprocessors = static_cast<int32_t>(count.getInt());
+  int32_t precision = op->hasAttr(kPrecisionAttrName) ? BRAID_RT_PRECISION_TF32
+                                                      : BRAID_RT_PRECISION_F32;
   Type result = getElementTypeOrSelf(op.getDpsInits()[0].getType());
-  Value options =
-      createStruct(builder, loc, type,
-                   {calls.getI32(*getRuntimeDtype(result)),
-                    calls.getI32(epilogue), calls.getI32(multiprocessors),
-                    /*reserved=*/calls.getI32(0), bias});
+  Value options = createStruct(
+      builder, loc, type,
+      {calls.getI32(*getRuntimeDtype(result)), calls.getI32(epilogue),
+       calls.getI32(multiprocessors), calls.getI32(precision), bias});
   Value slot = calls.allocate(type, 1);
   calls.storeElement(options, slot, 0);
   return slot;
@@ -134,22 +130,22 @@ void braid::convertToFusedCall(linalg::LinalgOp op, const MatmulMatch &match) {
   RuntimeCallBuilder calls(builder, op);
   {
     StackScope scope(calls);
-    Value input = op.getDpsInputs()[0];
+    Value input = op.getDpsInputs()[match.left];
     SmallVector<Value> arguments = {
         calls.getI32(*getRuntimeDtype(getElementTypeOrSelf(input.getType()))),
         calls.getI32(match.transposedA), calls.getI32(match.transposedB),
         match.batch ? getLoopSize(builder, op, *match.batch) : calls.getI64(1)};
     for (unsigned dim : {match.m, match.n, match.k})
       arguments.push_back(getLoopSize(builder, op, dim));
-    auto addMatrix = [&](Value buffer) {
-      Matrix matrix = getMatrix(builder, loc, buffer, calls);
+    auto addMatrix = [&](Value buffer, unsigned batch) {
+      Matrix matrix = getMatrix(builder, loc, buffer, batch, calls);
       arguments.append({matrix.data, matrix.rowStride,
                         match.batch ? matrix.batchStride : calls.getI64(0)});
     };
-    addMatrix(input);
-    addMatrix(op.getDpsInputs()[1]);
+    addMatrix(input, match.batchOfA);
+    addMatrix(op.getDpsInputs()[match.right], match.batchOfB);
     arguments.push_back(calls.getF64(op->hasAttr(kOverwritesAttrName) ? 0 : 1));
-    addMatrix(op.getDpsInits()[0]);
+    addMatrix(op.getDpsInits()[0], match.batchOfC);
     arguments.push_back(createOptions(builder, op, match, calls));
     arguments.push_back(calls.getSite());
     calls.call("braid_rt_fused_matmul", Type(), arguments);

@@ -13,9 +13,6 @@
 
 namespace braid {
 
-/// True if the rows of all operands are contiguous.
-bool hasContiguousRows(mlir::linalg::LinalgOp op);
-
 /// Replaces `op` by a call of `braid_rt_matmul` or `braid_rt_batch_matmul`.
 void convertToCall(mlir::linalg::LinalgOp op, const MatmulMatch &match);
 

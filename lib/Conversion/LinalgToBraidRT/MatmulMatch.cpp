@@ -14,16 +14,29 @@
 using namespace mlir;
 using namespace braid;
 
-/// True if the results of `map` are the loops `dims`, in this order.
-static bool isProjection(AffineMap map, ArrayRef<unsigned> dims) {
-  if (map.getNumResults() != dims.size())
+/// Matches `map` to a matrix of the loops `row` and `column` with the loop
+/// `batch` around it. Sets `isTransposed` if the elements of a column are
+/// adjacent, and `batchDim` to the dimension of the batch.
+static bool matchMatrix(AffineMap map, std::optional<unsigned> batch,
+                        unsigned row, unsigned column, bool &isTransposed,
+                        unsigned &batchDim) {
+  if (map.getNumResults() != (batch ? 3 : 2) || !map.isProjectedPermutation())
     return false;
-  for (auto [expression, dim] : llvm::zip_equal(map.getResults(), dims)) {
-    auto dimExpression = dyn_cast<AffineDimExpr>(expression);
-    if (!dimExpression || dimExpression.getPosition() != dim)
+  unsigned last = map.getDimPosition(map.getNumResults() - 1);
+  isTransposed = last == row;
+  if (last != row && last != column)
+    return false;
+  Builder builder(map.getContext());
+  auto getDim = [&](unsigned loop) {
+    return map.getResultPosition(builder.getAffineDimExpr(loop));
+  };
+  if (batch) {
+    std::optional<unsigned> dim = getDim(*batch);
+    if (!dim)
       return false;
+    batchDim = *dim;
   }
-  return true;
+  return getDim(row) && getDim(column);
 }
 
 std::optional<MatmulMatch> braid::matchMatmul(linalg::LinalgOp op) {
@@ -43,20 +56,20 @@ std::optional<MatmulMatch> braid::matchMatmul(linalg::LinalgOp op) {
   match.m = dims->m[0];
   match.n = dims->n[0];
   match.k = dims->k[0];
-  SmallVector<unsigned> prefix;
   if (!dims->batch.empty())
-    prefix.push_back(*(match.batch = dims->batch[0]));
-
-  auto isMatrix = [&](AffineMap map, unsigned row, unsigned column) {
-    SmallVector<unsigned> expected(prefix);
-    expected.append({row, column});
-    return isProjection(map, expected);
-  };
-  match.transposedA = isMatrix(maps[0], match.k, match.m);
-  match.transposedB = isMatrix(maps[1], match.n, match.k);
-  if ((!match.transposedA && !isMatrix(maps[0], match.m, match.k)) ||
-      (!match.transposedB && !isMatrix(maps[1], match.k, match.n)) ||
-      !isMatrix(maps.back(), match.m, match.n))
+    match.batch = dims->batch[0];
+  bool isTransposed = false;
+  if (!matchMatrix(maps.back(), match.batch, match.m, match.n, isTransposed,
+                   match.batchOfC))
+    return std::nullopt;
+  if (isTransposed) {
+    std::swap(match.left, match.right);
+    std::swap(match.m, match.n);
+  }
+  if (!matchMatrix(maps[match.left], match.batch, match.m, match.k,
+                   match.transposedA, match.batchOfA) ||
+      !matchMatrix(maps[match.right], match.batch, match.k, match.n,
+                   match.transposedB, match.batchOfB))
     return std::nullopt;
   return match;
 }
@@ -85,6 +98,28 @@ bool braid::hasDeviceLibraryTypes(linalg::LinalgOp op) {
   Type result = getElement(op.getDpsInits()[0]);
   return getElement(op.getDpsInputs()[1]) == input &&
          hasDeviceLibraryTypes(input, result);
+}
+
+bool braid::hasContiguousRows(linalg::LinalgOp op) {
+  return llvm::all_of(op->getOperands(), [](Value buffer) {
+    auto type = cast<MemRefType>(buffer.getType());
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    return succeeded(type.getStridesAndOffset(strides, offset)) &&
+           strides.back() == 1;
+  });
+}
+
+bool braid::isDeviceLibraryCall(linalg::LinalgOp op) {
+  return matchMatmul(op) && hasContiguousRows(op) && hasDeviceLibraryTypes(op);
+}
+
+LogicalResult braid::checkPlain(linalg::LinalgOp op) {
+  if (!op->hasAttr(kBiasAttrName) && !op->hasAttr(kEpilogueAttrName))
+    return success();
+  return op.emitOpError()
+         << "has a bias or an epilogue, which only the library of a GPU has, "
+            "expected operands whose rows are contiguous, and --target=cuda";
 }
 
 bool braid::hasDeviceLibraryTypes(Type input, Type result) {

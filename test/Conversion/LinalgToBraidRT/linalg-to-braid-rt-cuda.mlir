@@ -108,6 +108,37 @@ func.func @f8(%a: memref<16x16xf8E4M3FN>, %b: memref<16x16xf8E4M3FN>, %c: memref
 
 // -----
 
+#a = affine_map<(b, m, n, k) -> (m, b, k)>
+#b = affine_map<(b, m, n, k) -> (b, k, n)>
+#c = affine_map<(b, m, n, k) -> (n, b, m)>
+
+// The batch is the second dimension of A and C, and C is stored as its transpose:
+// B^T A^T. The library may round to TF32.
+// CHECK-LABEL: func.func @layouts
+// CHECK-SAME:      (%[[A:.*]]: memref<64x8x16xf32>, %[[B:.*]]: memref<8x16x32xf32>, %[[C:.*]]: memref<32x8x64xf32>)
+// CHECK:         %[[DTYPE:.*]] = llvm.mlir.constant(7 : i32) : i32
+// CHECK-NEXT:    %[[TA:.*]] = llvm.mlir.constant(1 : i32) : i32
+// CHECK-NEXT:    %[[TB:.*]] = llvm.mlir.constant(1 : i32) : i32
+// CHECK:         memref.extract_strided_metadata %[[B]]
+// CHECK:         memref.extract_strided_metadata %[[A]]
+// CHECK:         memref.extract_strided_metadata %[[C]]
+// CHECK:         %[[PRECISION:.*]] = llvm.mlir.constant(1 : i32) : i32
+// CHECK:         llvm.insertvalue %[[PRECISION]], %{{.*}}[3]
+// CHECK:         llvm.call @braid_rt_fused_matmul(%[[DTYPE]], %[[TA]], %[[TB]],
+func.func @layouts(%a: memref<64x8x16xf32>, %b: memref<8x16x32xf32>, %c: memref<32x8x64xf32>) {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<64x8x16xf32>, memref<8x16x32xf32>) outs(%c : memref<32x8x64xf32>)
+      attrs = {braid.overwrites, braid.precision = "tf32"} {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %z, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
 // Products that the library does not support remain and become kernels.
 // CHECK-LABEL: func.func @integers
 // CHECK:         linalg.generic
