@@ -56,8 +56,11 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   pm.addPass(comm::createCommVerifyPass(checkBuffers));
   pm.addNestedPass<func::FuncOp>(createDropDeallocationsPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
-  // Buffers to an arena, ops to calls and kernels.
+  // Ops to kernels, buffers to an arena, matmuls and copies to calls.
   pm.addNestedPass<func::FuncOp>(createSplitReductionsPass());
+  ConvertLinalgToGPUPassOptions kernelsOfOps;
+  kernelsOfOps.leaveCalls = true;
+  pm.addPass(createConvertLinalgToGPUPass(kernelsOfOps));
   pm.addPass(createPlanMemoryPass());
   // Free the buffers that have no place in the arena.
   pm.addPass(createDeallocateBuffersPass());

@@ -47,7 +47,9 @@ def ConvertLinalgToGPUPass
   let description = [{
     Every linalg op on buffers, and every `memref.copy`, becomes a
     `gpu.launch_func` of a kernel in `gpu.module @kernels`. Equal ops share one
-    kernel.
+    kernel. Ops in a row on the same rows become one kernel, which stores no buffer
+    that only these ops use. So the pass runs before `braid-plan-memory` with
+    `leave-calls`, and again behind it for copies.
 
     Before:
 
@@ -68,6 +70,10 @@ def ConvertLinalgToGPUPass
 
     Errors: element types and indexing maps that kernels do not support.
   }];
+  let options = [
+    Option<"leaveCalls", "leave-calls", "bool", /*default=*/"false",
+           "Leave matmuls and copies that become calls of the runtime">
+  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
     "::mlir::gpu::GPUDialect",

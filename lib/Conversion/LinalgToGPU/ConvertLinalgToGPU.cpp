@@ -105,11 +105,61 @@ void takeFills(RewriterBase &rewriter, linalg::LinalgOp op, LoopNest &nest,
     }
 }
 
+/// Bufferization copies a filled buffer to where several reductions start. Such
+/// a copy becomes a fill, which kernels take in.
+void replaceCopiesOfFill(RewriterBase &rewriter, linalg::FillOp fill) {
+  Value buffer = fill.output();
+  Block *block = fill->getBlock();
+  if (!fill.hasPureBufferSemantics() ||
+      !buffer.getDefiningOp<memref::AllocOp>() ||
+      buffer.getParentBlock() != block)
+    return;
+  // What is in the buffer behind the first other op that may write it is not
+  // the value of the fill.
+  Operation *firstWriter = nullptr;
+  SmallVector<memref::CopyOp> copies;
+  for (OpOperand &use : buffer.getUses()) {
+    Operation *user = block->findAncestorOpInBlock(*use.getOwner());
+    if (user == fill)
+      continue;
+    auto copy = dyn_cast<memref::CopyOp>(user);
+    auto reader = dyn_cast<linalg::LinalgOp>(user);
+    if (copy && copy.getTarget() != buffer)
+      copies.push_back(copy);
+    else if (!(reader && user == use.getOwner() && reader.isDpsInput(&use)) &&
+             (!firstWriter || user->isBeforeInBlock(firstWriter)))
+      firstWriter = user;
+  }
+  for (memref::CopyOp copy : copies) {
+    if (copy->isBeforeInBlock(fill) ||
+        (firstWriter && firstWriter->isBeforeInBlock(copy)))
+      continue;
+    rewriter.setInsertionPoint(copy);
+    linalg::FillOp::create(rewriter, copy.getLoc(), fill.value(),
+                           copy.getTarget());
+    rewriter.eraseOp(copy);
+  }
+  // The fill moves to its first user, whose kernel may take it in, too.
+  Operation *first = nullptr;
+  for (Operation *user : buffer.getUsers())
+    if (user = block->findAncestorOpInBlock(*user);
+        user != fill && (!first || user->isBeforeInBlock(first)))
+      first = user;
+  if (first && fill->isBeforeInBlock(first))
+    rewriter.moveOpBefore(fill, first);
+}
+
 struct ConvertLinalgToGPUPass
     : public braid::StructuralPass<
           braid::impl::ConvertLinalgToGPUPassBase<ConvertLinalgToGPUPass>> {
+  using StructuralPass::StructuralPass;
+
   LogicalResult transform() override {
     IRRewriter rewriter(&getContext());
+    SmallVector<linalg::FillOp> fills;
+    getOperation().walk([&](linalg::FillOp fill) { fills.push_back(fill); });
+    for (linalg::FillOp fill : fills)
+      replaceCopiesOfFill(rewriter, fill);
     if (failed(generalizeAll(rewriter)))
       return failure();
     KernelModule kernels(getOperation());
@@ -124,10 +174,18 @@ struct ConvertLinalgToGPUPass
   }
 
 private:
+  /// True if another pass makes a call of `op`.
+  bool isLeft(Operation *op) {
+    auto structured = dyn_cast<linalg::LinalgOp>(op);
+    return leaveCalls && (isa<memref::CopyOp>(op) ||
+                          (structured && structured.hasPureBufferSemantics() &&
+                           braid::isDeviceLibraryCall(structured)));
+  }
+
   SmallVector<linalg::LinalgOp> getStructuredOps() {
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
-      if (op.hasPureBufferSemantics() && !general.contains(op))
+      if (op.hasPureBufferSemantics() && !general.contains(op) && !isLeft(op))
         ops.push_back(op);
     });
     return ops;
@@ -138,14 +196,15 @@ private:
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
       auto structured = dyn_cast<linalg::LinalgOp>(op);
-      if (isa<memref::CopyOp>(op) ||
-          (structured && structured.hasPureBufferSemantics()))
+      if (!isLeft(op) && (isa<memref::CopyOp>(op) ||
+                          (structured && structured.hasPureBufferSemantics())))
         ops.push_back(op);
     });
     bool hasFailed = false;
     for (Operation *op : ops) {
       FailureOr<linalg::LinalgOp> generic = generalize(rewriter, op);
-      if (failed(generic) || failed(checkGeneral(*generic)))
+      if (failed(generic) || failed(braid::checkPlain(*generic)) ||
+          failed(checkGeneral(*generic)))
         hasFailed = true;
       else if (std::optional<LoopNest> nest = getConstantNest(*generic); !nest)
         addGeneral(rewriter, *generic);
@@ -224,10 +283,13 @@ linalg::FillOp braid::kernels::findFill(Operation *op, Value buffer) {
     return {};
   Operation *last = nullptr;
   for (Operation *user : buffer.getUsers()) {
-    if (user->getBlock() != op->getBlock() ||
-        llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>))
+    if (user->getBlock() != op->getBlock())
       return {};
-    if (user->isBeforeInBlock(op) && (!last || last->isBeforeInBlock(user)))
+    if (!user->isBeforeInBlock(op))
+      continue;
+    if (llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>))
+      return {};
+    if (!last || last->isBeforeInBlock(user))
       last = user;
   }
   auto fill = dyn_cast_or_null<linalg::FillOp>(last);

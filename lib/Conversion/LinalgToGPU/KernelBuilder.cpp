@@ -53,6 +53,9 @@ int64_t braid::kernels::getAlignedLanes(const Access &access,
 gpu::GPUFuncOp KernelModule::create(Location loc, StringRef name,
                                     FunctionType type,
                                     TypeRange workgroupMemory) {
+  if (!kernels)
+    if ((kernels = module.lookupSymbol<gpu::GPUModuleOp>("kernels")))
+      symbols.emplace(kernels);
   if (!kernels) {
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     kernels = gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
