@@ -13,14 +13,23 @@ include "mlir/Pass/PassBase.td"
 
 def CommFuseElementwisePass
     : Pass<"comm-fuse-elementwise", "::mlir::func::FuncOp"> {
-  let summary = "Fuse elementwise ops that depend on the same collectives";
+  let summary = "Fuse elementwise ops where no collective loses what hides it";
   let description = [{
     Fuses elementwise producers on tensors into their only consumer, as
     linalg-fuse-elementwise-ops does, if both depend, directly or not, on the same
     set of collectives. Other fusions would move work that can hide a collective
     behind the wait of the collective.
 
-    Elementwise ops of other dialects become `linalg.generic` first. The fused op
+    A producer of few operations, such as a conversion or a broadcast, is also
+    computed by consumers that depend on more collectives, and by each of several
+    consumers, if a consumer then reads no more bytes than before: it takes no
+    longer, and nobody stores or reads the result. A GPU computes functions such as
+    exp in the time of its loads and stores (`ops-per-byte`). A function of a row is
+    computed once for the row. If several ops read an expensive result, one op
+    computes this result and one of theirs.
+
+    Dimensions of one element are dropped, and reshapes move behind elementwise
+    ops. Elementwise ops of other dialects become `linalg.generic`. The fused op
     gets both labels (`exp+add`), the sum of the costs if both ops have one, and
     both locations. The pass leaves nothing to fuse, so later fusion cannot undo a
     schedule.
@@ -45,6 +54,11 @@ def CommFuseElementwisePass
     The remark `fused-producers` counts the producers that were fused into their
     consumers.
   }];
+  let options = [
+    Option<"opsPerByte", "ops-per-byte", "int64_t", /*default=*/"0",
+           "The operations that the target computes while it moves a byte: so "
+           "many of a fused op make a second computation free">
+  ];
   let dependentDialects = [
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
   ];

@@ -6,6 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FusionCost.h"
+#include "FusionShapes.h"
+#include "WaitSets.h"
+
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
@@ -94,86 +98,6 @@ void convertToGeneric(RewriterBase &rewriter, Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Which collectives an op depends on
-//===----------------------------------------------------------------------===//
-
-/// Numbers the sets of waits that values depend on. Equal sets have equal
-/// numbers, and unions are cached.
-class WaitSets {
-public:
-  explicit WaitSets(Operation *root) {
-    sets.push_back({});
-    numbers[{}] = 0;
-    root->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (op != root)
-        setOf[op] = compute(op);
-    });
-  }
-
-  unsigned lookup(Operation *op) const { return setOf.lookup(op); }
-  void assign(Operation *op, unsigned set) { setOf[op] = set; }
-
-private:
-  /// The set of an op: the union over its operands and captured values, and the
-  /// op itself if it is a wait.
-  unsigned compute(Operation *op) {
-    unsigned set = 0;
-    auto add = [&](Value value) {
-      // A block argument is available to all ops of the block.
-      if (Operation *definition = value.getDefiningOp())
-        set = unite(set, setOf.lookup(definition));
-    };
-    for (Value operand : op->getOperands())
-      add(operand);
-    for (Region &region : op->getRegions()) {
-      llvm::SetVector<Value> captured;
-      getUsedValuesDefinedAbove(region, region, captured);
-      llvm::for_each(captured, add);
-      // An op depends on the waits in its regions.
-      region.walk([&](WaitOp wait) { set = unite(set, getSingleton(wait)); });
-    }
-    if (isa<WaitOp>(op))
-      set = unite(set, getSingleton(op));
-    return set;
-  }
-
-  unsigned getSingleton(Operation *wait) {
-    auto [entry, isNew] = singletons.try_emplace(wait, 0);
-    if (isNew)
-      entry->second = intern({nextWait++});
-    return entry->second;
-  }
-
-  unsigned unite(unsigned a, unsigned b) {
-    if (a == b || b == 0)
-      return a;
-    if (a == 0)
-      return b;
-    auto key = std::minmax(a, b);
-    auto found = unions.find(key);
-    if (found != unions.end())
-      return found->second;
-    std::vector<unsigned> members;
-    std::set_union(sets[a].begin(), sets[a].end(), sets[b].begin(),
-                   sets[b].end(), std::back_inserter(members));
-    return unions[key] = intern(std::move(members));
-  }
-
-  unsigned intern(std::vector<unsigned> members) {
-    auto [entry, isNew] = numbers.try_emplace(members, sets.size());
-    if (isNew)
-      sets.push_back(std::move(members));
-    return entry->second;
-  }
-
-  llvm::DenseMap<Operation *, unsigned> setOf, singletons;
-  std::vector<std::vector<unsigned>> sets;
-  std::map<std::vector<unsigned>, unsigned> numbers;
-  llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> unions;
-  unsigned nextWait = 0;
-};
-
-//===----------------------------------------------------------------------===//
 // Fusion
 //===----------------------------------------------------------------------===//
 
@@ -229,9 +153,44 @@ void mergeEqualInputs(RewriterBase &rewriter, linalg::GenericOp op) {
   });
 }
 
+/// Lets `op`, which is elementwise, read what it reads of its initial values as
+/// inputs: they fuse, initial values do not.
+void readInitsAsInputs(RewriterBase &rewriter, linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() ||
+      op.getNumParallelLoops() != op.getNumLoops())
+    return;
+  rewriter.setInsertionPoint(op);
+  rewriter.modifyOpInPlace(op, [&] {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    for (unsigned number = 0; number < op.getNumDpsInits(); ++number) {
+      OpOperand *init = op.getDpsInitOperand(number);
+      if (!op.payloadUsesValueFromOperand(init) ||
+          !isa<RankedTensorType>(init->get().getType()))
+        continue;
+      Value value = init->get();
+      AffineMap map = op.getMatchingIndexingMap(init);
+      BlockArgument argument = op.getMatchingBlockArgument(init);
+      Value empty = tensor::EmptyOp::create(
+          rewriter, op.getLoc(),
+          tensor::getMixedSizes(rewriter, op.getLoc(), value),
+          getElementTypeOrSelf(value.getType()));
+      if (empty.getType() != value.getType())
+        empty = tensor::CastOp::create(rewriter, op.getLoc(), value.getType(),
+                                       empty);
+      unsigned position = op.getNumDpsInputs();
+      init->set(empty);
+      op.getInputsMutable().append(value);
+      argument.replaceAllUsesWith(op.getBody()->insertArgument(
+          position, argument.getType(), argument.getLoc()));
+      maps.insert(maps.begin() + position, map);
+      op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    }
+  });
+}
+
 /// If `fused` overwrites the result of `producer`, makes it overwrite the
 /// destination of `producer` instead, because the producer becomes dead.
-void replaceUnreadInits(linalg::GenericOp fused, linalg::GenericOp producer) {
+void replaceUnreadInits(linalg::GenericOp fused, linalg::LinalgOp producer) {
   for (OpOperand &init : fused.getDpsInitsMutable()) {
     auto value = dyn_cast<OpResult>(init.get());
     if (value && value.getOwner() == producer &&
@@ -240,60 +199,258 @@ void replaceUnreadInits(linalg::GenericOp fused, linalg::GenericOp producer) {
   }
 }
 
-/// Fuses one producer of `consumer` into it; null if there is none. `sets` says
-/// which collectives the ops depend on.
-linalg::GenericOp fuseProducer(RewriterBase &rewriter, WaitSets &sets,
-                               linalg::LinalgOp consumer) {
-  if (!mayConsume(consumer))
+/// How a producer becomes a part of its consumer.
+enum class Fusion {
+  None,
+  /// The consumer is the only user.
+  Move,
+  /// The consumer computes the producer again.
+  Copy,
+  /// The fused op also has the results of the producer.
+  Keep
+};
+
+/// The producer of `operand` if its owner may fuse it; null otherwise.
+linalg::LinalgOp getProducer(OpOperand &operand) {
+  auto consumer = dyn_cast<linalg::LinalgOp>(operand.getOwner());
+  auto producer = operand.get().getDefiningOp<linalg::LinalgOp>();
+  if (!consumer || !producer || !mayConsume(consumer) ||
+      !consumer.isDpsInput(&operand) || !producer.hasPureTensorSemantics() ||
+      !linalg::isElementwise(producer) ||
+      producer->getBlock() != consumer->getBlock())
     return {};
+  return producer;
+}
+
+/// Gives `consumer`, which moves to `producer`, destinations that are there.
+void prepareInits(RewriterBase &rewriter, linalg::GenericOp consumer,
+                  linalg::GenericOp producer) {
+  for (OpOperand &init : consumer.getDpsInitsMutable()) {
+    Operation *definition = init.get().getDefiningOp();
+    if (definition == producer.getOperation()) {
+      Value like =
+          producer.getDpsInits()[cast<OpResult>(init.get()).getResultNumber()];
+      Value empty = tensor::EmptyOp::create(
+          rewriter, consumer.getLoc(),
+          tensor::getMixedSizes(rewriter, consumer.getLoc(), like),
+          getElementTypeOrSelf(like.getType()));
+      if (empty.getType() != like.getType())
+        empty = tensor::CastOp::create(rewriter, consumer.getLoc(),
+                                       like.getType(), empty);
+      rewriter.modifyOpInPlace(consumer, [&] { init.set(empty); });
+    } else if (isa_and_nonnull<tensor::EmptyOp>(definition) &&
+               definition->getBlock() == producer->getBlock() &&
+               producer->isBeforeInBlock(definition)) {
+      rewriter.moveOpBefore(definition, producer);
+    }
+  }
+}
+
+/// True if the owner of `operand` reads nothing else of its producer.
+bool isOnlyRead(OpOperand &operand) {
+  auto consumer = cast<linalg::LinalgOp>(operand.getOwner());
+  return llvm::all_of(consumer.getDpsInputOperands(), [&](OpOperand *other) {
+    return other->get().getDefiningOp() != operand.get().getDefiningOp() ||
+           (other->get() == operand.get() &&
+            consumer.getMatchingIndexingMap(other) ==
+                consumer.getMatchingIndexingMap(&operand));
+  });
+}
+
+/// Chooses and carries out fusions.
+class Fuser {
+public:
+  Fuser(RewriterBase &rewriter, Operation *root, int64_t opsPerByte)
+      : rewriter(rewriter), sets(root), opsPerByte(opsPerByte) {}
+
+  /// Fuses one producer of `consumer` into it, also with other results if
+  /// `mayKeep`; false if there is none. `consumer` becomes the op that takes
+  /// its place.
+  bool fuse(linalg::LinalgOp &consumer, bool mayKeep);
+  /// Moves a broadcast of an op behind it; returns the op without broadcast.
+  linalg::GenericOp moveBroadcast(linalg::LinalgOp op);
+
+private:
+  Fusion choose(OpOperand &operand, bool mayKeep);
+  /// True if the owner of `operand` loses nothing if it computes the producer.
+  bool mayCompute(OpOperand &operand);
+  /// True if all users of `producer` may compute it, so that nobody stores it.
+  bool mayVanish(linalg::LinalgOp producer);
+  /// True if `consumer` can run where `producer` runs.
+  bool isReadyAt(linalg::LinalgOp consumer, linalg::LinalgOp producer);
+
+  RewriterBase &rewriter;
+  WaitSets sets;
+  int64_t opsPerByte;
+};
+
+/// True if `operand` has one element for several iterations of its owner.
+bool isBroadcast(OpOperand &operand) {
+  auto consumer = cast<linalg::LinalgOp>(operand.getOwner());
+  return consumer.getMatchingIndexingMap(&operand).getNumResults() <
+         consumer.getNumLoops();
+}
+
+bool Fuser::mayCompute(OpOperand &operand) {
+  linalg::LinalgOp producer = getProducer(operand);
+  // A cost is that of the op as it stands.
+  return producer && producer->getNumResults() == 1 &&
+         !producer->hasAttr(CommDialect::kCostAttrName) &&
+         !(isBroadcast(operand) && isExpensive(producer)) &&
+         isCheapFor(producer, cast<linalg::LinalgOp>(operand.getOwner()),
+                    opsPerByte) &&
+         getTraffic(operand).isNoMore();
+}
+
+bool Fuser::mayVanish(linalg::LinalgOp producer) {
+  return llvm::all_of(producer->getUses(), [&](OpOperand &use) {
+    auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
+    if (user && user.isDpsInit(&use))
+      return !user.payloadUsesValueFromOperand(&use);
+    return mayCompute(use);
+  });
+}
+
+bool Fuser::isReadyAt(linalg::LinalgOp consumer, linalg::LinalgOp producer) {
+  llvm::SetVector<Value> values(consumer->operand_begin(),
+                                consumer->operand_end());
+  getUsedValuesDefinedAbove(consumer->getRegions(), values);
+  return llvm::all_of(values, [&](Value value) {
+    Operation *definition = value.getDefiningOp();
+    if (!definition || definition == producer.getOperation() ||
+        definition->getBlock() != producer->getBlock())
+      return true;
+    return definition->isBeforeInBlock(producer) ||
+           (isa<tensor::EmptyOp>(definition) &&
+            definition->getNumOperands() == 0);
+  });
+}
+
+Fusion Fuser::choose(OpOperand &operand, bool mayKeep) {
+  linalg::LinalgOp producer = getProducer(operand);
+  auto consumer = cast<linalg::LinalgOp>(operand.getOwner());
+  if (!producer || (isBroadcast(operand) && isExpensive(producer)))
+    return Fusion::None;
+  bool isSameSet = sets.lookup(producer) == sets.lookup(consumer);
+  bool isOnlyUser = llvm::all_of(producer->getUsers(), [&](Operation *user) {
+    return user == consumer.getOperation();
+  });
+  if (isOnlyUser && isSameSet)
+    return Fusion::Move;
+  // What the consumer reads no longer, it need not wait for: an op that could
+  // run earlier hides nothing that its consumer does not save.
+  if (mayCompute(operand)) {
+    if (isOnlyUser)
+      return Fusion::Move;
+    if (getTraffic(operand).isLess() || mayVanish(producer))
+      return Fusion::Copy;
+  }
+  // The other users of the producer wait for nothing else, and no collective
+  // starts later.
+  if (mayKeep && isSameSet && linalg::isElementwise(consumer) &&
+      llvm::none_of(consumer.getDpsInitsMutable(),
+                    [&](OpOperand &init) {
+                      return consumer.payloadUsesValueFromOperand(&init);
+                    }) &&
+      consumer.getMatchingIndexingMap(&operand).isIdentity() &&
+      llvm::all_of(producer.getDpsInitsMutable(),
+                   [&](OpOperand &init) {
+                     return producer.getMatchingIndexingMap(&init).isIdentity();
+                   }) &&
+      isReadyAt(consumer, producer) && isOnlyRead(operand) &&
+      llvm::none_of(producer->getUsers(), [](Operation *user) {
+        return isa<CommDialect>(user->getDialect());
+      }))
+    return Fusion::Keep;
+  return Fusion::None;
+}
+
+linalg::GenericOp Fuser::moveBroadcast(linalg::LinalgOp op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  if (!generic)
+    return {};
+  unsigned set = sets.lookup(op);
+  Value result = op->getResult(0);
+  SmallVector<Operation *> users(result.getUsers());
+  linalg::GenericOp reduced = moveBroadcastBehind(rewriter, generic);
+  if (!reduced)
+    return {};
+  sets.assign(reduced, set);
+  for (Operation *user : reduced->getUsers())
+    sets.assign(user, set);
+  return reduced;
+}
+
+bool Fuser::fuse(linalg::LinalgOp &consumer, bool mayKeep) {
+  if (!mayConsume(consumer))
+    return false;
   for (unsigned index = 0; index < consumer.getNumDpsInputs(); ++index) {
     OpOperand *operand = consumer.getDpsInputOperand(index);
-    auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
-    if (!producer || !producer.hasPureTensorSemantics() ||
-        !linalg::isElementwise(producer) ||
-        producer->getBlock() != consumer->getBlock() ||
-        sets.lookup(producer) != sets.lookup(consumer) ||
-        !llvm::all_of(producer->getUsers(), [&](Operation *user) {
-          return user == consumer.getOperation();
-        }))
+    Fusion fusion = choose(*operand, mayKeep);
+    if (fusion == Fusion::None)
       continue;
-    linalg::GenericOp genericProducer = getGeneric(rewriter, sets, producer);
-    linalg::GenericOp genericConsumer = getGeneric(rewriter, sets, consumer);
-    if (!genericProducer || !genericConsumer)
-      return {};
-    consumer = genericConsumer;
+    linalg::LinalgOp shared = getProducer(*operand);
+    linalg::LinalgOp own = shared;
+    if (fusion == Fusion::Copy) {
+      rewriter.setInsertionPoint(shared);
+      own = cast<linalg::LinalgOp>(rewriter.clone(*shared.getOperation()));
+      sets.assign(own, sets.lookup(shared));
+      rewriter.modifyOpInPlace(consumer, [&] {
+        for (OpOperand *input : consumer.getDpsInputOperands())
+          if (input->get() == shared->getResult(0))
+            input->set(own->getResult(0));
+      });
+    }
+    linalg::GenericOp producer = getGeneric(rewriter, sets, own);
+    linalg::GenericOp generic = getGeneric(rewriter, sets, consumer);
+    if (generic)
+      consumer = cast<linalg::LinalgOp>(generic.getOperation());
+    if (!producer || !generic)
+      return false;
     Value produced = consumer.getDpsInputOperand(index)->get();
-    mergeEqualInputs(rewriter, genericConsumer);
+    mergeEqualInputs(rewriter, generic);
     // Inputs before the one that reads the producer may be gone.
-    index = llvm::find(genericConsumer.getInputs(), produced) -
-            genericConsumer.getInputs().begin();
+    index =
+        llvm::find(generic.getInputs(), produced) - generic.getInputs().begin();
     operand = consumer.getDpsInputOperand(index);
     if (!linalg::areElementwiseOpsFusable(operand))
       continue;
     rewriter.setInsertionPoint(consumer);
+    if (fusion == Fusion::Keep) {
+      rewriter.setInsertionPoint(producer);
+      prepareInits(rewriter, generic, producer);
+    }
     FailureOr<linalg::ElementwiseOpFusionResult> result =
         linalg::fuseElementwiseOps(rewriter, operand);
     if (failed(result))
       continue;
-    mergeAttributes(genericProducer, genericConsumer, result->fusedOp);
-    sets.assign(result->fusedOp, sets.lookup(genericConsumer));
-    for (Value value : genericConsumer->getResults())
-      if (Value replacement = result->replacements.lookup(value))
-        rewriter.replaceAllUsesWith(value, replacement);
-    rewriter.eraseOp(genericConsumer);
-    replaceUnreadInits(cast<linalg::GenericOp>(result->fusedOp),
-                       genericProducer);
-    if (genericProducer->use_empty())
-      rewriter.eraseOp(genericProducer);
-    return cast<linalg::GenericOp>(result->fusedOp);
+    auto fused = cast<linalg::GenericOp>(result->fusedOp);
+    mergeAttributes(producer, generic, fused);
+    sets.assign(fused, sets.lookup(generic));
+    for (auto [value, replacement] : result->replacements)
+      rewriter.replaceAllUsesWith(value, replacement);
+    rewriter.eraseOp(generic);
+    if (fusion == Fusion::Move)
+      replaceUnreadInits(fused, producer);
+    if (producer->use_empty())
+      rewriter.eraseOp(producer);
+    if (fusion == Fusion::Copy) {
+      replaceUnreadInits(fused, shared);
+      if (shared->use_empty())
+        rewriter.eraseOp(shared);
+    }
+    consumer = cast<linalg::LinalgOp>(fused.getOperation());
+    return true;
   }
-  return {};
+  return false;
 }
 
 struct CommFuseElementwisePass
     : public braid::StructuralPass<
           braid::comm::impl::CommFuseElementwisePassBase<
               CommFuseElementwisePass>> {
+  using StructuralPass::StructuralPass;
+
   LogicalResult transform() override {
     IRRewriter rewriter(&getContext());
     SmallVector<Operation *> mappable;
@@ -304,16 +461,31 @@ struct CommFuseElementwisePass
     for (Operation *op : mappable)
       convertToGeneric(rewriter, op);
 
-    WaitSets sets(getOperation());
-    SmallVector<linalg::LinalgOp> consumers;
-    getOperation().walk([&](linalg::LinalgOp op) { consumers.push_back(op); });
+    if (failed(moveReshapes(getOperation())))
+      return failure();
+
+    SmallVector<linalg::GenericOp> generics;
+    getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
+    for (linalg::GenericOp op : generics)
+      readInitsAsInputs(rewriter, op);
+
+    Fuser fuser(rewriter, getOperation(), opsPerByte);
     int64_t numFused = 0;
-    // Top down: a consumer that absorbed its producers may be a producer.
-    for (linalg::LinalgOp consumer : consumers) {
-      while (linalg::GenericOp fused = fuseProducer(rewriter, sets, consumer)) {
-        consumer = fused;
-        ++numFused;
-      }
+    // What is computed again or moves needs no op of its own that keeps it.
+    for (bool mayKeep : {false, true}) {
+      SmallVector<linalg::LinalgOp> consumers;
+      getOperation().walk(
+          [&](linalg::LinalgOp op) { consumers.push_back(op); });
+      auto fuseAll = [&](linalg::LinalgOp consumer) {
+        while (fuser.fuse(consumer, mayKeep))
+          ++numFused;
+        return consumer;
+      };
+      // Top down: a consumer that absorbed its producers may be a producer.
+      for (linalg::LinalgOp consumer : consumers)
+        for (consumer = fuseAll(consumer);
+             linalg::GenericOp reduced = fuser.moveBroadcast(consumer);)
+          consumer = fuseAll(reduced);
     }
     braid::emitCountRemark(getOperation(), getArgument(), "fused-producers",
                            numFused);

@@ -1,6 +1,7 @@
 // RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-fuse-elementwise))' | FileCheck %s
 // A second run fuses nothing.
 // RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-fuse-elementwise,comm-fuse-elementwise))' | FileCheck %s
+// RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-fuse-elementwise{ops-per-byte=7}))' | FileCheck %s --check-prefix=FREE
 
 comm.group @g [[0, 1]]
 
@@ -59,10 +60,13 @@ func.func @compares_transitive_dependences(%a: tensor<64xf32>) -> tensor<64xf32>
   return %z : tensor<64xf32>
 }
 
-// A value with two users is not computed twice.
+// An expensive value with two users is not computed twice: one op computes both.
 
 // CHECK-LABEL: func @keeps_shared_producer
-// CHECK-COUNT-3: linalg.generic
+// CHECK-COUNT-1: math.exp
+// CHECK:         linalg.yield %{{.*}}, %{{.*}} : f32, f32
+// CHECK-NEXT:    } -> (tensor<64xf32>, tensor<64xf32>)
+// CHECK-NEXT:    return
 func.func @keeps_shared_producer(%a: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
   %x = math.exp %a : tensor<64xf32>
   %y = math.absf %x : tensor<64xf32>
@@ -128,4 +132,115 @@ func.func @copies_no_producer_that_is_read_twice(%0: tensor<8xf32>) -> tensor<8x
   %23 = arith.mulf %22, %22 : tensor<8xf32>
   %24 = arith.mulf %23, %23 : tensor<8xf32>
   return %24 : tensor<8xf32>
+}
+
+// Each user converts the shared operand itself, and reads half of the bytes.
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// CHECK-LABEL: func @computes_conversions_again
+// CHECK-SAME:      (%[[A:.*]]: tensor<64x64xbf16>,
+// CHECK-NOT:     -> tensor<64x64xf32>
+// CHECK:         linalg.generic {{.*}} ins(%[[A]] : tensor<64x64xbf16>) outs(%{{.*}} : tensor<64xf32>)
+// CHECK:         linalg.generic {{.*}} ins(%[[A]], %{{.*}} : tensor<64x64xbf16>, tensor<64xf32>) outs(%{{.*}} : tensor<64x64xbf16>)
+// CHECK:         return
+func.func @computes_conversions_again(%a: tensor<64x64xbf16>, %zero: tensor<64xf32>) -> tensor<64x64xbf16> {
+  %e = tensor.empty() : tensor<64x64xbf16>
+  %x = arith.extf %a : tensor<64x64xbf16> to tensor<64x64xf32>
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<64x64xf32>) outs(%zero : tensor<64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %out, %in : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  %y = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : tensor<64x64xf32>, tensor<64xf32>) outs(%e : tensor<64x64xbf16>) {
+  ^bb0(%in: f32, %sum: f32, %out: bf16):
+    %0 = arith.mulf %in, %sum : f32
+    %1 = arith.truncf %0 : f32 to bf16
+    linalg.yield %1 : bf16
+  } -> tensor<64x64xbf16>
+  return %y : tensor<64x64xbf16>
+}
+
+// A row that is broadcast takes no time that could hide the collective, but time
+// of the add behind it.
+
+// CHECK-LABEL: func @moves_a_broadcast_behind_a_wait
+// CHECK:         comm.wait
+// CHECK-NEXT:    linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<64xf32>, tensor<64x64xf32>)
+// CHECK:         return
+func.func @moves_a_broadcast_behind_a_wait(%row: tensor<64xf32>, %a: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %e = tensor.empty() : tensor<64x64xf32>
+  %t = comm.all_reduce sum %a on @g : tensor<64x64xf32>
+  %x = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%row : tensor<64xf32>) outs(%e : tensor<64x64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<64x64xf32>
+  %r = comm.wait %t : !comm.token<tensor<64x64xf32>>
+  %z = arith.addf %x, %r : tensor<64x64xf32>
+  return %z : tensor<64x64xf32>
+}
+
+// The square root of a row is computed once for each row.
+
+// CHECK-LABEL: func @computes_an_expensive_row_once
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<64xf32>) outs(%{{.*}} : tensor<64xf32>)
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      math.sqrt
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<64xf32>, tensor<64x64xf32>)
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      arith.mulf
+// CHECK:         return
+func.func @computes_an_expensive_row_once(%row: tensor<64xf32>, %a: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %e = tensor.empty() : tensor<64x64xf32>
+  %x = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%row : tensor<64xf32>) outs(%e : tensor<64x64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = math.sqrt %in : f32
+    linalg.yield %0 : f32
+  } -> tensor<64x64xf32>
+  %z = arith.mulf %x, %a : tensor<64x64xf32>
+  return %z : tensor<64x64xf32>
+}
+
+// Dimensions of one element, and reshapes, stand between no ops.
+
+// CHECK-LABEL: func @fuses_through_reshapes
+// CHECK:         linalg.generic
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      arith.negf
+// CHECK-NEXT:      arith.addf
+// CHECK:         tensor.collapse_shape
+// CHECK-NEXT:    return
+func.func @fuses_through_reshapes(%a: tensor<8x2x1x4xf32>, %b: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %x = arith.negf %a : tensor<8x2x1x4xf32>
+  %c = tensor.collapse_shape %x [[0], [1, 2, 3]] : tensor<8x2x1x4xf32> into tensor<8x8xf32>
+  %z = arith.addf %c, %b : tensor<8x8xf32>
+  return %z : tensor<8x8xf32>
+}
+
+// Where a function costs nothing beside the bytes, both users compute it, and
+// nobody stores it.
+
+// FREE-LABEL:  func @computes_a_free_function_again
+// FREE-COUNT-2:  math.exp
+// FREE:          return
+func.func @computes_a_free_function_again(%a: tensor<64x64xf32>, %zero: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %x = math.exp %a : tensor<64x64xf32>
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<64x64xf32>) outs(%zero : tensor<64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %out, %in : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  %m = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<64x64xf32>) outs(%zero : tensor<64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.maximumf %out, %in : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  return %s, %m : tensor<64xf32>, tensor<64xf32>
 }

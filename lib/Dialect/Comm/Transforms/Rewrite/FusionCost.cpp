@@ -1,0 +1,110 @@
+//===- FusionCost.cpp - What fusions save and cost ------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FusionCost.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace braid::comm;
+
+/// The operations of a producer that any consumer may compute again.
+static constexpr int64_t kFewOperations = 8;
+/// The size that a dynamic dimension is taken to have.
+static constexpr int64_t kDynamicSize = 1024;
+
+/// The instructions of a GPU for `op`, roughly.
+static int64_t getWeight(Operation *op) {
+  constexpr int64_t shortFunction = 12, longFunction = 40;
+  if (matchPattern(op, m_Constant()))
+    return 0;
+  if (isa<math::AbsFOp, math::AbsIOp, math::CopySignOp, math::FmaOp>(op))
+    return 1;
+  if (isa<arith::DivFOp, math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op,
+          math::SqrtOp, math::RsqrtOp, math::TanhOp>(op))
+    return shortFunction;
+  bool isFunction = isa_and_nonnull<math::MathDialect, complex::ComplexDialect>(
+      op->getDialect());
+  if (isFunction || op->getNumRegions() != 0 ||
+      isa<arith::RemFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp,
+          arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
+          arith::FloorDivSIOp>(op))
+    return longFunction;
+  return 1;
+}
+
+int64_t braid::comm::getWeight(linalg::LinalgOp op) {
+  int64_t weight = 0;
+  for (Operation &bodyOp : op.getBlock()->without_terminator())
+    weight += ::getWeight(&bodyOp);
+  return weight;
+}
+
+bool braid::comm::isExpensive(linalg::LinalgOp op) {
+  return llvm::any_of(op.getBlock()->without_terminator(),
+                      [](Operation &op) { return ::getWeight(&op) > 1; });
+}
+
+static int64_t getElementBytes(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2 * getElementBytes(complex.getElementType());
+  return element.isIntOrFloat()
+             ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)
+             : 8;
+}
+
+static int64_t getBytes(Type type) {
+  int64_t bytes = getElementBytes(type);
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    for (int64_t size : tensor.getShape())
+      bytes *= ShapedType::isDynamic(size) ? kDynamicSize : size;
+  return bytes;
+}
+
+bool braid::comm::isCheapFor(linalg::LinalgOp producer,
+                             linalg::LinalgOp consumer, int64_t opsPerByte) {
+  int64_t weight = getWeight(producer);
+  if (weight <= kFewOperations && !isExpensive(producer))
+    return true;
+  // Operands that all iterations of a loop share count for nothing.
+  int64_t bytes = 0;
+  for (OpOperand &operand : consumer->getOpOperands())
+    if (consumer.getMatchingIndexingMap(&operand).getNumResults() ==
+        consumer.getNumLoops())
+      bytes += getElementBytes(operand.get().getType());
+  return weight + getWeight(consumer) <= opsPerByte * bytes;
+}
+
+Traffic braid::comm::getTraffic(OpOperand &operand) {
+  auto consumer = cast<linalg::LinalgOp>(operand.getOwner());
+  auto result = cast<OpResult>(operand.get());
+  auto producer = cast<linalg::LinalgOp>(result.getOwner());
+  Traffic traffic;
+  traffic.saved = getBytes(result.getType());
+  AffineMap toResult = producer.getMatchingIndexingMap(
+      producer.getDpsInitOperand(result.getResultNumber()));
+  AffineMap toLoops = inversePermutation(toResult).compose(
+      consumer.getMatchingIndexingMap(&operand));
+  for (OpOperand &input : producer->getOpOperands()) {
+    if (!producer.payloadUsesValueFromOperand(&input))
+      continue;
+    AffineMap map = producer.getMatchingIndexingMap(&input).compose(toLoops);
+    bool isRead =
+        llvm::any_of(consumer.getDpsInputOperands(), [&](OpOperand *other) {
+          return other->get() == input.get() &&
+                 consumer.getMatchingIndexingMap(other) == map;
+        });
+    if (!isRead)
+      traffic.added += getBytes(input.get().getType());
+  }
+  return traffic;
+}

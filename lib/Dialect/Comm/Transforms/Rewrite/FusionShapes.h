@@ -1,0 +1,30 @@
+//===- FusionShapes.h - Shapes in which elementwise ops fuse ----*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSIONSHAPES_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSIONSHAPES_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace braid::comm {
+
+/// Drops dimensions of size one from ops below `root`, and moves reshapes of
+/// elementwise ops behind the elementwise ops that read them, so that reshapes
+/// stand between no ops that could fuse. Ops with labels or costs stay.
+llvm::LogicalResult moveReshapes(mlir::Operation *root);
+
+/// If an expensive elementwise `op` computes the same value for all iterations
+/// of some loops, replaces it by an op without these loops, which is returned,
+/// and a broadcast. Returns null otherwise.
+mlir::linalg::GenericOp moveBroadcastBehind(mlir::RewriterBase &rewriter,
+                                            mlir::linalg::GenericOp op);
+
+} // namespace braid::comm
+
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSIONSHAPES_H
