@@ -121,7 +121,7 @@ def _drop_attributes(module):
         op.erase()
     for op in walk(module):
         for name in list(op.attributes):
-            if "." in name or name in ("arg_attrs", "res_attrs"):
+            if ("." in name and not name.startswith("braid.")) or name in ("arg_attrs", "res_attrs"):
                 del op.attributes[name]
 
 

@@ -3,6 +3,7 @@
 """Operations that braid.jax brings to others by itself: sorts, gradients of pools, reductions of
 nothing, complex functions, prints and other callbacks."""
 
+import functools
 import unittest
 import warnings
 
@@ -51,6 +52,29 @@ class SortTest(jt.JaxTestCase):
 
     def test_gradient_of_chosen_elements(self):
         self.check_equal(shard(jax.grad(lambda x: (lax.top_k(x, 3)[0] ** 2).sum())), jt.normals((4, 9)))
+
+
+class PrecisionTest(jt.JaxTestCase):
+    def test_each_matmul_keeps_its_precision(self):
+        x = jax.ShapeDtypeStruct((4, 4), jnp.float32)
+        for precision, may_round in ((None, True), ("default", True), ("high", False), ("highest", False)):
+            line, = self.matmuls_of(functools.partial(jnp.matmul, precision=precision), x, x)
+            self.assertEqual('braid.precision = "tf32"' in line, may_round, precision)
+        # Equal but for their precision.
+        both = self.matmuls_of(lambda x, y: (x @ y, jnp.matmul(x, y, precision="highest")), x, x)
+        self.assertEqual(sum("braid.precision" in line for line in both), 1)
+        with jax.default_matmul_precision("highest"):
+            self.assertNotIn("braid.precision", self.matmuls_of(lambda x, y: x @ y, x, x)[0])
+        small = jax.ShapeDtypeStruct((4, 4), jnp.bfloat16)
+        self.assertNotIn("braid.precision", self.matmuls_of(lambda x, y: x @ y, small, small)[0])
+        mixed = self.matmuls_of(lambda x, y: jnp.einsum("qhd,khd->hqk", x, y), jax.ShapeDtypeStruct((4, 2, 8), jnp.float32),
+                                jax.ShapeDtypeStruct((4, 2, 8), jnp.bfloat16))
+        self.assertIn('braid.precision = "tf32"', mixed[0])
+
+    @staticmethod
+    def matmuls_of(fn, *arguments):
+        text = braid.jax.export(jax.jit(fn), *arguments).text
+        return [line for line in text.splitlines() if "linalg." in line and "matmul" in line]
 
 
 class PoolTest(jt.JaxTestCase):

@@ -8,7 +8,8 @@
 """Brings `stablehlo.dot_general` to matmuls with at most one batch dimension, which Braid hands to BLAS or cuBLASLt.
 
 Transposes of operands become part of the matmul. Matmuls of 16-bit floats are
-summed in f32 and rounded once, as XLA does.
+summed in f32 and rounded once, as XLA does. Matmuls of f32 whose precision is
+DEFAULT, or whose algorithm rounds operands once, may run in TF32.
 """
 
 from math import prod
@@ -43,9 +44,26 @@ def _wide(op, operands=None, shape=None, numbers=None):
     attributes = {name: op.attributes[name] for name in op.attributes}
     if numbers is not None:
         attributes["dot_dimension_numbers"] = numbers
+    if op.name == "stablehlo.dot_general" and _may_round(op):
+        attributes["braid.precision"] = ir.StringAttr.get("tf32")
     return ir.Operation.create(
         op.name, results=[_wide_type(type, shape or ir.RankedTensorType(type).shape)],
         operands=operands or list(op.operands), attributes=attributes).result
+
+
+def _may_round(op):
+    """Whether a matmul of f32 may round its operands to TF32."""
+    if any(str(ir.RankedTensorType(operand.type).element_type) != "f32" for operand in op.operands):
+        return False
+    if "algorithm" in op.attributes:
+        algorithm = stablehlo.DotAlgorithm(op.attributes["algorithm"])
+        return (algorithm.num_primitive_operations == 1
+                and all(str(type) in ("tf32", "f16", "bf16")
+                        for type in (algorithm.lhs_precision_type, algorithm.rhs_precision_type)))
+    if "precision_config" not in op.attributes:
+        return True
+    return all(stablehlo.PrecisionAttr(precision).value == "DEFAULT"
+               for precision in ir.ArrayAttr(op.attributes["precision_config"]))
 
 
 class _Operand:
