@@ -23,7 +23,7 @@ from .groups import World
 from .manual import inline_manual_computations, unwrap
 from .partition import partition
 from .rewrites import (bodies, complex_numbers, control, conversions, convolutions, empty_arrays, library_calls,
-                       matmuls, pools, reduce_scatters, scalars, scatters, sorts)
+                       matmuls, pieces, pools, reduce_scatters, scalars, scatters, sorts)
 from .walk import walk
 
 # The dialects that braid-opt knows and the legalisation makes.
@@ -83,7 +83,8 @@ def to_text(module, world):
             _rewrite(op, (lambda op: reduce_scatters.fuse(op, world),))
         for op in walk(module, "stablehlo.convolution"):
             _rewrite(op, (convolutions.rewrite,))
-        before = (empty_arrays.rewrite, lambda op: collectives.mark(op, world), matmuls.rewrite, scatters.rewrite,
+        before = (empty_arrays.rewrite, lambda op: collectives.mark(op, world), matmuls.rewrite, pieces.rewrite,
+                  scatters.rewrite,
                   complex_numbers.rewrite, sorts.rewrite, pools.rewrite, library_calls.rewrite,
                   bodies.reduce_nothing, scalars.fold_broadcast, conversions.rewrite)
         for op in walk(module):

@@ -54,6 +54,26 @@ class SortTest(jt.JaxTestCase):
         self.check_equal(shard(jax.grad(lambda x: (lax.top_k(x, 3)[0] ** 2).sum())), jt.normals((4, 9)))
 
 
+class PiecesTest(jt.JaxTestCase):
+    def test_concatenations_and_pads(self):
+        x, y = with_special_values((6, 16)), jt.integers((6, 16), seed=1)
+        self.check_equal(shard(self.pieces), x, y)
+
+    @staticmethod
+    def pieces(x, y):
+        def rotate(x):
+            a, b = x[:, :8], x[:, 8:]
+            return jnp.concatenate([a * y[:, :8] - b, b * 2 + a], axis=-1)
+
+        return (rotate(x), jnp.concatenate([x, y, x + 1], axis=0), jnp.concatenate([x[:, :3], y], axis=1),
+                jnp.stack([x, y, y, x], axis=1), jnp.stack([x, y], axis=-1), jnp.concatenate([x] * 6, axis=1),
+                jnp.concatenate([x > 0, y > 0], axis=1), jnp.concatenate([x + 1j, y * 1j], axis=1),
+                jax.grad(lambda y: (rotate(y) ** 2).sum())(y), jnp.pad(x, ((0, 0), (16, 32))),
+                jnp.pad(x, ((0, 0), (3, 0))), jnp.pad(x, ((3, 3), (0, 16)), constant_values=-0.0),
+                jnp.pad(x, ((6, 0), (0, 0)), constant_values=np.nan), lax.pad(x, 1.0, ((0, 0, 0), (-16, 32, 0))),
+                lax.pad(x, 1.0, ((0, 0, 0), (16, 0, 1))))
+
+
 class PrecisionTest(jt.JaxTestCase):
     def test_each_matmul_keeps_its_precision(self):
         x = jax.ShapeDtypeStruct((4, 4), jnp.float32)
