@@ -134,6 +134,8 @@ float __nv_fabsf(float x) { return std::fabs(x); }
 double __nv_fabs(double x) { return std::fabs(x); }
 float __nv_erff(float x) { return std::erf(x); }
 float __nv_logf(float x) { return std::log(x); }
+float __nv_sinf(float x) { return std::sin(x); }
+float __nv_cosf(float x) { return std::cos(x); }
 float __nv_powf(float x, float y) { return std::pow(x, y); }
 float __nv_fmodf(float x, float y) { return std::fmod(x, y); }
 

@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-TO_KERNELS = ["--braid-prepare", "--convert-elementwise-to-linalg", "--comm-bufferize", "--braid-prepare-entries",
+TO_KERNELS = ["--braid-prepare=target=cuda", "--convert-elementwise-to-linalg", "--comm-bufferize", "--braid-prepare-entries",
               "--canonicalize", "--cse", "--braid-split-reductions", "--convert-linalg-to-gpu", "--canonicalize", "--cse", "--symbol-dce"]
 # What the host function may hold beside buffers and launches.
 HARMLESS = r"\s*(module|func\.func|return|\}|\S+ = arith\.constant|#|\S+:\d+ = memref\.extract|memref\.global)"
@@ -34,7 +34,7 @@ def read_buffer(text):
 def read_launches(text):
     """The buffers, by name, and the launches of the function `main` in `text`."""
     host = text[: text.index("gpu.module")] if "gpu.module" in text else text
-    signature = re.search(r"func\.func @main\((.*?)\) attributes", host, re.S).group(1)
+    signature = re.search(r"func\.func (?:public )?@main\((.*?)\) attributes", host, re.S).group(1)
     buffers = {name: read_buffer(kind) for name, kind in re.findall(r"(%\w+): (memref<[^ ]*>)", signature)}
     for name, direction in zip(buffers, re.findall(r'direction = "(\w+)"', host)):
         buffers[name]["direction"] = direction
