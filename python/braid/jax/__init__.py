@@ -25,10 +25,11 @@ from .versions import VersionError, check_version
 
 check_version()
 
+from .attention import Attention
 from .errors import PartitionError, UnsupportedError
 from .modules import from_stablehlo
 from .program import Function, Program, compile, export
 from .sharding import Sharding
 
-__all__ = ["Function", "PartitionError", "Program", "Sharding", "UnsupportedError",
+__all__ = ["Attention", "Function", "PartitionError", "Program", "Sharding", "UnsupportedError",
            "VersionError", "compile", "export", "from_stablehlo"]

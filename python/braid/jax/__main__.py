@@ -19,10 +19,12 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m braid.jax", description=__doc__)
     parser.add_argument("module", help="file with text, bytecode, or what jax.export has serialized")
     parser.add_argument("-o", "--output", help="file for the program; the standard output by default")
+    parser.add_argument("--attention", choices=("recognize", "as written"), default="recognize",
+                        help="whether attention that is written out becomes one op; 'recognize' by default")
     arguments = parser.parse_args()
     try:
         with open(arguments.module, "rb") as file:
-            text = from_stablehlo(file.read()).text
+            text = from_stablehlo(file.read(), arguments.attention).text
         if arguments.output is None:
             print(text)
         else:

@@ -8,8 +8,9 @@
 """The way of a module that JAX has lowered to a program of the comm dialect.
 
     StableHLO and Shardy -> calls inlined -> one rank's program (unwrap the manual
-    computation, or XLA's partitioner) -> collectives marked -> linalg, tensor,
-    arith, by the legalisation of jaxlib's StableHLO -> starts and waits, scf
+    computation, or XLA's partitioner) -> attention as one op -> collectives marked
+    -> linalg, tensor, arith, by the legalisation of jaxlib's StableHLO -> starts and
+    waits, scf
 """
 
 from jaxlib.mlir import ir, passmanager
@@ -17,7 +18,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from braid.mlir import BraidError
 
-from . import callbacks, collectives, element_types, private_names
+from . import attention, callbacks, collectives, element_types, private_names
 from .errors import PassError, UnsupportedError, name_with_place, source_location
 from .groups import World
 from .manual import inline_manual_computations, unwrap
@@ -70,8 +71,12 @@ def to_one_rank(module):
     return module, world, shardings
 
 
-def to_text(module, world):
-    """Makes the text of a Braid program of the program of one rank."""
+def to_text(module, world, recognize=True):
+    """Makes the text of a Braid program of the program of one rank. Gives the text, and the
+    Attentions that it has.
+
+    recognize: whether attention that the program has written out becomes one op, too
+    """
     context = module.context
     context.allow_unregistered_dialects = True
     with context:
@@ -79,6 +84,7 @@ def to_text(module, world):
         run_passes(module, "func.func(chlo-legalize-to-stablehlo)")
         complex_numbers.simplify(module)
         run_passes(module, "func.func(stablehlo-complex-math-expander)")
+        attentions = attention.rewrite(module, recognize)
         for op in walk(module, "stablehlo.dynamic_slice"):
             _rewrite(op, (lambda op: reduce_scatters.fuse(op, world),))
         for op in walk(module, "stablehlo.convolution"):
@@ -92,13 +98,13 @@ def to_text(module, world):
         _drop_attributes(module)
         run_passes(module, "func.func(stablehlo-legalize-to-linalg),stablehlo-convert-to-signless,canonicalize,cse")
         groups = collectives.Groups(world)
-        after = (control.convert, lambda op: collectives.finish(op, groups), scalars.expand)
+        after = (control.convert, lambda op: collectives.finish(op, groups), scalars.expand, attention.finish)
         for op in walk(module):
             _rewrite(op, after)
         groups.define(module)
         _check(module)
         _simplify_locations(module)
-        return module.operation.get_asm(enable_debug_info=True)
+        return module.operation.get_asm(enable_debug_info=True), attentions
 
 
 def _rewrite(op, rewrites):

@@ -57,6 +57,21 @@ def read_sharding(given):
     return convert(sharding) if convert else sharding
 
 
+def fused_attention():
+    """What `attention.without_gpu` changes: the module of JAX that calls cuDNN's attention, and the
+    lowerings of the CPU by primitive. None where this JAX has other ones."""
+    try:
+        from jax._src.cudnn import fused_attention_stablehlo as module
+        from jax._src.custom_partitioning import custom_partitioning_p
+        from jax._src.interpreters.mlir import _platform_specific_lowerings as lowerings
+    except ImportError:
+        return None
+    names = ("cuda_versions", "check_cudnn_version", "check_compute_capability", "_dot_product_attention_fwd_p",
+             "_dot_product_attention_bwd_p", "_dot_product_attention_fwd_cuda_lowering",
+             "_dot_product_attention_bwd_cuda_lowering")
+    return (module, custom_partitioning_p, lowerings["cpu"]) if all(hasattr(module, name) for name in names) else None
+
+
 def kept_arguments(lowered, count):
     """The numbers of the arguments that JAX has not dropped as unused, of `count`."""
     lowering = getattr(lowered, "_lowering", None)

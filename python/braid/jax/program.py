@@ -8,6 +8,7 @@
 """What `braid.jax.export` gives: a program that knows JAX's trees and shardings."""
 
 import contextlib
+import logging
 
 import jax
 import numpy as np
@@ -18,10 +19,15 @@ from braid._renamed import renamed_keywords
 from braid.mlir.arrays import aligned_copy, is_taken_as_it_is
 
 from . import calls, lowering, private_names
+from .attention import without_gpu
 from .values import Value, signature
 
 
-def export(fn, *args, mesh=None, **kwargs):
+_log = logging.getLogger("braid.jax")
+_ATTENTION = ("recognize", "as written")
+
+
+def export(fn, *args, mesh=None, attention="recognize", **kwargs):
     """Translates a JAX function into a Braid program for one rank.
 
     fn: a function under `jax.shard_map`, a `jax.jit` of one, a `jax.jit` with
@@ -29,6 +35,8 @@ def export(fn, *args, mesh=None, **kwargs):
     args, kwargs: its arguments, as arrays or `jax.ShapeDtypeStruct`s, in global shapes
     mesh: the mesh to trace under, for functions that take it from the context. An
         abstract mesh needs no devices: `jax.sharding.AbstractMesh((8,), ("x",))`.
+    attention: "recognize" makes one op of attention that the function has written out as
+        products and a softmax, "as written" leaves these
 
     Raises UnsupportedError, with the line of the Python source, for what has no
     translation.
@@ -39,21 +47,22 @@ def export(fn, *args, mesh=None, **kwargs):
         context = jax.sharding.use_abstract_mesh(mesh)
     else:
         context = jax.set_mesh(mesh)
-    with context:
+    with context, without_gpu.cudnn_calls():
         outer, lowered = calls.lower(fn, args, kwargs)
-    program = Program(lowered)
+    program = Program(lowered, attention)
     program._outer = outer
     if outer is lowered:
         program._static = calls.StaticArguments(args, kwargs, lowered.args_info)
     return program
 
 
-def compile(fn, *args, mesh=None, passes=None, **kwargs):
+def compile(fn, *args, mesh=None, passes=None, attention="recognize", **kwargs):
     """Exports `fn` and compiles it for the host; gives a function of global arrays.
 
+    mesh, attention: see `export`
     passes: how to schedule: a pipeline, "none", or by default braid-overlap
     """
-    return export(fn, *args, mesh=mesh, **kwargs).compile(passes=passes)
+    return export(fn, *args, mesh=mesh, attention=attention, **kwargs).compile(passes=passes)
 
 
 class Program(braid.mlir.Program):
@@ -61,22 +70,23 @@ class Program(braid.mlir.Program):
 
     ranks: the number of ranks that it is for
     in_shardings, out_shardings: the Shardings of the flat arguments and results
+    attentions: the Attentions that are one op of it, or two with their gradient
     """
 
     # What a package's wrapper of `jax.jit` gives, and the static arguments.
     _outer = _static = None
 
-    def __init__(self, lowered):
+    def __init__(self, lowered, attention="recognize"):
         """Translates what `jax.jit(fn).lower(...)` gives."""
         arguments, self.in_tree = jax.tree.flatten(lowered.args_info)
         results, self.out_tree = jax.tree.flatten(lowered.out_info)
         self._arguments = [Value.of(a) for a in arguments]
         self._results = [Value.of(r) for r in results]
         self._kept = private_names.kept_arguments(lowered, len(arguments))
-        self._translate(_copy(lowered.compiler_ir("stablehlo")))
+        self._translate(_copy(lowered.compiler_ir("stablehlo")), attention)
 
     @classmethod
-    def from_module(cls, module, in_tree=None, out_tree=None, kept=None):
+    def from_module(cls, module, in_tree=None, out_tree=None, kept=None, attention="recognize"):
         """Translates a module of StableHLO, which it changes. in_tree, out_tree: the trees of
         the arguments and results of `main`, by default flat ones; kept: the numbers of the
         arguments that it has, of those of in_tree."""
@@ -90,14 +100,20 @@ class Program(braid.mlir.Program):
         program._arguments, program._results, program._kept = leaves, results, list(kept)
         program.in_tree = in_tree or jax.tree.structure((tuple([0] * len(arguments)), {}))
         program.out_tree = out_tree or jax.tree.structure(tuple([0] * len(results)))
-        program._translate(module)
+        program._translate(module, attention)
         return program
 
-    def _translate(self, module):
+    def _translate(self, module, attention):
+        if attention not in _ATTENTION:
+            raise braid.mlir.ArgumentError(f"attention is {attention!r}, expected one of "
+                                           f"{', '.join(map(repr, _ATTENTION))}")
         module, world, shardings = lowering.to_one_rank(module)
         self.ranks = world.size
         self.in_shardings, self.out_shardings = shardings
-        super().__init__(lowering.to_text(module, world))
+        text, self.attentions = lowering.to_text(module, world, attention == "recognize")
+        for found in self.attentions:
+            _log.info("%s", found)
+        super().__init__(text)
 
     def shard(self, *args, **kwargs):
         """The arguments of every rank: its parts of global arrays."""

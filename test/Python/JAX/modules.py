@@ -44,7 +44,7 @@ class ModulesTest(unittest.TestCase):
         module = partitioner.parse(text)
         with module.context:
             world = groups.World(module)
-        return braid.mlir.Program(lowering.to_text(module, world))
+        return braid.mlir.Program(lowering.to_text(module, world)[0])
 
     def check_sums(self, lists, attributes, **options):
         """Each rank has the sum over its list."""
