@@ -7,14 +7,18 @@
 # ===-----------------------------------------------------------------------===#
 """Puts ops in the place of written attention, and of its gradient."""
 
+import logging
+
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
-from . import match, masks, ops, plan
+from ..errors import find_location
+from . import masks, match, ops, plan
 from .axes import convert, element_type
 from .record import Attention
 
 
+_log = logging.getLogger("braid.jax")
 _EXPONENTIAL = "stablehlo.exponential"
 _ERASED = (match.ELEMENTWISE | match.MOVES | {"stablehlo.dot_general", "stablehlo.reduce", "stablehlo.constant",
                                               "stablehlo.iota"}) - {_EXPONENTIAL}
@@ -33,12 +37,26 @@ def rewrite(block):
     return found
 
 
-def _replace(exp, positions):
-    found = match.find(exp, positions)
-    planned = found and plan.make(found)
-    places = planned and _places(planned)
-    if not places:
+def _find(exp, positions):
+    """The Plan of the attention whose softmax an exponential is in, and where its ops go; None where
+    there is none. Programs do without what this fails at."""
+    try:
+        found = match.find(exp, positions)
+        planned = found and plan.make(found)
+        places = planned and _places(planned)
+    except Exception as error:
+        _log.warning("%s: the search for attention fails here, which stays as it is: %s: %s", find_location(exp)[0],
+                     type(error).__name__, error)
         return None
+    return (planned, places) if places else None
+
+
+def _replace(exp, positions):
+    given = _find(exp, positions)
+    if given is None:
+        return None
+    planned, places = given
+    found = planned.match
     record = Attention.of(exp, "recognized", planned.causal, planned.window, bool(planned.biases or planned.masks),
                           found.has_gradient)
     with exp.location:
