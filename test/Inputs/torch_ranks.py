@@ -16,6 +16,7 @@ for `fresh` interpreters.
 import atexit
 import contextlib
 import faulthandler
+import gc
 import importlib
 import json
 import os
@@ -177,8 +178,12 @@ class _Server:
 
 def _serve(imports):
     """Forks the ranks of each job on standard input, and answers why not all have ended well. Returns in a rank: its job."""
+    # What has been imported lives to the end: no collection looks at it, here or in a rank, which would copy its pages.
+    gc.disable()
     for name in imports:
         importlib.import_module(name)
+    gc.freeze()
+    gc.enable()
     threads = len(os.listdir("/proc/self/task"))
     if threads != 1:
         raise RuntimeError(f"found {threads} threads after importing {', '.join(imports)}, expected 1: forks have no other threads")
