@@ -425,6 +425,7 @@ bool Fuser::fuse(linalg::LinalgOp &consumer, bool mayKeep) {
     if (failed(result))
       continue;
     auto fused = cast<linalg::GenericOp>(result->fusedOp);
+    mergeEqualInputs(rewriter, fused);
     mergeAttributes(producer, generic, fused);
     sets.assign(fused, sets.lookup(generic));
     for (auto [value, replacement] : result->replacements)

@@ -8,6 +8,7 @@
 
 #include "FusionCost.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -24,7 +25,8 @@ static constexpr int64_t kDynamicSize = 1024;
 /// The instructions of a GPU for `op`, roughly.
 static int64_t getWeight(Operation *op) {
   constexpr int64_t shortFunction = 12, longFunction = 40;
-  if (matchPattern(op, m_Constant()))
+  // Fusion leaves applications of maps to indices that fold away.
+  if (matchPattern(op, m_Constant()) || isa<affine::AffineApplyOp>(op))
     return 0;
   if (isa<math::AbsFOp, math::AbsIOp, math::CopySignOp, math::FmaOp>(op))
     return 1;

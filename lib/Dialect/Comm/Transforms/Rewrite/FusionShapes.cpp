@@ -25,22 +25,95 @@ static bool isPlainElementwise(Operation *op) {
          linalg::isElementwise(cast<linalg::LinalgOp>(op));
 }
 
-/// True if `op` joins dimensions of more than one element. Others come back
-/// when dimensions of size one are dropped.
-static bool joinsDimensions(tensor::CollapseShapeOp op) {
-  ArrayRef<int64_t> shape = op.getSrcType().getShape();
-  return llvm::any_of(op.getReassociationIndices(), [&](const auto &group) {
+/// True if one of `groups` of the dimensions of `shape` has several dimensions
+/// of more than one element. Reshapes without such a group come back when
+/// dimensions of size one are dropped.
+static bool joinsDimensions(ArrayRef<int64_t> shape,
+                            ArrayRef<ReassociationIndices> groups) {
+  return llvm::any_of(groups, [&](const ReassociationIndices &group) {
     return llvm::count_if(group, [&](int64_t dim) { return shape[dim] != 1; }) >
            1;
   });
 }
 
-/// True if the reshape behind `operand` may move behind the owner of `operand`.
-static bool mayMoveBehind(OpOperand *operand) {
-  auto reshape = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
-  return reshape && joinsDimensions(reshape) &&
+/// True if ops may absorb `op`: no library computes it.
+static bool isLoop(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && !linalg::isaContractionOpInterface(
+                        cast<linalg::LinalgOp>(generic.getOperation()));
+}
+
+/// True if the reshape behind `operand` may move behind the owner of `operand`,
+/// or if the owner is a reshape that may move before the op behind `operand`.
+static bool mayMoveReshape(OpOperand *operand) {
+  if (auto split = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner()))
+    return joinsDimensions(split.getResultType().getShape(),
+                           split.getReassociationIndices()) &&
+           isPlainElementwise(split.getSrc().getDefiningOp()) &&
+           split.getSrc().hasOneUse() &&
+           llvm::all_of(split->getUsers(), isLoop);
+  auto join = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
+  return join &&
+         joinsDimensions(join.getSrcType().getShape(),
+                         join.getReassociationIndices()) &&
          isPlainElementwise(operand->getOwner()) &&
-         isPlainElementwise(reshape.getSrc().getDefiningOp());
+         isPlainElementwise(join.getSrc().getDefiningOp());
+}
+
+/// Computes the slices of the result of `op` from slices of its operands, if
+/// only slices are read, and no more elements than `op` has.
+static void moveSlices(RewriterBase &rewriter, linalg::GenericOp op) {
+  if (!isPlainElementwise(op) || op->getNumResults() != 1 ||
+      !op.getIndexingMapsArray().back().isIdentity() ||
+      op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) ||
+      llvm::any_of(*op.getBody(), llvm::IsaPred<linalg::IndexOp>))
+    return;
+  int64_t elements = 0;
+  SmallVector<tensor::ExtractSliceOp> slices;
+  for (Operation *user : op->getUsers()) {
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+    if (!slice || !slice.getType().hasStaticShape() ||
+        slice.getType().getRank() != slice.getSourceType().getRank() ||
+        !slice.hasUnitStride() || slice->getNumOperands() != 1 ||
+        !llvm::all_of(slice->getUsers(), isLoop))
+      return;
+    elements += slice.getType().getNumElements();
+    slices.push_back(slice);
+  }
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (slices.empty() || !type.hasStaticShape() ||
+      elements > type.getNumElements())
+    return;
+  for (tensor::ExtractSliceOp slice : slices) {
+    rewriter.setInsertionPoint(slice);
+    Location loc = slice.getLoc();
+    SmallVector<OpFoldResult> offsets = slice.getMixedOffsets(),
+                              sizes = slice.getMixedSizes();
+    SmallVector<Value> inputs;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(input);
+      // A map of the loops is a permutation of some of them.
+      SmallVector<OpFoldResult> one(map.getNumResults(),
+                                    rewriter.getIndexAttr(1));
+      inputs.push_back(map.getNumResults() == 0
+                           ? input->get()
+                           : tensor::ExtractSliceOp::create(
+                                 rewriter, loc, input->get(),
+                                 applyPermutationMap(map, ArrayRef(offsets)),
+                                 applyPermutationMap(map, ArrayRef(sizes)),
+                                 one));
+    }
+    Value empty =
+        tensor::EmptyOp::create(rewriter, loc, slice.getType().getShape(),
+                                slice.getType().getElementType());
+    auto part = linalg::GenericOp::create(
+        rewriter, loc, slice.getType(), inputs, empty,
+        op.getIndexingMapsArray(), op.getIteratorTypesArray());
+    rewriter.cloneRegionBefore(op.getRegion(), part.getRegion(),
+                               part.getRegion().end());
+    rewriter.replaceOp(slice, part);
+  }
+  rewriter.eraseOp(op);
 }
 
 LogicalResult braid::comm::moveReshapes(Operation *root) {
@@ -62,8 +135,15 @@ LogicalResult braid::comm::moveReshapes(Operation *root) {
   if (failed(apply(std::move(drops))))
     return failure();
   RewritePatternSet moves(context);
-  linalg::populateFoldReshapeOpsByExpansionPatterns(moves, mayMoveBehind);
-  return apply(std::move(moves));
+  linalg::populateFoldReshapeOpsByExpansionPatterns(moves, mayMoveReshape);
+  if (failed(apply(std::move(moves))))
+    return failure();
+  IRRewriter rewriter(context);
+  SmallVector<linalg::GenericOp> ops;
+  root->walk([&](linalg::GenericOp op) { ops.push_back(op); });
+  for (linalg::GenericOp op : llvm::reverse(ops))
+    moveSlices(rewriter, op);
+  return success();
 }
 
 linalg::GenericOp braid::comm::moveBroadcastBehind(RewriterBase &rewriter,

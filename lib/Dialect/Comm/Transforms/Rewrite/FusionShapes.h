@@ -14,9 +14,10 @@
 
 namespace braid::comm {
 
-/// Drops dimensions of size one from ops below `root`, and moves reshapes of
-/// elementwise ops behind the elementwise ops that read them, so that reshapes
-/// stand between no ops that could fuse. Ops with labels or costs stay.
+/// Drops dimensions of size one from ops below `root`. Moves reshapes that join
+/// dimensions behind elementwise ops, and reshapes that split dimensions and
+/// slices before them, so that these stand between no ops that could fuse. Ops
+/// with labels or costs stay.
 llvm::LogicalResult moveReshapes(mlir::Operation *root);
 
 /// If an expensive elementwise `op` computes the same value for all iterations

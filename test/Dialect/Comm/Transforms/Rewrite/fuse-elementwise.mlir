@@ -244,3 +244,40 @@ func.func @computes_a_free_function_again(%a: tensor<64x64xf32>, %zero: tensor<6
   } -> tensor<64xf32>
   return %s, %m : tensor<64xf32>, tensor<64xf32>
 }
+
+// Both halves are converted where they are read.
+
+// CHECK-LABEL: func @moves_slices_before_conversions
+// CHECK-NOT:     -> tensor<8x16xf32>
+// CHECK:         %[[A:.*]] = tensor.extract_slice %{{.*}}[0, 0] [8, 8] [1, 1] : tensor<8x16xbf16>
+// CHECK:         %[[B:.*]] = tensor.extract_slice %{{.*}}[0, 8] [8, 8] [1, 1] : tensor<8x16xbf16>
+// CHECK:         linalg.generic {{.*}} ins(%[[A]], %[[B]] : tensor<8x8xbf16>, tensor<8x8xbf16>) outs(%{{.*}} : tensor<8x8xf32>)
+// CHECK:         return
+func.func @moves_slices_before_conversions(%a: tensor<8x16xbf16>) -> tensor<8x8xf32> {
+  %x = arith.extf %a : tensor<8x16xbf16> to tensor<8x16xf32>
+  %l = tensor.extract_slice %x[0, 0] [8, 8] [1, 1] : tensor<8x16xf32> to tensor<8x8xf32>
+  %h = tensor.extract_slice %x[0, 8] [8, 8] [1, 1] : tensor<8x16xf32> to tensor<8x8xf32>
+  %s = arith.addf %l, %h : tensor<8x8xf32>
+  return %s : tensor<8x8xf32>
+}
+
+// The reduction reads the operand of the conversion.
+
+#abc = affine_map<(a, c, b) -> (a, b, c)>
+#ac = affine_map<(a, c, b) -> (a, c)>
+
+// CHECK-LABEL: func @moves_a_split_before_a_conversion
+// CHECK:         %[[A:.*]] = tensor.expand_shape %{{.*}} : tensor<8x16xf32> into tensor<8x2x8xf32>
+// CHECK:         linalg.generic {{.*}} ins(%[[A]] : tensor<8x2x8xf32>) outs(%{{.*}} : tensor<8x8xbf16>)
+// CHECK:         return
+func.func @moves_a_split_before_a_conversion(%a: tensor<8x16xf32>, %zero: tensor<8x8xbf16>) -> tensor<8x8xbf16> {
+  %x = arith.truncf %a : tensor<8x16xf32> to tensor<8x16xbf16>
+  %y = tensor.expand_shape %x [[0], [1, 2]] output_shape [8, 2, 8] : tensor<8x16xbf16> into tensor<8x2x8xbf16>
+  %s = linalg.generic {indexing_maps = [#abc, #ac], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%y : tensor<8x2x8xbf16>) outs(%zero : tensor<8x8xbf16>) {
+  ^bb0(%in: bf16, %out: bf16):
+    %0 = arith.addf %out, %in : bf16
+    linalg.yield %0 : bf16
+  } -> tensor<8x8xbf16>
+  return %s : tensor<8x8xbf16>
+}
