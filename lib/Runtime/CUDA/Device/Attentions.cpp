@@ -16,14 +16,13 @@ using namespace braid::rt;
 using namespace braid::rt::cuda;
 using namespace braid::rt::cuda::cudnn;
 
-namespace {
-/// Descriptors that end with a scope.
-class Descriptors {
+/// Descriptors that end with their owner.
+class Attentions::Descriptors {
 public:
   explicit Descriptors(const Cudnn &library) : library(library) {}
   ~Descriptors() {
-    for (Descriptor descriptor : all)
-      library.destroyDescriptor(descriptor);
+    for (auto descriptor = all.rbegin(); descriptor != all.rend(); ++descriptor)
+      library.destroyDescriptor(*descriptor);
   }
   Descriptors(const Descriptors &) = delete;
   Descriptors &operator=(const Descriptors &) = delete;
@@ -36,20 +35,15 @@ public:
     return descriptor;
   }
 
-  /// The descriptor lives on.
-  void keep(Descriptor descriptor) {
-    all.erase(std::remove(all.begin(), all.end(), descriptor), all.end());
-  }
-
 private:
   const Cudnn &library;
   std::vector<Descriptor> all;
 };
-} // namespace
+
+Attentions::Attentions(const Gpu &gpu, DeviceMemory &memory)
+    : gpu(gpu), memory(memory) {}
 
 Attentions::~Attentions() {
-  for (auto &entry : plans)
-    library->destroyDescriptor(entry.second.plan);
   plans.clear();
   if (handle)
     library->destroy(handle);
@@ -77,9 +71,9 @@ void Attentions::open() {
 //===----------------------------------------------------------------------===//
 
 std::vector<Descriptor> Attentions::propose(const AttentionGraph &graph,
-                                            HeuristicMode mode) const {
-  Descriptors own(*library);
-  Descriptor heuristics = own.create(ENGINEHEUR_DESCRIPTOR);
+                                            HeuristicMode mode,
+                                            Descriptors &owner) const {
+  Descriptor heuristics = owner.create(ENGINEHEUR_DESCRIPTOR);
   Descriptor operations = graph.descriptor();
   library->check(library->setAttribute(heuristics, ENGINEHEUR_OPERATION_GRAPH,
                                        TYPE_BACKEND_DESCRIPTOR, 1, &operations),
@@ -96,30 +90,26 @@ std::vector<Descriptor> Attentions::propose(const AttentionGraph &graph,
     return {};
   std::vector<Descriptor> proposals;
   for (int64_t i = 0; i < count; ++i)
-    proposals.push_back(own.create(ENGINECFG_DESCRIPTOR));
+    proposals.push_back(owner.create(ENGINECFG_DESCRIPTOR));
+  // The first count is of what may be proposed.
   if (count > 0)
     library->check(library->getAttribute(heuristics, ENGINEHEUR_RESULTS,
                                          TYPE_BACKEND_DESCRIPTOR, count, &count,
                                          proposals.data()),
                    "cudnnBackendGetAttribute");
   proposals.resize(static_cast<size_t>(count));
-  for (Descriptor proposal : proposals)
-    own.keep(proposal);
   return proposals;
 }
 
-Descriptor Attentions::tryPlan(Descriptor proposal) const {
-  Descriptors own(*library);
-  Descriptor plan = own.create(EXECUTION_PLAN_DESCRIPTOR);
-  if (library->setAttribute(plan, EXECUTION_PLAN_HANDLE, TYPE_HANDLE, 1,
-                            &handle) != STATUS_SUCCESS ||
-      library->setAttribute(plan, EXECUTION_PLAN_ENGINE_CONFIG,
-                            TYPE_BACKEND_DESCRIPTOR, 1,
-                            &proposal) != STATUS_SUCCESS ||
-      library->finalize(plan) != STATUS_SUCCESS)
-    return nullptr;
-  own.keep(plan);
-  return plan;
+Descriptor Attentions::tryPlan(Descriptor proposal, Descriptors &owner) const {
+  Descriptor plan = owner.create(EXECUTION_PLAN_DESCRIPTOR);
+  bool works = library->setAttribute(plan, EXECUTION_PLAN_HANDLE, TYPE_HANDLE,
+                                     1, &handle) == STATUS_SUCCESS &&
+               library->setAttribute(plan, EXECUTION_PLAN_ENGINE_CONFIG,
+                                     TYPE_BACKEND_DESCRIPTOR, 1,
+                                     &proposal) == STATUS_SUCCESS &&
+               library->finalize(plan) == STATUS_SUCCESS;
+  return works ? plan : nullptr;
 }
 
 bool Attentions::isDeterministic(Descriptor proposal) const {
@@ -158,14 +148,13 @@ Attentions::Plan Attentions::build(const Attention &attention) {
   plan.graph = std::make_unique<AttentionGraph>(
       *library, handle, attention, gpu.options.fastAttentionGradients);
   for (HeuristicMode mode : {HEUR_MODE_A, HEUR_MODE_FALLBACK}) {
-    std::vector<Descriptor> proposals = propose(*plan.graph, mode);
+    plan.owned = std::make_unique<Descriptors>(*library);
+    std::vector<Descriptor> proposals = propose(*plan.graph, mode, *plan.owned);
     // What the library notes as deterministic comes first.
     for (bool wanted : {true, false})
       for (Descriptor proposal : proposals)
         if (!plan.plan && isDeterministic(proposal) == wanted)
-          plan.plan = tryPlan(proposal);
-    for (Descriptor proposal : proposals)
-      library->destroyDescriptor(proposal);
+          plan.plan = tryPlan(proposal, *plan.owned);
     if (plan.plan)
       break;
   }
@@ -174,13 +163,11 @@ Attentions::Plan Attentions::build(const Attention &attention) {
                 " does not support this attention; compile the program with "
                 "--attention=decompose");
   int64_t count = 0;
-  Status status =
-      library->getAttribute(plan.plan, EXECUTION_PLAN_WORKSPACE_SIZE,
-                            TYPE_INT64, 1, &count, &plan.workspaceBytes);
-  if (status == STATUS_SUCCESS)
-    return plan;
-  library->destroyDescriptor(plan.plan);
-  library->fail(status, "cudnnBackendGetAttribute");
+  library->check(library->getAttribute(plan.plan, EXECUTION_PLAN_WORKSPACE_SIZE,
+                                       TYPE_INT64, 1, &count,
+                                       &plan.workspaceBytes),
+                 "cudnnBackendGetAttribute");
+  return plan;
 }
 
 DevicePointer Attentions::reserve(int64_t bytes) {
@@ -209,13 +196,8 @@ Attentions::Plan &Attentions::find(const Attention &attention) {
   if (gpu.capturing)
     throw Error("a recording begins before the first use");
   Plan plan = build(attention);
-  try {
-    plan.workspace = reserve(plan.graph->memoryBytes() + plan.workspaceBytes);
-    return plans.emplace(std::move(key), std::move(plan)).first->second;
-  } catch (const Error &) {
-    library->destroyDescriptor(plan.plan);
-    throw;
-  }
+  plan.workspace = reserve(plan.graph->memoryBytes() + plan.workspaceBytes);
+  return plans.emplace(std::move(key), std::move(plan)).first->second;
 }
 
 //===----------------------------------------------------------------------===//

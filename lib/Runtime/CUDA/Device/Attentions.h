@@ -23,7 +23,7 @@ namespace braid::rt::cuda {
 /// builds a plan and allocates its workspace; both are kept.
 class Attentions {
 public:
-  Attentions(const Gpu &gpu, DeviceMemory &memory) : gpu(gpu), memory(memory) {}
+  Attentions(const Gpu &gpu, DeviceMemory &memory);
   ~Attentions();
   Attentions(const Attentions &) = delete;
   Attentions &operator=(const Attentions &) = delete;
@@ -34,8 +34,11 @@ public:
   void attend(const Attention &attention);
 
 private:
+  class Descriptors;
   struct Plan {
     std::unique_ptr<AttentionGraph> graph;
+    /// The chosen proposal of the library, and the plan for it.
+    std::unique_ptr<Descriptors> owned;
     cudnn::Descriptor plan = nullptr;
     int64_t workspaceBytes = 0; ///< Of the library.
     DevicePointer workspace = 0;
@@ -46,12 +49,14 @@ private:
   void open();
   Plan &find(const Attention &attention);
   Plan build(const Attention &attention);
-  /// The proposals of the library for `graph`, best first; the caller destroys
-  /// them.
+  /// The proposals of the library for `graph`, best first, which `owner` owns.
   std::vector<cudnn::Descriptor> propose(const AttentionGraph &graph,
-                                         cudnn::HeuristicMode mode) const;
-  /// A plan for `proposal`; null if the library cannot build it.
-  cudnn::Descriptor tryPlan(cudnn::Descriptor proposal) const;
+                                         cudnn::HeuristicMode mode,
+                                         Descriptors &owner) const;
+  /// A plan for `proposal`, which `owner` owns; null if the library cannot
+  /// build it.
+  cudnn::Descriptor tryPlan(cudnn::Descriptor proposal,
+                            Descriptors &owner) const;
   bool isDeterministic(cudnn::Descriptor proposal) const;
   DevicePointer reserve(int64_t bytes);
   void run(const Plan &plan, const Attention &attention) const;

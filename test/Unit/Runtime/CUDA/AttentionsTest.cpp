@@ -487,6 +487,16 @@ TEST_F(AttentionsTest, releaseWhatTheyCreate) {
     CudaDevice own(driver(), blas, 0, options, ownHooks);
     own.beginInvocation({"main", nullptr, 0, nullptr, nullptr}, nullptr);
     prepare(Problem());
+    for (const char *function :
+         {"cudnnBackendCreateDescriptor", "cudnnBackendSetAttribute",
+          "cudnnBackendGetAttribute", "cudnnBackendFinalize"})
+      for (int skipped = 0; skipped != 150; skipped += 3) {
+        fake_cudnn_fail(function, 2000, skipped);
+        errorOf([&] { own.attend(backward); });
+        forward.options.scale = skipped;
+        errorOf([&] { own.attend(forward); });
+      }
+    fake_cudnn_reset();
     own.attend(forward);
     own.attend(backward);
     own.endInvocation();
