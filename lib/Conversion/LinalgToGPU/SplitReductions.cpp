@@ -49,6 +49,8 @@ namespace {
 
 /// How a reduction is split.
 struct Split {
+  /// True if adjacent elements belong to one result, not to adjacent ones.
+  bool hasRows = true;
   /// The loop that becomes two: over parts, and within a part.
   unsigned loop = 0;
   /// The iterations of the loop, and those of a part.
@@ -74,6 +76,9 @@ private:
   }
   /// Where the loops are after the split.
   SmallVector<AffineExpr> getShiftedLoops();
+  /// The loops over results and parts, in the order of the dimensions of the
+  /// partial results.
+  SmallVector<unsigned> getPartialLoops();
   void addInput(OpOperand &operand);
   void addPartials();
   void createFirstStep();
@@ -97,6 +102,18 @@ SmallVector<AffineExpr> ReductionSplitter::getShiftedLoops() {
   for (unsigned loop = 0; loop < getNumLoops(); ++loop)
     shifted.push_back(getLoop(loop <= split.loop ? loop : loop + 1));
   return shifted;
+}
+
+SmallVector<unsigned> ReductionSplitter::getPartialLoops() {
+  SmallVector<unsigned> loops;
+  // Adjacent results of the first step have to stay adjacent.
+  if (!split.hasRows)
+    loops.push_back(split.loop);
+  for (unsigned loop = 0; loop < getNumLoops(); ++loop)
+    if (iterators[loop] == utils::IteratorType::parallel ||
+        (split.hasRows && loop == split.loop))
+      loops.push_back(loop);
+  return loops;
 }
 
 void ReductionSplitter::addInput(OpOperand &operand) {
@@ -127,14 +144,10 @@ void ReductionSplitter::addInput(OpOperand &operand) {
 void ReductionSplitter::addPartials() {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges(), shape;
   SmallVector<AffineExpr> shifted = getShiftedLoops(), exprs;
-  for (unsigned loop = 0; loop < getNumLoops(); ++loop) {
-    if (loop == split.loop) {
-      exprs.push_back(getLoop(loop));
-      shape.push_back(split.size / split.part);
-    } else if (iterators[loop] == utils::IteratorType::parallel) {
-      exprs.push_back(shifted[loop]);
-      shape.push_back(sizes[loop]);
-    }
+  for (unsigned loop : getPartialLoops()) {
+    bool isSplit = loop == split.loop;
+    exprs.push_back(isSplit ? getLoop(loop) : shifted[loop]);
+    shape.push_back(isSplit ? split.size / split.part : sizes[loop]);
   }
   for (auto [output, combiner] : llvm::zip(op.getDpsInits(), split.combiners)) {
     auto type = cast<MemRefType>(output.getType());
@@ -179,12 +192,10 @@ void ReductionSplitter::createSecondStep() {
   SmallVector<AffineExpr> kept(getNumLoops() + 1,
                                getAffineConstantExpr(0, op.getContext()));
   SmallVector<utils::IteratorType> secondIterators;
-  for (unsigned loop = 0; loop < getNumLoops(); ++loop)
-    if (loop == split.loop ||
-        iterators[loop] == utils::IteratorType::parallel) {
-      kept[loop] = getLoop(secondIterators.size());
-      secondIterators.push_back(iterators[loop]);
-    }
+  for (unsigned loop : getPartialLoops()) {
+    kept[loop] = getLoop(secondIterators.size());
+    secondIterators.push_back(iterators[loop]);
+  }
   AffineMap identity = AffineMap::getMultiDimIdentityMap(secondIterators.size(),
                                                          op.getContext());
   SmallVector<AffineMap> secondMaps(partials.size(), identity);
@@ -222,21 +233,26 @@ void ReductionSplitter::run() {
   rewriter.eraseOp(op);
 }
 
+/// True if adjacent elements of all inputs belong to one result.
+static bool hasRows(const LoopNest &nest) {
+  return llvm::none_of(nest.inputs, [&](const Access &access) {
+    return llvm::any_of(llvm::zip(nest.isReduction, access.strides),
+                        [](auto loop) {
+                          auto [isReduction, stride] = loop;
+                          return !isReduction && stride == 1;
+                        });
+  });
+}
+
 /// The size of the parts of `split.loop` such that the first step has enough
 /// results for all multiprocessors; 0 if the op has enough results or no such
 /// part exists. An op has `results` results; a part has at least `least`
 /// iterations of the loop.
 static int64_t choosePartOf(const LoopNest &nest, const Split &split,
                             int64_t results, int64_t least) {
-  bool hasRows = true;
-  // If adjacent elements belong to adjacent results, a block computes several
-  // results.
-  for (const Access &access : nest.inputs)
-    for (auto [isReduction, stride] :
-         llvm::zip(nest.isReduction, access.strides))
-      if (!isReduction && stride == 1)
-        hasRows = false;
+  bool hasRows = split.hasRows;
   int64_t blocks = results;
+  // A block computes several adjacent results.
   if (!hasRows)
     blocks = llvm::divideCeil(
         results * getByteSize(nest.inputs.front().elementType), kMinReadBytes);
@@ -287,7 +303,7 @@ static std::optional<Split> findSplit(linalg::LinalgOp op,
         std::max<int64_t>(1, llvm::divideCeil(kMinElements, elements));
     if (sizes[loop] < 2 * least)
       continue;
-    Split split{loop, sizes[loop], 0, std::move(*combiners)};
+    Split split{hasRows(nest), loop, sizes[loop], 0, std::move(*combiners)};
     split.part = choosePartOf(nest, split, results, least);
     if (split.part == 0 || !isUsedAlone(op, loop))
       return std::nullopt;

@@ -63,6 +63,26 @@ func.func @columns(%x: memref<8192x40xi32>, %s: memref<40xi32>) {
 
 // -----
 
+// Adjacent columns stay adjacent in the parts, whatever the order of loops.
+// CHECK-LABEL: func.func @columns_first(
+//       CHECK:   memref.expand_shape %{{.*}} output_shape [16, 2, 56, 56, 64]
+//       CHECK:   memref.alloc() : memref<16x64xf32>
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]
+//       CHECK:   return
+func.func @columns_first(%x: memref<32x56x56x64xf32>, %s: memref<64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(c, i, j, k) -> (i, j, k, c)>, affine_map<(c, i, j, k) -> (c)>],
+                  iterator_types = ["parallel", "reduction", "reduction", "reduction"]}
+      ins(%x : memref<32x56x56x64xf32>) outs(%s : memref<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
 // Enough columns for 64 blocks that read whole lines of the cache.
 // CHECK-LABEL: func.func @enough_columns(
 //  CHECK-NEXT:   linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]
