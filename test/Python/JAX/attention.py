@@ -274,6 +274,9 @@ class WrittenTest(AttentionTestCase):
         program = self.export(gradients(attend), *args, attention="as written")
         self.assertEqual(program.attentions, [])
         self.assertNotIn("library.attention", program.text)
+        # Its products have an algorithm, and operands of two types.
+        program = self.export(gradients(of_library(is_causal=True)), *shapes(*GROUPED, dtype="bfloat16"), attention="as written")
+        self.assertIn("linalg.batch_matmul ", program.text)
         with self.assertRaisesRegex(braid.mlir.ArgumentError, "attention is 'fused', expected one of 'recognize', 'as "):
             self.export(attend, *args, attention="fused")
 

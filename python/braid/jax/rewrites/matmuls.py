@@ -41,7 +41,8 @@ def _wide_type(type, shape):
 def _wide(op, operands=None, shape=None, numbers=None):
     """The matmul of `op`, of other operands, with sums of f32."""
     type = op.results[0].type
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    # The legalisation refuses algorithms. Sums of f32 are as exact as any that JAX has for these types.
+    attributes = {name: op.attributes[name] for name in op.attributes if name != "algorithm"}
     if numbers is not None:
         attributes["dot_dimension_numbers"] = numbers
     if op.name == "stablehlo.dot_general" and _may_round(op):
