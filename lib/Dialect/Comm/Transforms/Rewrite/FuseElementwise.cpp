@@ -370,8 +370,6 @@ linalg::GenericOp Fuser::moveBroadcast(linalg::LinalgOp op) {
   if (!generic)
     return {};
   unsigned set = sets.lookup(op);
-  Value result = op->getResult(0);
-  SmallVector<Operation *> users(result.getUsers());
   linalg::GenericOp reduced = moveBroadcastBehind(rewriter, generic);
   if (!reduced)
     return {};

@@ -281,3 +281,23 @@ func.func @moves_a_split_before_a_conversion(%a: tensor<8x16xf32>, %zero: tensor
   } -> tensor<8x8xbf16>
   return %s : tensor<8x8xbf16>
 }
+
+// Ops on buffers stay as they are.
+
+// CHECK-LABEL: func @buffers
+// CHECK-COUNT-2: linalg.generic
+func.func @buffers(%a: memref<4xf32>, %b: memref<4xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%a : memref<4xf32>) outs(%b : memref<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = math.exp %in : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%b : memref<4xf32>) outs(%a : memref<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.subf %out, %in : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
