@@ -8,6 +8,7 @@ import unittest
 import warnings
 
 import jax
+import jax.export
 import jax.numpy as jnp
 import jax_testing as jt
 import numpy as np
@@ -90,6 +91,14 @@ class PrecisionTest(jt.JaxTestCase):
         mixed = self.matmuls_of(lambda x, y: jnp.einsum("qhd,khd->hqk", x, y), jax.ShapeDtypeStruct((4, 2, 8), jnp.float32),
                                 jax.ShapeDtypeStruct((4, 2, 8), jnp.bfloat16))
         self.assertIn('braid.precision = "tf32"', mixed[0])
+
+    def test_algorithms_that_round_operands_once(self):
+        x = jax.ShapeDtypeStruct((4, 4), jnp.float32)
+        for algorithm, may_round in (("TF32_TF32_F32", True), ("TF32_TF32_F32_X3", False), ("BF16_BF16_F32", True),
+                                     ("BF16_BF16_F32_X6", False), ("F32_F32_F32", False)):
+            product = jax.jit(functools.partial(lax.dot, precision=algorithm))
+            text = braid.jax.from_stablehlo(jax.export.export(product, platforms=["cuda"])(x, x)).text
+            self.assertEqual('braid.precision = "tf32"' in text, may_round, algorithm)
 
     @staticmethod
     def matmuls_of(fn, *arguments):
