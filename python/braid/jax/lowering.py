@@ -63,6 +63,7 @@ def to_one_rank(module):
     shardings = unwrap(module, world)
     if shardings is None and world.size > 1:
         with module.context:
+            attention.warn_of_whole(module)
             _simplify_locations(module, name_with_place)
         module, shardings = partition(module, world)
         inline_calls(module)

@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 import jax_testing as jt
 import numpy as np
+from jax.sharding import NamedSharding
+from jax.sharding import PartitionSpec as P
 
 import braid.jax
 
@@ -85,6 +87,14 @@ class CallsTest(jt.JaxTestCase):
         line = dropped.__code__.co_firstlineno + 1
         with self.assertRaisesRegex(braid.jax.UnsupportedError, rf"attention_calls.py:{line}:\d+: .*with dropout has no"):
             braid.jax.export(jax.jit(dropped), *shapes(*SHAPES))
+
+    def test_jit_with_shardings(self):
+        mesh = jt.make_mesh((2,), ("b",))
+        fn = jax.jit(gradients(attend()), in_shardings=NamedSharding(mesh, P("b")))
+        with self.assertWarnsRegex(UserWarning, r"attention_calls.py:\d+:\d+: attention of cuDNN under jax.jit with shard"):
+            program = braid.jax.export(fn, *shapes(*SHAPES))
+        self.assertEqual((program.ranks, len(program.attentions)), (2, 1))
+        self.assertRegex(program.text, r"library.attention ins\(.* : tensor<2x8x4x16xbf16>")
 
     def test_jax_is_as_before(self):
         braid.jax.export(jax.jit(attend()), *shapes(*SHAPES))

@@ -9,10 +9,11 @@
 
 from ..walk import walk
 from . import cudnn_calls, written
+from .cudnn_calls import warn_of_whole
 from .ops import finish
 from .record import Attention
 
-__all__ = ["Attention", "finish", "rewrite"]
+__all__ = ["Attention", "finish", "rewrite", "warn_of_whole"]
 
 
 def rewrite(module, recognize=True):

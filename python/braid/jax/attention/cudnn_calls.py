@@ -14,12 +14,15 @@ Results with heads have the dimensions batch, heads, sequence, width in either l
 """
 
 import json
+import warnings
 
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from . import ops
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, find_location
+from ..partition import WholeOpWarning
+from ..walk import walk
 from .axes import convert, element_type
 from .masks import as_bias, splat_number
 from .record import Attention
@@ -156,6 +159,16 @@ def rewrite(op, found):
             raise UnsupportedError(op, f"its result {result.result_number} has no translation")
     op.erase()
     return True
+
+
+def warn_of_whole(module):
+    """Says of calls in a module that is to be partitioned that every rank computes them whole."""
+    for op in walk(module, "stablehlo.custom_call"):
+        target = ir.StringAttr(op.attributes["call_target_name"]).value
+        if target.startswith(PREFIX):
+            place = find_location(op)[0]
+            warnings.warn(f"{place}: attention of cuDNN under jax.jit with shardings is computed whole by every rank; "
+                          'implementation="xla", or jax.shard_map, splits it', WholeOpWarning, stacklevel=6)
 
 
 def _forward(call):
