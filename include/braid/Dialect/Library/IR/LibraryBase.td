@@ -19,11 +19,12 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Library_Dialect : Dialect {
   let name = "library";
   let cppNamespace = "::braid::library";
-  let summary = "Attention, Fourier transforms and LAPACK's routines";
+  let summary = "Attention, scatters, Fourier transforms and LAPACK's routines";
   let description = [{
     What a compiler leaves to libraries. Attention has a library on GPUs; hosts and GPUs without
     the library compute products, sums and elementwise ops instead
-    (`braid-decompose-attention`). Fourier transforms and LAPACK's routines, on batches of
+    (`braid-decompose-attention`). Scatters become a loop on hosts and kernels on GPUs
+    (`braid-decompose-scatters`). Fourier transforms and LAPACK's routines, on batches of
     arrays, have libraries on hosts alone: the lowering for a GPU refuses such a call with its
     place.
   }];
@@ -32,7 +33,7 @@ def Library_Dialect : Dialect {
 def Library_Data : AnyTypeOf<[AnyRankedTensor, AnyMemRef], "ranked tensor or memref">;
 
 /// An op that writes its outputs and returns them, if they are tensors.
-class Library_Op<string mnemonic> : Op<Library_Dialect, mnemonic, [
+class Library_Op<string mnemonic, list<Trait> traits = []> : Op<Library_Dialect, mnemonic, traits # [
     AttrSizedOperandSegments, DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<Comm_CostOpInterface, ["getWork"]>,

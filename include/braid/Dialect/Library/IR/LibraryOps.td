@@ -11,6 +11,7 @@
 
 include "braid/Dialect/Library/IR/AttentionOps.td"
 include "braid/Dialect/Library/IR/LibraryBase.td"
+include "braid/Dialect/Library/IR/ScatterOps.td"
 
 def Library_CallOp : Library_Op<"call"> {
   let summary = "runs a routine of a library";
