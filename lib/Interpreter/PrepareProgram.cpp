@@ -9,6 +9,7 @@
 #include "braid/Interpreter/Interpreter.h"
 
 #include "braid/Dialect/Library/Transforms/DecomposeAttention.h"
+#include "braid/Dialect/Library/Transforms/DecomposeScatter.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -33,16 +34,25 @@ static bool isExpanded(Operation *op) {
           llvm::is_contained(expandedMath, op->getName().stripDialect()));
 }
 
-/// Replaces attention in `module` by products and sums.
-static void decomposeAttention(ModuleOp module) {
+/// True for attention and for scatters, which other ops replace.
+static bool isDecomposed(Operation *op) {
+  return library::isAttention(op) || isa<library::ScatterOp>(op);
+}
+
+/// Replaces attention in `module` by products and sums, and scatters by loops.
+static void decomposeOps(ModuleOp module) {
   SmallVector<Operation *> ops;
   module->walk([&](Operation *op) {
-    if (library::isAttention(op))
+    if (isDecomposed(op))
       ops.push_back(op);
   });
   IRRewriter rewriter(module->getContext());
-  for (Operation *op : ops)
-    library::decomposeAttention(rewriter, op);
+  for (Operation *op : ops) {
+    if (auto scatter = dyn_cast<library::ScatterOp>(op))
+      library::loopOverScatter(rewriter, scatter);
+    else
+      library::decomposeAttention(rewriter, op);
+  }
 }
 
 /// Replaces the ops of `module` that `isExpanded` and nothing else.
@@ -68,19 +78,19 @@ static LogicalResult expandOps(ModuleOp module) {
 
 FailureOr<OwningOpRef<ModuleOp>> braid::prepareForInterpreter(ModuleOp module) {
   bool hasAffine = false, hasComplex = false, hasExpanded = false;
-  bool hasAttention = false;
+  bool hasDecomposed = false;
   module->walk([&](Operation *op) {
     hasAffine |= op->getName().getDialectNamespace() == "affine";
     hasComplex |= isa_and_present<complex::ComplexDialect>(op->getDialect());
     hasExpanded |= isExpanded(op);
-    hasAttention |= library::isAttention(op);
+    hasDecomposed |= isDecomposed(op);
   });
   OwningOpRef<ModuleOp> prepared;
-  if (!hasAffine && !hasComplex && !hasExpanded && !hasAttention)
+  if (!hasAffine && !hasComplex && !hasExpanded && !hasDecomposed)
     return prepared;
   prepared = module.clone();
-  if (hasAttention)
-    decomposeAttention(*prepared);
+  if (hasDecomposed)
+    decomposeOps(*prepared);
   if (failed(expandOps(*prepared)))
     return failure();
   PassManager pm(module->getContext());

@@ -42,6 +42,9 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   attentionOptions.chip = options.chip;
   pm.addNestedPass<func::FuncOp>(
       createDecomposeAttentionPass(attentionOptions));
+  DecomposeScattersPassOptions scatterOptions;
+  scatterOptions.target = KernelTarget::CUDA;
+  pm.addNestedPass<func::FuncOp>(createDecomposeScattersPass(scatterOptions));
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createFoldSplatsPass());
   pm.addPass(comm::createCommBufferizePass());

@@ -42,6 +42,9 @@ void braid::buildPreparePipeline(OpPassManager &pm,
   attentionOptions.chip = options.chip;
   pm.addNestedPass<func::FuncOp>(
       createDecomposeAttentionPass(attentionOptions));
+  DecomposeScattersPassOptions scatterOptions;
+  scatterOptions.target = options.target;
+  pm.addNestedPass<func::FuncOp>(createDecomposeScattersPass(scatterOptions));
   MarkOverwritingMatmulsPassOptions markOptions;
   markOptions.target = options.target;
   pm.addNestedPass<func::FuncOp>(createMarkOverwritingMatmulsPass(markOptions));
@@ -143,6 +146,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   // Tensors to buffers.
   pm.addNestedPass<func::FuncOp>(comm::createCommInlineComputePass());
   pm.addNestedPass<func::FuncOp>(createDecomposeAttentionPass());
+  pm.addNestedPass<func::FuncOp>(createDecomposeScattersPass());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(comm::createCommBufferizePass());
   pm.addPass(createSeparateEntriesPass());

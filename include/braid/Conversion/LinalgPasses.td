@@ -219,6 +219,65 @@ def DecomposeAttentionPass
   ];
 }
 
+def DecomposeScattersPass
+    : Pass<"braid-decompose-scatters", "::mlir::func::FuncOp"> {
+  let summary = "Replace scatters by loops or kernels";
+  let description = [{
+    For hosts, `library.scatter` becomes a loop over its updates, each of which changes its
+    window in place.
+
+    For GPUs (`target=cuda`), where each iteration of such a loop would make the host wait for an
+    index, three ops of `linalg` take its place: two reductions compare all indices and find the
+    first update of each window and the next update of the same window; then each element of the
+    result combines the updates of its window, in their order. If the region does not
+    read the old element, one reduction finds the last update of each window; up to 4
+    updates are compared by each element itself. The bits are those of the loop. A scatter of
+    N updates of V windows that needs more than 2^36 comparisons, N * (N + V), remains a loop.
+
+    Before:
+
+    ```mlir
+    %r = library.scatter ins(%rows, %u : tensor<6xi32>, tensor<6x8xf32>)
+                         outs(%t : tensor<10x8xf32>) { ... } ... -> tensor<10x8xf32>
+    ```
+
+    After (for a GPU; types and conversions are left out):
+
+    ```mlir
+    %first = linalg.generic ... ins(%rows) {
+      %s = arith.select %is_window, %number, %c6
+      %m = arith.minsi %out, %s
+    } -> tensor<10xi32>
+    %next = linalg.generic ... ins(%rows, %rows) { ... } -> tensor<6xi32>
+    %r = linalg.generic ... ins(%t, %first) {
+      %l:2 = scf.while (%n = %in, %e = %old) {
+        scf.condition(%is_update) %n, %e
+      } do {
+        %u0 = tensor.extract %u[%n, %i1]
+        %e0 = arith.addf %e, %u0
+        %n0 = tensor.extract %next[%n]
+        scf.yield %n0, %e0
+      }
+      linalg.yield %l#1
+    } -> tensor<10x8xf32>
+    ```
+
+    For GPUs, the remarks `scatter-kernels` and `scatter-loops` count the scatters that
+    became kernels, and those that remain loops.
+  }];
+  let options = [
+    Option<"target", "target", "::braid::KernelTarget",
+           /*default=*/"::braid::KernelTarget::Host",
+           "The target, which runs loops or kernels: host or cuda",
+           "::braid::getKernelTargetValues()">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def ConvertLinalgToBraidRTPass
     : Pass<"convert-linalg-to-braid-rt", "::mlir::ModuleOp"> {
   let summary = "Convert matmuls and library routines on buffers to calls";

@@ -1,0 +1,505 @@
+//===- DecomposeScatter.cpp - Scatters as loops or kernels ----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Dialect/Library/Transforms/DecomposeScatter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace braid;
+using namespace braid::library;
+
+/// So many updates of each batch need no lists: each element of the result
+/// compares all indices itself.
+static constexpr int64_t kFewUpdates = 4;
+
+namespace {
+
+/// Builds the ops in front of one scatter on tensors.
+class ScatterBuilder {
+public:
+  ScatterBuilder(RewriterBase &rewriter, ScatterOp op)
+      : b(op.getLoc(), rewriter), op(op), indices(op.getIndices()),
+        updates(op.getUpdates()), output(op.getOutput()),
+        type(cast<RankedTensorType>(output.getType())),
+        indexType(cast<RankedTensorType>(indices.getType()).getElementType()),
+        batchDims(op.getBatchDims()), indexedDims(op.getIndexedDims()),
+        windowDims(op.getWindowDims()), numUpdates(op.getNumUpdates()),
+        numWindows(op.getNumWindows()) {
+    for (int64_t dim : batchDims)
+      batchSizes.push_back(type.getDimSize(dim));
+  }
+
+  bool isEmpty() const { return numUpdates == 0 || type.getNumElements() == 0; }
+  Value loop();
+  Value link();
+
+private:
+  using Loops = ArrayRef<utils::IteratorType>;
+  using Body = function_ref<Value(ImplicitLocOpBuilder &, ValueRange)>;
+
+  Value constant(ImplicitLocOpBuilder &at, Type kind, int64_t value) {
+    return arith::ConstantOp::create(at, at.getIntegerAttr(kind, value));
+  }
+
+  /// The new element of `element` and `update`, by the region of the op.
+  Value combine(ImplicitLocOpBuilder &at, Value element, Value update);
+
+  Value createGeneric(Value init, ValueRange inputs, ArrayRef<AffineMap> maps,
+                      Loops loops, Body body);
+  AffineMap getMap(unsigned numDims, ArrayRef<AffineExpr> results) {
+    return AffineMap::get(numDims, 0, results, b.getContext());
+  }
+
+  //===--- Loop -----------------------------------------------------------===//
+
+  Value loopOverBatch(unsigned number, Value array,
+                      SmallVector<Value> &positions);
+  Value updateWindow(Value array, ArrayRef<Value> positions);
+
+  //===--- Lists ----------------------------------------------------------===//
+
+  /// For each batch and each of `numRows` rows, the first or the last update
+  /// that `isWanted`, a condition on the row (of type index), on the index of
+  /// the update and on its number (of type i32); if there is none, `none`.
+  Value findUpdates(int64_t numRows, bool findLast, int64_t none,
+                    ArrayRef<AffineMap> rowMaps, ValueRange rowInputs,
+                    Body isWanted);
+  Value findOfWindows(bool findLast, int64_t none);
+  Value findNext();
+  /// An index of the type of indices for each element of the result: the number
+  /// of its window.
+  Value getWindow(ImplicitLocOpBuilder &at);
+  SmallVector<AffineExpr> getBatchExprs(ArrayRef<int64_t> dims) {
+    return llvm::map_to_vector(
+        dims, [&](int64_t dim) { return b.getAffineDimExpr(dim); });
+  }
+  /// Computes each element of the result of its old value, of `inputs` and of
+  /// the indices of loops.
+  Value computeElements(ValueRange inputs, ArrayRef<AffineMap> maps, Body body);
+  /// The element of update `number` (an i32) that belongs to the current
+  /// element of the result.
+  Value extractUpdate(ImplicitLocOpBuilder &at, Value number,
+                      ArrayRef<Value> places);
+  Value linkFew();
+  Value takeLast();
+  Value followLists();
+
+  ImplicitLocOpBuilder b;
+  ScatterOp op;
+  Value indices, updates, output;
+  RankedTensorType type;
+  Type indexType;
+  ArrayRef<int64_t> batchDims, indexedDims;
+  SmallVector<int64_t> windowDims, batchSizes;
+  int64_t numUpdates, numWindows;
+};
+
+} // namespace
+
+Value ScatterBuilder::combine(ImplicitLocOpBuilder &at, Value element,
+                              Value update) {
+  Block &body = op.getCombine().front();
+  IRMapping mapping;
+  mapping.map(body.getArguments(), ValueRange{element, update});
+  for (Operation &each : body.without_terminator())
+    at.clone(each, mapping);
+  return mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
+}
+
+Value ScatterBuilder::createGeneric(Value init, ValueRange inputs,
+                                    ArrayRef<AffineMap> maps, Loops loops,
+                                    Body body) {
+  return linalg::GenericOp::create(
+             b, init.getType(), inputs, init, maps, loops,
+             [&](OpBuilder &nested, Location loc, ValueRange arguments) {
+               ImplicitLocOpBuilder at(loc, nested);
+               linalg::YieldOp::create(at, body(at, arguments));
+             })
+      .getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Loop
+//===----------------------------------------------------------------------===//
+
+Value ScatterBuilder::updateWindow(Value array, ArrayRef<Value> positions) {
+  Value index = arith::IndexCastOp::create(
+      b, b.getIndexType(), tensor::ExtractOp::create(b, indices, positions));
+  // A negative index is a large unsigned number.
+  Value isInside =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ult, index,
+                            constant(b, b.getIndexType(), numWindows));
+  auto ifInside =
+      scf::IfOp::create(b, TypeRange(type), isInside, /*addThenBlock=*/true,
+                        /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(ifInside.elseBlock());
+  scf::YieldOp::create(b, array);
+  b.setInsertionPointToStart(ifInside.thenBlock());
+
+  int64_t rank = type.getRank();
+  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)), sizes,
+      strides(rank, b.getIndexAttr(1));
+  SmallVector<int64_t> windowSizes;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    bool isWindow = llvm::is_contained(windowDims, dim);
+    if (isWindow)
+      windowSizes.push_back(type.getDimSize(dim));
+    sizes.push_back(b.getIndexAttr(isWindow ? type.getDimSize(dim) : 1));
+  }
+  for (auto [dim, position] : llvm::zip(batchDims, positions))
+    offsets[dim] = position;
+  Value rest = index;
+  for (int64_t dim : llvm::reverse(indexedDims)) {
+    if (dim == indexedDims.front()) {
+      offsets[dim] = rest;
+      break;
+    }
+    Value size = constant(b, b.getIndexType(), type.getDimSize(dim));
+    offsets[dim] = Value(arith::RemUIOp::create(b, rest, size));
+    rest = arith::DivUIOp::create(b, rest, size);
+  }
+  auto windowType = RankedTensorType::get(windowSizes, type.getElementType());
+  Value window = tensor::ExtractSliceOp::create(b, windowType, array, offsets,
+                                                sizes, strides);
+  int64_t updateRank = positions.size() + windowSizes.size();
+  SmallVector<OpFoldResult> updateOffsets(updateRank, b.getIndexAttr(0)),
+      updateSizes(positions.size(), b.getIndexAttr(1)),
+      updateStrides(updateRank, b.getIndexAttr(1));
+  llvm::copy(positions, updateOffsets.begin());
+  for (int64_t size : windowSizes)
+    updateSizes.push_back(b.getIndexAttr(size));
+  Value update = tensor::ExtractSliceOp::create(
+      b, windowType, updates, updateOffsets, updateSizes, updateStrides);
+  auto identity = b.getMultiDimIdentityMap(windowSizes.size());
+  SmallVector<utils::IteratorType> loops(windowSizes.size(),
+                                         utils::IteratorType::parallel);
+  Value changed =
+      createGeneric(window, update, {identity, identity}, loops,
+                    [&](ImplicitLocOpBuilder &at, ValueRange arguments) {
+                      return combine(at, arguments[1], arguments[0]);
+                    });
+  Value result =
+      tensor::InsertSliceOp::create(b, changed, array, offsets, sizes, strides);
+  scf::YieldOp::create(b, result);
+  return ifInside.getResult(0);
+}
+
+Value ScatterBuilder::loopOverBatch(unsigned number, Value array,
+                                    SmallVector<Value> &positions) {
+  if (number > batchSizes.size())
+    return updateWindow(array, positions);
+  int64_t size = number < batchSizes.size() ? batchSizes[number] : numUpdates;
+  Type index = b.getIndexType();
+  auto loop =
+      scf::ForOp::create(b, constant(b, index, 0), constant(b, index, size),
+                         constant(b, index, 1), array);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  positions.push_back(loop.getInductionVar());
+  scf::YieldOp::create(
+      b, loopOverBatch(number + 1, loop.getRegionIterArg(0), positions));
+  return loop.getResult(0);
+}
+
+Value ScatterBuilder::loop() {
+  SmallVector<Value> positions;
+  return loopOverBatch(0, output, positions);
+}
+
+//===----------------------------------------------------------------------===//
+// Lists
+//===----------------------------------------------------------------------===//
+
+Value ScatterBuilder::findUpdates(int64_t numRows, bool findLast, int64_t none,
+                                  ArrayRef<AffineMap> rowMaps,
+                                  ValueRange rowInputs, Body isWanted) {
+  Type number = b.getI32Type();
+  unsigned numBatchDims = batchSizes.size(), numDims = numBatchDims + 2;
+  SmallVector<int64_t> sizes(batchSizes);
+  sizes.push_back(numRows);
+  Value init = linalg::FillOp::create(
+                   b, constant(b, number, none),
+                   tensor::EmptyOp::create(b, sizes, number).getResult())
+                   .getResult(0);
+  SmallVector<AffineExpr> batch;
+  for (unsigned dim = 0; dim < numBatchDims; ++dim)
+    batch.push_back(b.getAffineDimExpr(dim));
+  SmallVector<AffineExpr> ofUpdate(batch), ofRow(batch);
+  ofRow.push_back(b.getAffineDimExpr(numBatchDims));
+  ofUpdate.push_back(b.getAffineDimExpr(numBatchDims + 1));
+  SmallVector<AffineMap> maps(rowMaps);
+  maps.push_back(getMap(numDims, ofUpdate));
+  maps.push_back(getMap(numDims, ofRow));
+  SmallVector<Value> inputs(rowInputs);
+  inputs.push_back(indices);
+  SmallVector<utils::IteratorType> loops(numDims,
+                                         utils::IteratorType::parallel);
+  loops.back() = utils::IteratorType::reduction;
+  return createGeneric(
+      init, inputs, maps, loops,
+      [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
+        Value row = linalg::IndexOp::create(at, numBatchDims);
+        Value update = arith::IndexCastOp::create(
+            at, number, linalg::IndexOp::create(at, numBatchDims + 1));
+        SmallVector<Value> given{row, update};
+        llvm::append_range(given, arguments.drop_back());
+        Value found = arith::SelectOp::create(at, isWanted(at, given), update,
+                                              constant(at, number, none));
+        if (findLast)
+          return arith::MaxSIOp::create(at, arguments.back(), found);
+        return arith::MinSIOp::create(at, arguments.back(), found);
+      });
+}
+
+Value ScatterBuilder::findOfWindows(bool findLast, int64_t none) {
+  Value found =
+      findUpdates(numWindows, findLast, none, {}, {},
+                  [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
+                    Value window =
+                        arith::IndexCastOp::create(at, indexType, arguments[0]);
+                    return arith::CmpIOp::create(at, arith::CmpIPredicate::eq,
+                                                 arguments[2], window);
+                  });
+  // One dimension for each indexed dimension.
+  SmallVector<int64_t> sizes(batchSizes);
+  SmallVector<ReassociationIndices> groups;
+  for (size_t dim = 0; dim < batchSizes.size(); ++dim)
+    groups.push_back({static_cast<int64_t>(dim)});
+  if (indexedDims.size() == 1)
+    return found;
+  if (indexedDims.empty()) {
+    if (groups.empty())
+      return tensor::CollapseShapeOp::create(
+          b, RankedTensorType::get({}, b.getI32Type()), found, groups);
+    groups.back().push_back(static_cast<int64_t>(batchSizes.size()));
+    return tensor::CollapseShapeOp::create(b, found, groups);
+  }
+  ReassociationIndices &last = groups.emplace_back();
+  for (int64_t dim : indexedDims) {
+    last.push_back(static_cast<int64_t>(sizes.size()));
+    sizes.push_back(type.getDimSize(dim));
+  }
+  return tensor::ExpandShapeOp::create(
+      b, RankedTensorType::get(sizes, b.getI32Type()), found, groups);
+}
+
+Value ScatterBuilder::findNext() {
+  unsigned numBatchDims = batchSizes.size(), numDims = numBatchDims + 2;
+  SmallVector<AffineExpr> ofRow;
+  for (unsigned dim = 0; dim <= numBatchDims; ++dim)
+    ofRow.push_back(b.getAffineDimExpr(dim));
+  return findUpdates(
+      numUpdates, /*findLast=*/false, /*none=*/numUpdates,
+      getMap(numDims, ofRow), indices,
+      [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
+        Value row =
+            arith::IndexCastOp::create(at, b.getI32Type(), arguments[0]);
+        Value isLater = arith::CmpIOp::create(at, arith::CmpIPredicate::sgt,
+                                              arguments[1], row);
+        Value isSame = arith::CmpIOp::create(at, arith::CmpIPredicate::eq,
+                                             arguments[2], arguments[3]);
+        return arith::AndIOp::create(at, isLater, isSame);
+      });
+}
+
+Value ScatterBuilder::computeElements(ValueRange inputs,
+                                      ArrayRef<AffineMap> maps, Body body) {
+  auto identity = b.getMultiDimIdentityMap(type.getRank());
+  SmallVector<Value> all{output};
+  llvm::append_range(all, inputs);
+  SmallVector<AffineMap> allMaps{identity};
+  llvm::append_range(allMaps, maps);
+  allMaps.push_back(identity);
+  SmallVector<utils::IteratorType> loops(type.getRank(),
+                                         utils::IteratorType::parallel);
+  Value init =
+      tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
+  return createGeneric(init, all, allMaps, loops, body);
+}
+
+Value ScatterBuilder::getWindow(ImplicitLocOpBuilder &at) {
+  Value window;
+  for (int64_t dim : indexedDims) {
+    Value place = arith::IndexCastOp::create(at, indexType,
+                                             linalg::IndexOp::create(at, dim));
+    if (window)
+      place = arith::AddIOp::create(
+          at, place,
+          arith::MulIOp::create(at, window,
+                                constant(at, indexType, type.getDimSize(dim))));
+    window = place;
+  }
+  return window ? window : constant(at, indexType, 0);
+}
+
+Value ScatterBuilder::extractUpdate(ImplicitLocOpBuilder &at, Value number,
+                                    ArrayRef<Value> places) {
+  SmallVector<Value> positions;
+  for (int64_t dim : batchDims)
+    positions.push_back(places[dim]);
+  positions.push_back(
+      arith::IndexCastOp::create(at, at.getIndexType(), number));
+  for (int64_t dim : windowDims)
+    positions.push_back(places[dim]);
+  return tensor::ExtractOp::create(at, updates, positions);
+}
+
+/// The index of each loop of the op whose body `at` builds.
+static SmallVector<Value> getPlaces(ImplicitLocOpBuilder &at, int64_t rank) {
+  SmallVector<Value> places;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    places.push_back(linalg::IndexOp::create(at, dim));
+  return places;
+}
+
+Value ScatterBuilder::linkFew() {
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  auto rank = static_cast<unsigned>(type.getRank());
+  for (int64_t number = 0; number < numUpdates; ++number) {
+    SmallVector<AffineExpr> ofUpdate = getBatchExprs(batchDims);
+    ofUpdate.push_back(b.getAffineConstantExpr(number));
+    inputs.push_back(indices);
+    maps.push_back(getMap(rank, ofUpdate));
+    llvm::append_range(ofUpdate, getBatchExprs(windowDims));
+    inputs.push_back(updates);
+    maps.push_back(getMap(rank, ofUpdate));
+  }
+  return computeElements(
+      inputs, maps, [&](ImplicitLocOpBuilder &at, ValueRange arguments) {
+        Value element = arguments[0], window = getWindow(at);
+        for (int64_t number = 0; number < numUpdates; ++number) {
+          Value isWanted = arith::CmpIOp::create(
+              at, arith::CmpIPredicate::eq, arguments[1 + 2 * number], window);
+          Value changed = combine(at, element, arguments[2 + 2 * number]);
+          element = arith::SelectOp::create(at, isWanted, changed, element);
+        }
+        return element;
+      });
+}
+
+Value ScatterBuilder::takeLast() {
+  Value last = findOfWindows(/*findLast=*/true, /*none=*/-1);
+  SmallVector<AffineExpr> ofWindow = getBatchExprs(batchDims);
+  llvm::append_range(ofWindow, getBatchExprs(indexedDims));
+  return computeElements(
+      last, getMap(type.getRank(), ofWindow),
+      [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
+        Value zero = constant(at, at.getI32Type(), 0);
+        Value number = arith::MaxSIOp::create(at, arguments[1], zero);
+        Value update = extractUpdate(at, number, getPlaces(at, type.getRank()));
+        Value exists = arith::CmpIOp::create(at, arith::CmpIPredicate::sge,
+                                             arguments[1], zero);
+        return arith::SelectOp::create(
+            at, exists, combine(at, arguments[0], update), arguments[0]);
+      });
+}
+
+Value ScatterBuilder::followLists() {
+  Value first = findOfWindows(/*findLast=*/false, /*none=*/numUpdates);
+  Value next = findNext();
+  SmallVector<AffineExpr> ofWindow = getBatchExprs(batchDims);
+  llvm::append_range(ofWindow, getBatchExprs(indexedDims));
+  Type kinds[] = {b.getI32Type(), type.getElementType()};
+  return computeElements(
+      first, getMap(type.getRank(), ofWindow),
+      [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
+        SmallVector<Value> places = getPlaces(at, type.getRank());
+        Value end = constant(at, kinds[0], numUpdates);
+        auto list = scf::WhileOp::create(
+            at, TypeRange(kinds), ValueRange{arguments[1], arguments[0]},
+            [&](OpBuilder &nested, Location loc, ValueRange carried) {
+              Value isUpdate = arith::CmpIOp::create(
+                  nested, loc, arith::CmpIPredicate::slt, carried[0], end);
+              scf::ConditionOp::create(nested, loc, isUpdate, carried);
+            },
+            [&](OpBuilder &nested, Location loc, ValueRange carried) {
+              ImplicitLocOpBuilder inner(loc, nested);
+              Value update = extractUpdate(inner, carried[0], places);
+              Value element = combine(inner, carried[1], update);
+              SmallVector<Value> position;
+              for (int64_t dim : batchDims)
+                position.push_back(places[dim]);
+              position.push_back(arith::IndexCastOp::create(
+                  inner, inner.getIndexType(), carried[0]));
+              Value following =
+                  tensor::ExtractOp::create(inner, next, position);
+              scf::YieldOp::create(inner, ValueRange{following, element});
+            });
+        return list.getResult(1);
+      });
+}
+
+Value ScatterBuilder::link() {
+  if (numUpdates <= kFewUpdates)
+    return linkFew();
+  // Without the old element, the last update alone counts.
+  if (op.getCombine().getArgument(0).use_empty())
+    return takeLast();
+  return followLists();
+}
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+uint64_t braid::library::countComparisons(ScatterOp op) {
+  uint64_t updates = op.getNumUpdates();
+  uint64_t others = llvm::SaturatingAdd<uint64_t>(updates, op.getNumWindows());
+  return llvm::SaturatingMultiply<uint64_t>(
+      llvm::SaturatingMultiply(updates, others), op.getNumBatches());
+}
+
+/// The same op on tensors, for an op on buffers.
+static ScatterOp moveScatterToTensors(RewriterBase &rewriter, ScatterOp op) {
+  if (!isa<MemRefType>(op.getOutput().getType()))
+    return op;
+  Location loc = op.getLoc();
+  SmallVector<Value> tensors;
+  for (Value buffer : op.getOperands())
+    tensors.push_back(bufferization::ToTensorOp::create(
+        rewriter, loc, memref::getTensorTypeFromMemRefType(buffer.getType()),
+        buffer, /*restrict=*/true));
+  ArrayRef<Value> all(tensors);
+  auto onTensors = ScatterOp::create(
+      rewriter, loc, tensors.back().getType(), op.getBatchDimsAttr(),
+      op.getIndexedDimsAttr(), all.take_front(2), all.drop_front(2));
+  onTensors->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  onTensors.getCombine().takeBody(op.getCombine());
+  auto copy = bufferization::MaterializeInDestinationOp::create(
+      rewriter, loc, onTensors.getResult(0), op.getOutput());
+  copy.setWritable(true);
+  rewriter.eraseOp(op);
+  rewriter.setInsertionPoint(onTensors);
+  return onTensors;
+}
+
+void braid::library::loopOverScatter(RewriterBase &rewriter, ScatterOp given) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(given);
+  ScatterOp op = moveScatterToTensors(rewriter, given);
+  ScatterBuilder builder(rewriter, op);
+  rewriter.replaceOp(op, builder.isEmpty() ? op.getOutput() : builder.loop());
+}
+
+void braid::library::linkScatter(RewriterBase &rewriter, ScatterOp op) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  ScatterBuilder builder(rewriter, op);
+  rewriter.replaceOp(op, builder.isEmpty() ? op.getOutput() : builder.link());
+}
