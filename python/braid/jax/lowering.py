@@ -99,7 +99,7 @@ def to_text(module, world, recognize=True):
         _drop_attributes(module)
         run_passes(module, "func.func(stablehlo-legalize-to-linalg),stablehlo-convert-to-signless,canonicalize,cse")
         groups = collectives.Groups(world)
-        after = (control.convert, lambda op: collectives.finish(op, groups), scalars.expand, attention.finish)
+        after = (control.convert, scatters.finish, lambda op: collectives.finish(op, groups), scalars.expand, attention.finish)
         for op in walk(module):
             _rewrite(op, after)
         groups.define(module)

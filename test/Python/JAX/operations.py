@@ -160,6 +160,45 @@ class ScatterTest(jt.JaxTestCase):
             x.at[1].apply(lambda v: v * v + 3), x.at[:, jnp.array([4, 0])].apply(jnp.negative),
             jnp.ones(3).at[jnp.array([0, 2])].power(2.0))), jt.integers((4, 5)))
 
+    def test_many_updates(self):
+        """Updates of one place follow each other in their order; those out of bounds have no effect."""
+        rows = np.array([3, 0, 3, 9, -7, 3, 1, 0, 3, 2], np.int32)
+        rows = np.stack([rows, rows[::-1]])  # Those of a rank are one row.
+        numbers = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5, 8], np.float32)
+        for name, fn in {
+                "add": lambda x, i: x.at[i].add(numbers[:, None]),
+                "subtract": lambda x, i: x.at[i].subtract(jnp.outer(numbers, jnp.arange(6.0)), mode="drop"),
+                "set": lambda x, i: x.at[i].set(jnp.outer(numbers, jnp.arange(6.0))),
+                "multiply": lambda x, i: x.at[i].multiply(numbers[:, None]),
+                "min": lambda x, i: x.at[:, i].min(numbers - 5),
+                "max": lambda x, i: x.at[:, i % 6].max(numbers),
+                "power": lambda x, i: jnp.full(4, 2.0).at[i].power(i % 3),
+                "body with constants": lambda x, i: x.at[i].apply(lambda v: v * 2 + 3),
+                "two indices": lambda x, i: x.at[i, i - 1].add(numbers),
+                "exchanged indices": lambda x, i: jnp.zeros((6, 2, 4)).at[i, :, i[::-1]].add(numbers[:, None]),
+                "sets of scalars": lambda x, i: x.at[i, i % 2].set(numbers),
+                "no updates": lambda x, i: x.at[i[:0]].set(1.0),
+                "matrix of indices": lambda x, i: x.at[i.reshape(5, 2)].add(numbers.reshape(5, 2, 1)),
+                "batches": lambda x, i: jax.vmap(lambda row, j: row.at[j].add(numbers))(x, jnp.stack([i, i + 1, i, 2 * i])),
+                "segment sum": lambda x, i: jax.ops.segment_sum(numbers, i, 5),
+                "segment product": lambda x, i: jax.ops.segment_prod(numbers, i, 5),
+                "embedding": jax.grad(lambda x, i: (x[i] ** 2).sum()),
+                "along an axis": jax.grad(lambda x, i: (jnp.take_along_axis(x, i[:8].reshape(4, 2), 1) ** 2).sum()),
+                "gradient of set": jax.grad(lambda x, i: (x.at[i].set(x[i] * 3) ** 2).sum()),
+                "bf16": lambda x, i: x.astype(jnp.bfloat16).at[i].add(numbers[:, None].astype(jnp.bfloat16) / 3),
+                "unsigned": lambda x, i: jnp.zeros((4, 3), jnp.uint8).at[i.astype(jnp.uint32) % 5].add(jnp.uint8(100)),
+                "truth values": lambda x, i: jnp.zeros(4, bool).at[i].set(numbers > 4),
+                "complex": lambda x, i: jnp.zeros(4, jnp.complex64).at[i].add(numbers * 1j)}.items():
+            with self.subTest(name=name):
+                self.check_equal(shard(lambda x, i: fn(x, i[0])), jt.integers((8, 6)), rows)
+
+    def test_form(self):
+        """Whole windows become one op; parts of windows and updates at constant places do not."""
+        i = jnp.zeros(9, jnp.int32)
+        for one_op, fn in ((True, lambda x, i: x.at[i].add(1.0)), (True, lambda x, i: x.at[:, i].apply(lambda v: v + 2)),
+                           (False, lambda x, i: x.at[3].add(1.0)), (False, lambda x, i: x.at[i, 2:5].add(1.0))):
+            self.assertEqual("library.scatter" in braid.jax.export(jax.jit(fn), jnp.ones((8, 6)), i).text, one_op)
+
     def test_several_arrays(self):
         """The sum, and the product with the update of the sum."""
         program = braid.jax.from_stablehlo("""
