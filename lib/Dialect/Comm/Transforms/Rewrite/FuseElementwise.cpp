@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace braid::comm {
 #define GEN_PASS_DEF_COMMFUSEELEMENTWISEPASS
@@ -326,10 +327,73 @@ bool Fuser::isReadyAt(linalg::LinalgOp consumer, linalg::LinalgOp producer) {
   });
 }
 
+/// True if the inputs of the owner of `operand` tell the sizes of its
+/// reductions also where it computes `producer` itself.
+static bool tellsSizesOfReductions(OpOperand &operand,
+                                   linalg::LinalgOp producer) {
+  auto consumer = cast<linalg::LinalgOp>(operand.getOwner());
+  llvm::SmallBitVector known(consumer.getNumLoops());
+  auto add = [&](AffineMap map) {
+    for (AffineExpr expr : map.getResults())
+      if (auto loop = dyn_cast<AffineDimExpr>(expr))
+        known.set(loop.getPosition());
+  };
+  for (OpOperand *input : consumer.getDpsInputOperands())
+    if (input->get() != operand.get())
+      add(consumer.getMatchingIndexingMap(input));
+  AffineMap loops = inversePermutation(
+      producer.getIndexingMapMatchingResult(cast<OpResult>(operand.get())));
+  if (!loops)
+    return false;
+  loops = loops.compose(consumer.getMatchingIndexingMap(&operand));
+  for (OpOperand *input : producer.getDpsInputOperands())
+    add(producer.getMatchingIndexingMap(input).compose(loops));
+  return llvm::all_of(llvm::enumerate(consumer.getIteratorTypesArray()),
+                      [&](auto loop) {
+                        return loop.value() == utils::IteratorType::parallel ||
+                               known[loop.index()];
+                      });
+}
+
+/// Drops the results of `fused` before its last `count`, if nobody uses them or
+/// reads their initial values. Upstream's fusion keeps results of a producer
+/// for the sizes of loops, also where other operands tell them.
+static linalg::GenericOp dropUnusedResults(RewriterBase &rewriter,
+                                           linalg::GenericOp fused,
+                                           unsigned count) {
+  unsigned dropped = fused.getNumResults() - count;
+  unsigned inputs = fused.getNumDpsInputs();
+  auto isUsed = [](Value value) { return !value.use_empty(); };
+  if (dropped == 0 ||
+      llvm::any_of(fused.getResults().take_front(dropped), isUsed) ||
+      llvm::any_of(fused.getRegionOutputArgs().take_front(dropped), isUsed))
+    return fused;
+  SmallVector<AffineMap> maps = fused.getIndexingMapsArray();
+  maps.erase(maps.begin() + inputs, maps.begin() + inputs + dropped);
+  rewriter.setInsertionPoint(fused);
+  auto slim = linalg::GenericOp::create(
+      rewriter, fused.getLoc(),
+      TypeRange(fused.getResultTypes()).drop_front(dropped), fused.getInputs(),
+      fused.getOutputs().drop_front(dropped), maps,
+      fused.getIteratorTypesArray());
+  slim->setDiscardableAttrs(fused->getDiscardableAttrDictionary());
+  Region &region = slim.getRegion();
+  region.takeBody(fused.getRegion());
+  region.front().eraseArguments(inputs, dropped);
+  rewriter.modifyOpInPlace(region.front().getTerminator(), [&] {
+    region.front().getTerminator()->eraseOperands(0, dropped);
+  });
+  rewriter.replaceAllUsesWith(fused.getResults().drop_front(dropped),
+                              slim.getResults());
+  rewriter.eraseOp(fused);
+  return slim;
+}
+
 Fusion Fuser::choose(OpOperand &operand, bool mayKeep) {
   linalg::LinalgOp producer = getProducer(operand);
   auto consumer = cast<linalg::LinalgOp>(operand.getOwner());
-  if (!producer || (isBroadcast(operand) && isExpensive(producer)))
+  if (!producer || (isBroadcast(operand) && isExpensive(producer)) ||
+      !tellsSizesOfReductions(operand, producer))
     return Fusion::None;
   bool isSameSet = sets.lookup(producer) == sets.lookup(consumer);
   bool isOnlyUser = llvm::all_of(producer->getUsers(), [&](Operation *user) {
@@ -425,10 +489,12 @@ bool Fuser::fuse(linalg::LinalgOp &consumer, bool mayKeep) {
     auto fused = cast<linalg::GenericOp>(result->fusedOp);
     mergeEqualInputs(rewriter, fused);
     mergeAttributes(producer, generic, fused);
-    sets.assign(fused, sets.lookup(generic));
     for (auto [value, replacement] : result->replacements)
       rewriter.replaceAllUsesWith(value, replacement);
+    unsigned set = sets.lookup(generic), count = generic.getNumResults();
     rewriter.eraseOp(generic);
+    fused = dropUnusedResults(rewriter, fused, count);
+    sets.assign(fused, set);
     if (fusion == Fusion::Move)
       replaceUnreadInits(fused, producer);
     if (producer->use_empty())

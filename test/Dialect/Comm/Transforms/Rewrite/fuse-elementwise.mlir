@@ -301,3 +301,56 @@ func.func @buffers(%a: memref<4xf32>, %b: memref<4xf32>) {
   }
   return
 }
+
+// The loops of the reduction have their sizes from %x and from the result: the
+// comparison is no result of the op that computes it.
+// CHECK-LABEL: func.func @count_of_kinds(
+// CHECK:         %[[N:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]} ins(%{{.*}} : tensor<16x2xi32>) outs(%{{.*}} : tensor<16x4xf32>)
+// CHECK:           linalg.index 1
+// CHECK:         return %[[N]]
+func.func @count_of_kinds(%x: tensor<16x2xi32>, %zero: tensor<16x4xf32>) -> tensor<16x4xf32> {
+  %empty = tensor.empty() : tensor<16x2x4xf32>
+  %is = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j)>, affine_map<(i, j, k) -> (i, j, k)>],
+                        iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<16x2xi32>) outs(%empty : tensor<16x2x4xf32>) {
+  ^bb0(%a: i32, %o: f32):
+    %k = linalg.index 2 : index
+    %i = arith.index_cast %k : index to i32
+    %c = arith.cmpi eq, %a, %i : i32
+    %f = arith.uitofp %c : i1 to f32
+    linalg.yield %f : f32
+  } -> tensor<16x2x4xf32>
+  %n = linalg.generic {indexing_maps = [affine_map<(i, k, j) -> (i, j, k)>, affine_map<(i, k, j) -> (i, k)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%is : tensor<16x2x4xf32>) outs(%zero : tensor<16x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<16x4xf32>
+  return %n : tensor<16x4xf32>
+}
+
+// Without the sum of %x, which is no input of the convolution any more, nothing
+// tells how far the convolution sums.
+// CHECK-LABEL: func.func @sizes_of_a_convolution(
+// CHECK:         %[[SUM:.*]] = linalg.generic {{.*}} iterator_types = ["parallel"]}
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%{{.*}}, %[[SUM]] :
+func.func @sizes_of_a_convolution(%x: tensor<12xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %z = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<5xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(i) -> (2 * i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<12xf32>) outs(%empty : tensor<5xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<5xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i + j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%x, %sum : tensor<12xf32>, tensor<5xf32>) outs(%y : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
