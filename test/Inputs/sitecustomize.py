@@ -3,12 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What Python does first in every test, whose PYTHONPATH has this folder: it collects garbage less often.
 
-PyTorch and JAX come with a million objects that live to the end. To go through these again and again, and once more when
-the interpreter ends, takes up to a third of the processor time of a test.
+PyTorch and JAX come with a million objects that live to the end. To go through these again and again takes up to a third of
+the processor time of a test.
 """
 
-import atexit
 import gc
 
 gc.set_threshold(100_000, 20, 20)
-atexit.register(gc.freeze)
