@@ -469,12 +469,18 @@ bool Fuser::fuse(linalg::LinalgOp &consumer, bool mayKeep) {
       consumer = cast<linalg::LinalgOp>(generic.getOperation());
     if (!producer || !generic)
       return false;
-    Value produced = consumer.getDpsInputOperand(index)->get();
+    operand = generic.getDpsInputOperand(index);
+    Value produced = operand->get();
+    AffineMap map = generic.getMatchingIndexingMap(operand);
     mergeEqualInputs(rewriter, generic);
-    // Inputs before the one that reads the producer may be gone.
-    index =
-        llvm::find(generic.getInputs(), produced) - generic.getInputs().begin();
-    operand = consumer.getDpsInputOperand(index);
+    // Inputs before the one that reads the producer may be gone. Another one
+    // may read other elements of it.
+    index = 0;
+    do
+      operand = generic.getDpsInputOperand(index++);
+    while (operand->get() != produced ||
+           generic.getMatchingIndexingMap(operand) != map);
+    --index;
     if (!linalg::areElementwiseOpsFusable(operand))
       continue;
     rewriter.setInsertionPoint(consumer);
@@ -489,8 +495,10 @@ bool Fuser::fuse(linalg::LinalgOp &consumer, bool mayKeep) {
     auto fused = cast<linalg::GenericOp>(result->fusedOp);
     mergeEqualInputs(rewriter, fused);
     mergeAttributes(producer, generic, fused);
+    // Another input may still read the producer.
     for (auto [value, replacement] : result->replacements)
-      rewriter.replaceAllUsesWith(value, replacement);
+      if (fusion == Fusion::Keep || value.getDefiningOp() == generic)
+        rewriter.replaceAllUsesWith(value, replacement);
     unsigned set = sets.lookup(generic), count = generic.getNumResults();
     rewriter.eraseOp(generic);
     fused = dropUnusedResults(rewriter, fused, count);

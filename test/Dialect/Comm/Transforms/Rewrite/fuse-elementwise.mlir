@@ -354,3 +354,27 @@ func.func @sizes_of_a_convolution(%x: tensor<12xf32>, %y: tensor<8xf32>) -> tens
   } -> tensor<8xf32>
   return %r : tensor<8xf32>
 }
+
+// Two inputs read the same op, each other elements of it.
+// CHECK-LABEL: func.func @two_places(
+// CHECK-SAME:      %[[X:[a-z0-9]+]]: tensor<8xi32>
+// CHECK:         %[[R:[a-z0-9]+]] = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%[[X]], %[[X]] : tensor<8xi32>, tensor<8xi32>)
+// CHECK:         return %[[R]]
+func.func @two_places(%x: tensor<8xi32>, %y: tensor<8xi32>) -> tensor<8xi32> {
+  %empty = tensor.empty() : tensor<8xi32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xi32>) outs(%empty : tensor<8xi32>) {
+  ^bb0(%a: i32, %o: i32):
+    %r = arith.addi %a, %a : i32
+    linalg.yield %r : i32
+  } -> tensor<8xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%s, %s : tensor<8xi32>, tensor<8xi32>) outs(%y : tensor<8xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %m = arith.maxsi %a, %b : i32
+    %n = arith.minsi %m, %o : i32
+    linalg.yield %n : i32
+  } -> tensor<8xi32>
+  return %r : tensor<8xi32>
+}
