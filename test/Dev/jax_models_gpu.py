@@ -6,8 +6,9 @@
 python test/Dev/jax_models_gpu.py prepare FOLDER --models=linen_moe,equinox_vit --ways=DP,TP --ranks=4
 python jax_models_gpu.py run FOLDER
 
-`prepare` needs the packages of the models and braid-compile, and copies this file to FOLDER. `run` needs GPUs, FOLDER, NumPy,
-ml_dtypes, and the package braid with the runtime of a bundle (BRAID_ROOT). Matmuls have the precision of their types.
+`prepare` needs the packages of the models and braid-compile, and copies this file to FOLDER. `run` needs GPUs, FOLDER, the
+same major version of NumPy, ml_dtypes, and the package braid with the runtime of a bundle (BRAID_ROOT). Matmuls have the
+precision of their types.
 """
 
 import argparse
