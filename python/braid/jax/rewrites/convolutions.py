@@ -21,6 +21,8 @@ import numpy as np
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
+from .tensors import shape_of
+
 _TYPES = ("f16", "bf16", "f32", "f64")
 _MOST_SLICES = 64
 _MOST_ELEMENTS = 2**29
@@ -40,16 +42,12 @@ def rewrite(op):
     return True
 
 
-def _shape(value):
-    return list(ir.RankedTensorType(value.type).shape)
-
-
 def _type(value, shape):
     return ir.RankedTensorType.get(shape, ir.RankedTensorType(value.type).element_type)
 
 
 def _reshape(value, shape):
-    return value if _shape(value) == list(shape) else stablehlo.reshape(_type(value, shape), value)
+    return value if shape_of(value) == list(shape) else stablehlo.reshape(_type(value, shape), value)
 
 
 def _transpose(value, order):
@@ -57,7 +55,7 @@ def _transpose(value, order):
 
 
 def _slice(value, starts, stops, strides):
-    if starts == [0] * len(starts) and stops == _shape(value) and set(strides) == {1}:
+    if starts == [0] * len(starts) and stops == shape_of(value) and set(strides) == {1}:
         return value
     return stablehlo.slice(value, starts, stops, strides)
 
@@ -98,7 +96,7 @@ class _Convolution:
             for name in ("window_strides", "lhs_dilation", "rhs_dilation"))
         self.reversed = ([bool(each) for each in ir.DenseBoolArrayAttr(op.attributes["window_reversal"])]
                          if "window_reversal" in op.attributes else [False] * count)
-        sizes, kernel, outs = _shape(self.input), _shape(self.kernel), _shape(op.results[0])
+        sizes, kernel, outs = shape_of(self.input), shape_of(self.kernel), shape_of(op.results[0])
         self.spatial = [
             _Spatial(max((sizes[dim] - 1) * spread + 1, 0) + low + high, outs[out], kernel[tap], stride, dilation)
             for dim, out, tap, (low, high), spread, stride, dilation in zip(
@@ -113,8 +111,8 @@ class _Convolution:
         groups = [ir.IntegerAttr(self.op.attributes[name]).value for name in ("feature_group_count", "batch_group_count")
                   if name in self.op.attributes]
         elements = {str(ir.RankedTensorType(value.type).element_type) for value in (self.input, self.kernel)}
-        shapes = _shape(self.input) + _shape(self.kernel) + _shape(self.op.results[0])
-        rows = prod(_shape(self.input)[d] for d in range(len(_shape(self.input))) if d not in self.dims)
+        shapes = shape_of(self.input) + shape_of(self.kernel) + shape_of(self.op.results[0])
+        rows = prod(shape_of(self.input)[d] for d in range(len(shape_of(self.input))) if d not in self.dims)
         other = prod(each.outs if self.stacks_taps else each.taps for each in self.spatial)
         return (set(groups) <= {1} and len(elements) == 1 and elements <= set(_TYPES) and all(size > 0 for size in shapes)
                 and self.slices <= _MOST_SLICES and rows * other * self.slices <= _MOST_ELEMENTS)
@@ -127,12 +125,12 @@ class _Convolution:
         numbers = stablehlo.DotDimensionNumbers.get(
             [], [], [labels.index(label) for label in contracted], [kernel_labels.index(label) for label in contracted])
         free = [label for label in labels if label not in contracted]
-        sizes = [_shape(value)[labels.index(label)] for label in free]
+        sizes = [shape_of(value)[labels.index(label)] for label in free]
         old = self.op.results[0]
         attributes = {"dot_dimension_numbers": numbers}
         if "precision_config" in self.op.attributes:
             attributes["precision_config"] = self.op.attributes["precision_config"]
-        features = _shape(kernel)[kernel_labels.index("out")]
+        features = shape_of(kernel)[kernel_labels.index("out")]
         matmul = ir.Operation.create("stablehlo.dot_general", results=[_type(old, [*sizes, features])],
                                      operands=[value, kernel], attributes=attributes).result
         return self._order_result(matmul, [*free, "out"])
@@ -155,7 +153,7 @@ class _Convolution:
 
     def _split(self, value, labels):
         """Splits dimensions of which every input is read once."""
-        shape, found, stops = [], [], _shape(value)
+        shape, found, stops = [], [], shape_of(value)
         for dim, label in enumerate(labels):
             if label[0] != "s" or not self.spatial[label[1]].is_split():
                 shape.append(stops[dim])
@@ -181,14 +179,14 @@ class _Convolution:
         steps = {"o": "stride", "t": "dilation"}
         parts = []
         for position in itertools.product(*(range(getattr(self.spatial[i], names[listed])) for i in self.stacked)):
-            starts, stops, strides = [0] * len(labels), _shape(value), [1] * len(labels)
+            starts, stops, strides = [0] * len(labels), shape_of(value), [1] * len(labels)
             for i, number in zip(self.stacked, position):
                 dim, each = labels.index(("s", i)), self.spatial[i]
                 starts[dim] = number * getattr(each, steps[listed])
                 strides[dim] = getattr(each, steps[kept])
                 stops[dim] = starts[dim] + strides[dim] * (getattr(each, names[kept]) - 1) + 1
             part = _slice(value, starts, stops, strides)
-            shape = _shape(part)
+            shape = shape_of(part)
             parts.append(_reshape(part, [*shape[:place], 1, *shape[place:]]))
         value = parts[0] if len(parts) == 1 else stablehlo.concatenate(parts, place)
         labels = [(kept, label[1]) if label[0] == "s" else label for label in labels]
@@ -200,7 +198,7 @@ class _Convolution:
         flipped = [dim for dim, is_reversed in zip(numbers.kernel_spatial_dimensions, self.reversed) if is_reversed]
         if flipped:
             kernel = stablehlo.reverse(kernel, flipped)
-        labels = [None] * len(_shape(kernel))
+        labels = [None] * len(shape_of(kernel))
         labels[numbers.kernel_input_feature_dimension], labels[numbers.kernel_output_feature_dimension] = "feature", "out"
         for i, dim in enumerate(numbers.kernel_spatial_dimensions):
             labels[dim] = ("t", i)
@@ -209,7 +207,7 @@ class _Convolution:
         joined = [("t", i) for i in self.stacked]
         others = [label for label in labels if label not in joined]
         kernel = _transpose(kernel, [labels.index(label) for label in joined + others])
-        shape = _shape(kernel)
+        shape = shape_of(kernel)
         count = len(joined)
         return _reshape(kernel, [prod(shape[:count]), *shape[count:]]), ["stack", *others]
 
@@ -217,7 +215,7 @@ class _Convolution:
         """The dimensions of the result as the convolution has them."""
         if "stack" in labels:
             place = labels.index("stack")
-            shape = _shape(value)
+            shape = shape_of(value)
             outs = [self.spatial[i].outs for i in self.stacked]
             value = _reshape(value, [*shape[:place], *outs, *shape[place + 1:]])
             labels = [*labels[:place], *(("o", i) for i in self.stacked), *labels[place + 1:]]

@@ -12,6 +12,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from . import bodies
+from .tensors import shape_of
 
 # Ops that compute nothing but their results.
 _PURE = ("abs", "add", "and", "broadcast_in_dim", "bitcast_convert", "clamp", "compare", "concatenate",
@@ -19,10 +20,6 @@ _PURE = ("abs", "add", "and", "broadcast_in_dim", "bitcast_convert", "clamp", "c
          "multiply", "negate", "not", "or", "pad", "real", "reshape", "reverse", "select", "slice",
          "subtract", "transpose", "xor")
 _PURE = tuple(f"stablehlo.{name}" for name in _PURE)
-
-
-def _shape(value):
-    return list(ir.RankedTensorType(value.type).shape)
 
 
 def rewrite(op):
@@ -48,15 +45,15 @@ def _empty(type):
 
 
 def _replacement(op):
-    if op.name in _PURE and 0 in _shape(op.results[0]):
+    if op.name in _PURE and 0 in shape_of(op.results[0]):
         return _empty(ir.RankedTensorType(op.results[0].type))
     if op.name == "stablehlo.concatenate":
         whole = list(op.operands)
-        parts = [value for value in whole if 0 not in _shape(value)]
+        parts = [value for value in whole if 0 not in shape_of(value)]
         dimension = ir.IntegerAttr(op.attributes["dimension"]).value
         return stablehlo.concatenate(parts, dimension) if len(parts) < len(whole) else None
-    if op.name == "stablehlo.pad" and 0 in _shape(op.operands[0]):
-        return bodies.broadcast(op.operands[1], _shape(op.results[0]))
-    if op.name == "stablehlo.dynamic_update_slice" and 0 in _shape(op.operands[1]):
+    if op.name == "stablehlo.pad" and 0 in shape_of(op.operands[0]):
+        return bodies.broadcast(op.operands[1], shape_of(op.results[0]))
+    if op.name == "stablehlo.dynamic_update_slice" and 0 in shape_of(op.operands[1]):
         return op.operands[0]
     return None

@@ -17,6 +17,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from . import bodies
 from ..errors import UnsupportedError
+from .tensors import tensor_type
 
 _MOST_POSITIONS = 4096
 
@@ -34,10 +35,6 @@ def rewrite(op):
 
 def _integers(op, name, default):
     return list(ir.DenseI64ArrayAttr(op.attributes[name])) if name in op.attributes else default
-
-
-def _type(shape, element):
-    return ir.RankedTensorType.get(shape, element)
 
 
 class _Gradient:
@@ -68,7 +65,7 @@ class _Gradient:
         offsets = list(itertools.product(*map(range, self.window)))
         padded = self._pad(self.operand, self.low,
                            [p - s - low for p, s, low in zip(self.padded, self.shape, self.low)])
-        numbers = _type(self.out, ir.IntegerType.get_signless(32))
+        numbers = tensor_type(self.out, ir.IntegerType.get_signless(32))
         chosen = value = None
         has = np.zeros(self.out, bool)
         for number, offset in enumerate(offsets):
@@ -118,14 +115,14 @@ class _Gradient:
         i1 = ir.IntegerType.get_signless(1)
         text = str(small.tolist()).lower() if small.ndim else str(bool(small)).lower()
         constant = stablehlo.constant(ir.Attribute.parse(
-            f"dense<{text}> : {_type(list(small.shape), i1)}"))
-        return stablehlo.broadcast_in_dim(_type(self.out, i1), constant, varies)
+            f"dense<{text}> : {tensor_type(list(small.shape), i1)}"))
+        return stablehlo.broadcast_in_dim(tensor_type(self.out, i1), constant, varies)
 
     def _pad(self, value, low, high, strides=None):
         element = ir.RankedTensorType(value.type).element_type
         is_float = isinstance(element, ir.FloatType)
         zero = stablehlo.constant(ir.Attribute.parse(
-            f"dense<{'0.0' if is_float else '0' if str(element) != 'i1' else 'false'}> : {_type([], element)}"))
+            f"dense<{'0.0' if is_float else '0' if str(element) != 'i1' else 'false'}> : {tensor_type([], element)}"))
         inner = [stride - 1 for stride in strides or [1] * len(self.shape)]
         return stablehlo.pad(value, zero, list(low), list(high), inner)
 

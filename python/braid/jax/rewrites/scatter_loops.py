@@ -17,6 +17,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from .bodies import apply
 from .control import ITERATIONS
+from .tensors import element_of, tensor_type
 
 
 def make_loop(op):
@@ -24,20 +25,12 @@ def make_loop(op):
     return _Scatter(op).loop()
 
 
-def _type(shape, element):
-    return ir.RankedTensorType.get(shape, element)
-
-
-def _element(value):
-    return ir.RankedTensorType(value.type).element_type
-
-
 def _constant(element, values):
     """An integer constant of any shape."""
     values = np.asarray(values)
     attributes = [ir.IntegerAttr.get(element, int(v)) for v in values.flat]
     return stablehlo.constant(ir.DenseElementsAttr.get(attributes,
-                                                       _type(values.shape, element)))
+                                                       tensor_type(values.shape, element)))
 
 
 class _Scatter:
@@ -50,7 +43,7 @@ class _Scatter:
         self.arrays, indices = list(op.operands)[:arrays], op.operands[arrays]
         updates = list(op.operands)[arrays + 1:]
         self.shape = list(ir.RankedTensorType(self.arrays[0].type).shape)
-        self.index_type = _element(indices)
+        self.index_type = element_of(indices)
         self.indexed = list(numbers.scattered_dims_to_operand_dims)
         window_dims = list(numbers.update_window_dims)
         shape = list(ir.RankedTensorType(updates[0].type).shape)
@@ -70,7 +63,7 @@ class _Scatter:
     def _rows(self, value, order, row):
         if order != sorted(order):
             value = stablehlo.transpose(value, order)
-        return stablehlo.reshape(_type([self.count, *row], _element(value)), value)
+        return stablehlo.reshape(tensor_type([self.count, *row], element_of(value)), value)
 
     def _batches(self, numbers, rows, vector):
         """For each batching dimension of the operand the index of every row."""
@@ -84,7 +77,7 @@ class _Scatter:
 
     def loop(self):
         counter = ir.IntegerType.get_signless(32)
-        types = [_type([], counter), *(array.type for array in self.arrays)]
+        types = [tensor_type([], counter), *(array.type for array in self.arrays)]
         location = ir.Location.current
         loop = ir.Operation.create("stablehlo.while", results=types,
                                    operands=[_constant(counter, 0), *self.arrays], regions=2)
@@ -107,7 +100,7 @@ class _Scatter:
     def _update(self, number, arrays):
         """The arrays with the windows of row `number`, unless the index is out of
         bounds."""
-        zero = _constant(_element(number), 0)
+        zero = _constant(element_of(number), 0)
         updates = [self._slice(one, [number] + [zero] * len(self.window), [1, *self.window],
                                self.window) for one in self.updates]
         starts, inside = [], None
@@ -115,7 +108,7 @@ class _Scatter:
             if d in self.batches:
                 starts.append(self._slice(self.batches[d], [number], [1], []))
             elif d in self.indexed:
-                column = _constant(_element(number), self.indexed.index(d))
+                column = _constant(element_of(number), self.indexed.index(d))
                 start = self._slice(self.indices, [number, column], [1, 1], [])
                 starts.append(start)
                 last = _constant(self.index_type, self.shape[d] - self.window[d])
@@ -134,4 +127,4 @@ class _Scatter:
 
     def _slice(self, value, starts, sizes, shape):
         part = stablehlo.dynamic_slice(value, starts, sizes)
-        return stablehlo.reshape(_type(shape, _element(value)), part)
+        return stablehlo.reshape(tensor_type(shape, element_of(value)), part)

@@ -20,6 +20,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from ..errors import UnsupportedError
 from .scatter_loops import make_loop
+from .tensors import element_of, shape_of, tensor_type
 
 # So many updates at constant places become slices.
 _FEW_UPDATES = 4
@@ -36,18 +37,6 @@ def rewrite(op):
         old.replace_all_uses_with(new)
     op.erase()
     return True
-
-
-def _type(shape, element):
-    return ir.RankedTensorType.get(shape, element)
-
-
-def _shape(value):
-    return list(ir.RankedTensorType(value.type).shape)
-
-
-def _element(value):
-    return ir.RankedTensorType(value.type).element_type
 
 
 def _integer(like, value):
@@ -69,12 +58,12 @@ class _Windows:
         self.op = op
         self.arrays = len(op.results)
         self.array, self.indices, self.updates = op.operands[0], op.operands[self.arrays], op.operands[self.arrays + 1]
-        self.shape = _shape(self.array)
+        self.shape = shape_of(self.array)
         self.indexed = list(numbers.scattered_dims_to_operand_dims)
         self.batches = list(numbers.input_batching_dims)
         self.vector = numbers.index_vector_dim
         self.window_dims = list(numbers.update_window_dims)
-        update_shape = _shape(self.updates)
+        update_shape = shape_of(self.updates)
         dropped = list(numbers.inserted_window_dims) + self.batches
         sizes = iter([update_shape[d] for d in self.window_dims])
         self.window = [1 if d in dropped else next(sizes) for d in range(len(self.shape))]
@@ -106,7 +95,7 @@ class _Windows:
     def _arrange(self, value, order, shape):
         if order != sorted(order):
             value = stablehlo.transpose(value, order)
-        return stablehlo.reshape(_type(shape, _element(value)), value)
+        return stablehlo.reshape(tensor_type(shape, element_of(value)), value)
 
     def scatter(self):
         body = self.op.regions[0].blocks[0]
@@ -119,7 +108,7 @@ class _Windows:
             attributes={"batch_dims": ir.DenseI64ArrayAttr.get(self.batches),
                         "indexed_dims": ir.DenseI64ArrayAttr.get(sorted(self.indexed)),
                         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([2, 1])})
-        scalar = _type([], _element(self.array))
+        scalar = tensor_type([], element_of(self.array))
         block = op.regions[0].blocks.append(scalar, scalar, arg_locs=[self.op.location] * 2)
         with ir.InsertionPoint(block):
             held = ir.Operation.create("stablehlo.map", results=[scalar], operands=[*block.arguments, *constants], regions=1,
@@ -130,7 +119,7 @@ class _Windows:
 
     def _number_windows(self):
         """For each update the number of its window; -1 if an index is out of bounds."""
-        vectors = len(_shape(self.indices)) > self.vector
+        vectors = len(shape_of(self.indices)) > self.vector
         order = [d + (vectors and d >= self.vector) for d in self.row_order] + ([self.vector] if vectors else [])
         count = len(self.indexed)
         indices = self._arrange(self.indices, order, [*self.row_shape, count])
@@ -139,7 +128,7 @@ class _Windows:
         for dim in sorted(self.indexed):
             starts = [0] * len(self.row_shape) + [self.indexed.index(dim)]
             column = stablehlo.slice(indices, starts, [*self.row_shape, starts[-1] + 1], [1] * len(starts))
-            column = stablehlo.reshape(_type(self.row_shape, _element(column)), column)
+            column = stablehlo.reshape(tensor_type(self.row_shape, element_of(column)), column)
             if count == 1:
                 return column
             for direction, bound in (("GE", 0), ("LT", self.shape[dim])):
@@ -153,11 +142,11 @@ class _Windows:
 
     def _make_signed(self, indices):
         """The indices as i32, or as i64 if their type or the number of windows needs that."""
-        old = ir.IntegerType(_element(indices))
+        old = ir.IntegerType(element_of(indices))
         windows = prod(self.shape[d] for d in self.indexed)
         is_wide = old.width + old.is_unsigned > 32 or windows >= 2**31
         new = ir.IntegerType.get_signless(64 if is_wide else 32)
-        return indices if old == new else stablehlo.convert(_type(_shape(indices), new), indices)
+        return indices if old == new else stablehlo.convert(tensor_type(shape_of(indices), new), indices)
 
 
 def _take_constants(block):
@@ -178,7 +167,7 @@ def finish(op):
     """Gives a `library.scatter` the scalar ops of its body. Gives whether it was one."""
     if op.name != "library.scatter":
         return False
-    element = _element(op.results[0])
+    element = element_of(op.results[0])
     with ir.InsertionPoint(op), op.location:
         new = ir.Operation.create("library.scatter", results=[op.results[0].type], operands=list(op.operands), regions=1,
                                   attributes={name: op.attributes[name] for name in op.attributes})
@@ -199,7 +188,7 @@ def _move_body(op, block, target):
         if isinstance(value.owner, ir.Block) and value.owner == block:
             return scalars[ir.BlockArgument(value).arg_number]
         with ir.InsertionPoint(op), op.location:
-            return ir.Operation.create("tensor.extract", results=[_element(value)], operands=[value]).result
+            return ir.Operation.create("tensor.extract", results=[element_of(value)], operands=[value]).result
 
     (held,) = list(block.operations)[-1].operation.operands
     if isinstance(held.owner, ir.Block):

@@ -19,6 +19,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from . import bodies
 from .control import ITERATIONS
+from .tensors import element_of
 from ..walk import walk
 
 
@@ -71,19 +72,15 @@ def _create_sort(op, arrays, dimension, comparator):
         "stablehlo.sort", results=[value.type for value in arrays], operands=arrays, regions=1,
         attributes={"dimension": ir.IntegerAttr.get(i64, dimension),
                     "is_stable": ir.BoolAttr.get(True)})
-    types = [ir.RankedTensorType.get([], _element(value)) for value in arrays for _ in range(2)]
+    types = [ir.RankedTensorType.get([], element_of(value)) for value in arrays for _ in range(2)]
     block = sort.regions[0].blocks.append(*types, arg_locs=[op.location] * len(types))
     with ir.InsertionPoint(block):
         stablehlo.return_(bodies.apply(op, comparator, list(block.arguments)))
     return sort
 
 
-def _element(value):
-    return ir.RankedTensorType(value.type).element_type
-
-
 def _reshape(value, shape):
-    return stablehlo.reshape(ir.RankedTensorType.get(shape, _element(value)), value)
+    return stablehlo.reshape(ir.RankedTensorType.get(shape, element_of(value)), value)
 
 
 def _i32(shape):
