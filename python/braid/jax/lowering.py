@@ -24,7 +24,7 @@ from .groups import World
 from .manual import inline_manual_computations, unwrap
 from .partition import partition
 from .rewrites import (bodies, complex_numbers, control, conversions, convolutions, empty_arrays, library_calls,
-                       matmuls, pieces, pools, reduce_scatters, scalars, scatters, sorts)
+                       matmuls, pieces, pools, reduce_scatters, scalars, scatters, sorts, unroll)
 from .walk import walk
 
 # The dialects that braid-opt knows and the legalisation makes.
@@ -85,6 +85,8 @@ def to_text(module, world, recognize=True):
         run_passes(module, "func.func(chlo-legalize-to-stablehlo)")
         complex_numbers.simplify(module)
         run_passes(module, "func.func(stablehlo-complex-math-expander)")
+        for op in walk(module, "stablehlo.while"):
+            _rewrite(op, (unroll.rewrite,))
         attentions = attention.rewrite(module, recognize)
         for op in walk(module, "stablehlo.dynamic_slice"):
             _rewrite(op, (lambda op: reduce_scatters.fuse(op, world),))
@@ -95,7 +97,7 @@ def to_text(module, world, recognize=True):
                   complex_numbers.rewrite, sorts.rewrite, pools.rewrite, library_calls.rewrite,
                   bodies.reduce_nothing, scalars.fold_broadcast, conversions.rewrite)
         for op in walk(module):
-            _rewrite(op, (control.count_iterations, *before))
+            _rewrite(op, (control.note_iterations, *before))
         _drop_attributes(module)
         run_passes(module, "func.func(stablehlo-legalize-to-linalg),stablehlo-convert-to-signless,canonicalize,cse")
         groups = collectives.Groups(world)

@@ -93,6 +93,25 @@ class ControlFlowTest(jt.JaxTestCase):
         self.check_equal(shard(lambda x: lax.fori_loop(
             0, 5, lambda i, c: c + i * lax.psum(x, "r"), x)), jt.integers((8, 3)))
 
+    def test_short_loops_of_elementwise_ops_are_unrolled(self):
+        def draw(x):
+            key = jax.random.fold_in(jax.random.key(2**31 + 7), lax.axis_index("r"))
+            return jnp.where(jax.random.bernoulli(key, 0.7, x.shape), x, 0)
+
+        def count(x):
+            start = x.astype(jnp.uint8), x.astype(jnp.uint8), jnp.array([3, 250], jnp.uint8), jnp.array([7, 1], jnp.uint8)
+            return lax.fori_loop(-2, 5, lambda i, c: (c[1] - i * c[0] + c[2][0], c[0] + c[3][1], c[3] + c[2], c[2]), start)[0]
+
+        for function in draw, count:
+            program = self.check_equal(shard(function), jt.integers((16, 3)))
+            self.assertNotIn("scf.", program.text)
+
+    def test_loops_that_are_long_or_have_other_ops_stay(self):
+        for function in (lambda x: lax.fori_loop(0, 17, lambda i, c: c + i, x),
+                         lambda x: lax.fori_loop(0, 3, lambda i, c: c @ jnp.ones((3, 3)), x)):
+            program = self.check_equal(shard(function), jt.integers((16, 3)))
+            self.assertIn("scf.for", program.text)
+
     def test_loop_of_a_number_of_iterations_that_the_rank_decides(self):
         self.check_equal(shard(lambda x: lax.fori_loop(
             0, lax.axis_index("r"), lambda i, c: c * 2, x)), jt.integers((8, 3)))

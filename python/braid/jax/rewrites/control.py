@@ -19,30 +19,33 @@ from jaxlib.mlir import ir
 ITERATIONS = "braid_iterations"
 
 
-def count_iterations(op):
-    """Notes how often the body of a `while` runs, if it counts from a constant to a
-    constant by one. Replaces nothing: gives False."""
-    if op.name == "stablehlo.while":
-        _count_iterations(op)
+def note_iterations(op):
+    """Notes how often the body of a `while` runs. Replaces nothing: gives False."""
+    iterations = count_iterations(op)
+    if iterations is not None:
+        op.attributes[ITERATIONS] = ir.IntegerAttr.get(ir.IndexType.get(), iterations)
     return False
 
 
-def _count_iterations(op):
+def count_iterations(op):
+    """How often the body of a `while` runs that counts from a constant to a constant by one; None of another op."""
+    if op.name != "stablehlo.while":
+        return None
     condition = [o.operation for o in op.regions[0].blocks[0].operations]
     compare = condition[-1].operands[0].owner
     if (isinstance(compare, ir.Block) or compare.name != "stablehlo.compare"
             or "LT" not in str(compare.attributes["comparison_direction"])):
-        return
+        return None
     counter, limit = compare.operands
     if counter not in list(op.regions[0].blocks[0].arguments):
-        return
+        return None
     number = list(op.regions[0].blocks[0].arguments).index(counter)
     body = op.regions[1].blocks[0]
     next_value = list(body.operations)[-1].operation.operands[number]
     begin, end = _integer(op.operands[number]), _integer(limit)
-    if begin is not None and end is not None and _is_next(next_value, body.arguments[number]):
-        op.attributes[ITERATIONS] = ir.IntegerAttr.get(ir.IndexType.get(),
-                                                        max(end - begin, 0))
+    if begin is None or end is None or not _is_next(next_value, body.arguments[number]):
+        return None
+    return max(end - begin, 0)
 
 
 def _integer(value):
