@@ -23,7 +23,7 @@ def run_rank(program, store, rank):
 
     torch_ranks.say_where()
     # torchrun tells processes of each other; here a file does.
-    torch_ranks.init_gloo(store, rank, RANKS)
+    torch_ranks.init_group(store, rank, RANKS)
     dist.init_process_group = lambda backend: None
     runpy.run_path(os.path.join(PROGRAMS, program), run_name="__main__")
 

@@ -28,6 +28,7 @@ import sys
 import tempfile
 import time
 
+ON_GPUS = os.environ.get("BRAID_TEST_DEVICE") == "cuda"
 #: lit ends a test after 300 seconds.
 SECONDS = 270
 #: What ranks have imported when they begin. None of these may start a thread.
@@ -40,16 +41,25 @@ def say_where():
     faulthandler.register(signal.SIGUSR1, all_threads=True)
 
 
-def init_gloo(store, rank, ranks, **options):
+def init_group(store, rank, ranks, **options):
     """For a rank: makes the default process group, over Gloo and the file `store`; `options` are `init_process_group`'s.
 
-    Groups have one thread for collectives. With two, as PyTorch has, Gloo now and then writes to memory that it has
+    Where BRAID_TEST_DEVICE is "cuda", each rank has a GPU, on which it makes its tensors, and the group is NCCL's.
+
+    Gloo's groups have one thread for collectives. With two, as PyTorch has, Gloo now and then writes to memory that it has
     freed where collectives overlap (PyTorch 2.11 and 2.13), also in the orders of Inductor's own passes. What PyTorch 2.14
     asks for beside the timeout (`enable_reconfigure`) is off by default.
     """
     import torch.distributed as dist
     from torch.distributed import distributed_c10d as c10d
 
+    if ON_GPUS:
+        import torch
+
+        torch.cuda.set_device(rank)
+        torch.set_default_device(f"cuda:{rank}")
+        dist.init_process_group("nccl", init_method=f"file://{store}", rank=rank, world_size=ranks, **options)
+        return
     if not hasattr(c10d.ProcessGroupGloo, "has_one_thread"):
 
         class OneThread(dist.ProcessGroupGloo):
@@ -68,11 +78,11 @@ def init_gloo(store, rank, ranks, **options):
 
 @contextlib.contextmanager
 def gloo(store, rank, ranks):
-    """For a rank of `run_script`: a process group as `init_gloo` makes it, until all ranks come to the end."""
+    """For a rank of `run_script`: a process group as `init_group` makes it, until all ranks come to the end."""
     import torch.distributed as dist
 
     say_where()
-    init_gloo(store, rank, ranks)
+    init_group(store, rank, ranks)
     yield
     dist.barrier()
     dist.destroy_process_group()

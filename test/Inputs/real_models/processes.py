@@ -145,7 +145,7 @@ def _run_rank(rank, output, store, spec):
     if plan.late:
         late.start_group(case.ranks)
     else:
-        torch_ranks.init_gloo(store, rank, case.ranks)
+        torch_ranks.init_group(store, rank, case.ranks)
     with open(output, "w") as file:
 
         def tell(*words, **more):

@@ -238,7 +238,7 @@ def run_rank(rank, store, output):
 
     torch_ranks.say_where()
     log = Log()
-    torch_ranks.init_gloo(store, rank, RANKS)
+    torch_ranks.init_group(store, rank, RANKS)
     timeout = datetime.timedelta(seconds=TIMEOUT)
     rows, columns = [
         [dist.new_group(ranks, timeout=timeout) for ranks in lists] for lists in (((0, 1), (2, 3)), ((0, 2), (1, 3)))

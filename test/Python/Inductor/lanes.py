@@ -181,7 +181,7 @@ def groups_that_end(rank):
     dist.destroy_process_group()
     gc.collect()
     is_gone = world() is None
-    torch_ranks.init_gloo(f"{sys.argv[1]}-again", rank, RANKS)
+    torch_ranks.init_group(f"{sys.argv[1]}-again", rank, RANKS)
     check(rank, compiled, step, make_inputs, (2, 3))
     return {"is gone": is_gone}
 

@@ -144,7 +144,7 @@ def run_rank(rank, store, output):
 
     torch_ranks.say_where()
     timeout = datetime.timedelta(seconds=TIMEOUT)
-    torch_ranks.init_gloo(store, rank, RANKS, timeout=timeout)
+    torch_ranks.init_group(store, rank, RANKS, timeout=timeout)
     mesh = dist.init_device_mesh("cpu", (2, 2), mesh_dim_names=("replicas", "shards"))
     results = {}
     for case, which in CASES:

@@ -297,7 +297,7 @@ def make_world(rank, store, timeout=TIMEOUT):
         # Groups with a short timeout have to be made by all ranks at once.
         with make_world(rank, f"{store}.meeting"):
             dist.barrier()
-    torch_ranks.init_gloo(store, rank, RANKS, timeout=datetime.timedelta(seconds=timeout))
+    torch_ranks.init_group(store, rank, RANKS, timeout=datetime.timedelta(seconds=timeout))
     yield
     dist.destroy_process_group()
 

@@ -168,8 +168,18 @@ def stand():
 
     try:
         dist.all_reduce(torch.ones(1))
+        if torch_ranks.ON_GPUS:
+            torch.cuda.synchronize()
     finally:
         print("left the collective", flush=True)
+
+
+def meet():
+    import torch
+    import torch.distributed as dist
+
+    dist.all_reduce(torch.ones(1))
+    torch.cuda.synchronize()
 
 
 def peer_that_lives(rank, meeting):
@@ -238,7 +248,10 @@ def run_process(case, rank, path):
     _standing._SECONDS_TO_WAKE = SECONDS
     status = 0
     try:
-        torch_ranks.init_gloo(f"{path}.store", rank, RANKS)
+        torch_ranks.init_group(f"{path}.store", rank, RANKS)
+        if torch_ranks.ON_GPUS:
+            # The first collective makes the communicator. Nothing ends a rank that waits for its peers to make it.
+            meet()
         case(rank, path)
     except BaseException:
         traceback.print_exc()
@@ -266,7 +279,7 @@ def run_rank(rank, folder):
 
 
 class Ranks(unittest.TestCase):
-    """Over Gloo, which ends no collective by itself."""
+    """Over Gloo, which ends no collective by itself, or over NCCL, which does when its communicator is aborted."""
 
     @classmethod
     def setUpClass(cls):
@@ -285,6 +298,14 @@ class Ranks(unittest.TestCase):
             text,
         )
 
+    @unittest.skipUnless(torch_ranks.ON_GPUS, "needs NCCL")
+    def test_nccl_ends_the_collective(self):
+        status, text = self.results[0]["peer_that_lives"]
+        self.assertEqual(status, 3, text)
+        self.assertIn("braid.errors.OrderMismatchError: rank 1 has raised an error in this graph", text)
+        self.check_error(text)
+
+    @unittest.skipIf(torch_ranks.ON_GPUS, "NCCL can end a collective")
     def test_a_process_that_nothing_wakes_ends(self):
         status, text = self.results[0]["peer_that_lives"]
         self.assertEqual(status, 1, text)
