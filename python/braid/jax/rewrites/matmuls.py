@@ -23,13 +23,19 @@ def rewrite(op):
     if op.name not in ("stablehlo.dot_general", "stablehlo.convolution"):
         return False
     with ir.InsertionPoint(op), op.location:
-        result = _dot(op) if op.name == "stablehlo.dot_general" else _wide(op)
-        old = op.results[0]
-        if result.type != old.type:
-            result = stablehlo.convert(old.type, result)
-    old.replace_all_uses_with(result)
+        result = _dot(op) if op.name == "stablehlo.dot_general" else _round(op, _wide(op))
+    op.results[0].replace_all_uses_with(result)
     op.erase()
     return True
+
+
+def _round(op, value):
+    """`value`, of the elements that the result of `op` has."""
+    element = ir.RankedTensorType(op.results[0].type).element_type
+    type = ir.RankedTensorType(value.type)
+    if type.element_type == element:
+        return value
+    return stablehlo.convert(ir.RankedTensorType.get(type.shape, element), value)
 
 
 def _wide_type(type, shape):
@@ -139,8 +145,6 @@ def _dot(op):
         joined = shape
     numbers = stablehlo.DotDimensionNumbers.get(left.batch, right.batch, left.contracted,
                                                 right.contracted)
-    matmul = _wide(op, [left.value, right.value], joined, numbers)
-    if joined == shape:
-        return matmul
-    element = ir.RankedTensorType(matmul.type).element_type
-    return stablehlo.reshape(ir.RankedTensorType.get(shape, element), matmul)
+    # Rounded before it gets its shape: then the library writes the rounded elements.
+    matmul = _round(op, _wide(op, [left.value, right.value], joined, numbers))
+    return matmul if joined == shape else stablehlo.reshape(op.results[0].type, matmul)
