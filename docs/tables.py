@@ -13,7 +13,8 @@ measurements says how its tables look:
               the same as a change in percent
     "tables": for each NAME its `columns`, a list of [heading, text], where the text has values of a row
               in Python's format language ("{plan:.3f}"); a value that a row does not have makes an empty
-              cell. `where` chooses rows by their values; `mean` names a last row with the mean values.
+              cell. `where` chooses rows by their values; `by` makes one row of all that have the same value of
+              this name, with sums of numbers and lists of texts; `mean` names a last row with the mean values.
 """
 import glob
 import json
@@ -44,6 +45,20 @@ def derive(row, rules):
     return row
 
 
+def join(rows, name):
+    """One row for each value of `name`: sums of numbers, and of texts that are lists each word once."""
+    groups = {}
+    for row in rows:
+        groups.setdefault(row[name], []).append(row)
+    return [{key: join_values([row[key] for row in group if key in row]) for key in group[0]} for group in groups.values()]
+
+
+def join_values(values):
+    if isinstance(values[0], str):
+        return ", ".join(sorted({word for value in values for word in value.split(", ") if word}))
+    return sum(values) if isinstance(values[0], (int, float)) else values
+
+
 def get_mean(rows):
     """The mean of each value that is a number in all rows."""
     numbers = [key for key in rows[0] if all(isinstance(row.get(key), (int, float)) for row in rows)]
@@ -62,7 +77,14 @@ def load(name):
     """The rows of a file of measurements, with what they derive."""
     with open(os.path.join(RESULTS, name + ".json"), encoding="utf-8") as file:
         results = json.load(file)
-    return [derive(row, results.get("derive", {})) for row in results["rows"]]
+    return choose(results, {})
+
+
+def choose(results, view):
+    """The rows of a table, with what they derive."""
+    rows = [row for row in results["rows"] if all(row.get(key) == value for key, value in view.get("where", {}).items())]
+    rows = join(rows, view["by"]) if "by" in view else rows
+    return [derive(row, results.get("derive", {})) for row in rows]
 
 
 def draw_tables():
@@ -70,12 +92,11 @@ def draw_tables():
     tables = {}
     for path in sorted(glob.glob(os.path.join(RESULTS, "*.json"))):
         with open(path, encoding="utf-8") as file:
-            views = json.load(file).get("tables", {})
-        rows = load(os.path.splitext(os.path.basename(path))[0])
-        for name, view in views.items():
+            results = json.load(file)
+        for name, view in results.get("tables", {}).items():
             if name in tables:
                 raise ValueError(f"{path}: found a second table {name}")
-            chosen = [row for row in rows if all(row.get(key) == value for key, value in view.get("where", {}).items())]
+            chosen = choose(results, view)
             cells = [[heading for heading, _ in view["columns"]], ["---"] * len(view["columns"])]
             cells += [[fill(text, row) for _, text in view["columns"]] for row in chosen]
             if "mean" in view:

@@ -48,8 +48,8 @@ def parse_arguments():
 ABOUT = ("Outcomes of test/Dev/jax_models.py: one step of AdamW of a model with a small configuration on 2, 4 and 8 ranks, "
          "under jax.jit with shardings and under jax.shard_map, spread in four ways (DP, FSDP, TP on 1x2, 2x2 or 2x4, FSDP+TP "
          "on 2x2 or 4x2), loss, parameters and moments beside JAX's; braid-compile without optimization (-O0)")
-COLUMNS = [["model", "`{model}`"], ["package", "{package}"],
-           *([f"`{style}`, {ranks} ranks", f"{{{style}_{ranks}}}"] for style in steps.STYLES for ranks in steps.RANKS)]
+COLUMNS = [["package", "{package}"], ["models", "{model}"], ["ranks", "{ranks}"],
+           *([f"`{style}`", f"{{{style}_equal}} of {{{style}_run}}"] for style in steps.STYLES), ["not equal", "{not_equal}"]]
 
 
 def read(path):
@@ -63,23 +63,25 @@ def read(path):
 def write(path, rows):
     import jax
     for row in rows.values():
-        for style in steps.STYLES:
-            for ranks, outcomes in row["outcomes"].get(style, {}).items():
-                row[f"{style}_{ranks}"] = summarize(outcomes, steps.ways_on(style, int(ranks)))
+        row.update(summarize(row))
     text = json.dumps({"about": ABOUT, "software": {"jax": jax.__version__},
-                       "tables": {"jax-corpus": {"columns": COLUMNS}},
+                       "tables": {"jax-corpus": {"by": "package", "columns": COLUMNS}},
                        "rows": [rows[name] for name in sorted(rows)]}, indent=1)
     with open(path, "w", encoding="utf-8") as stream:
         stream.write(text + "\n")
 
 
-def summarize(outcomes, ways):
-    """A cell of the table: how many ways are equal, how many were not run, and which are not equal."""
-    texts = [f"{sum(outcome == 'equal' for outcome in outcomes.values())} of {len(ways)}"]
-    missing = len(ways) - len(outcomes)
-    texts += [f"{missing} not run"] if missing else []
-    texts += [f"{way}: {outcome.split(': ')[0]}" for way, outcome in outcomes.items() if outcome != "equal"]
-    return "; ".join(texts)
+def summarize(row):
+    """The values of a model in the table: its numbers of ranks, how many ways were run and are equal, and the others."""
+    cells = [(style, ranks, way, outcome) for style in steps.STYLES for ranks, ways in row["outcomes"].get(style, {}).items()
+             for way, outcome in ways.items()]
+    values = {"ranks": ", ".join(sorted({ranks for _, ranks, _, _ in cells}, key=int))}
+    for style in steps.STYLES:
+        outcomes = [cell[-1] for cell in cells if cell[0] == style]
+        values |= {f"{style}_equal": outcomes.count("equal"), f"{style}_run": len(outcomes)}
+    values["not_equal"] = ", ".join(f"{row['model']} {style} {way} on {ranks} ranks: {outcome.split(': ')[0]}"
+                                    for style, ranks, way, outcome in cells if outcome != "equal")
+    return values
 
 
 def choose_cells(arguments):

@@ -14,19 +14,25 @@ RESULTS = {
     "tables": {
         "all": {"columns": [["step", "`{step}`"], ["plan", "{plan:.1f}"], ["change", "{change:+.1f} %"]], "mean": "mean"},
         "one": {"columns": [["step", "{step}"], ["best / bound", "{share:.2f}"]], "where": {"step": "b"}},
+        "joined": {"columns": [["kind", "{kind}"], ["steps", "{step}"], ["search", "{search:.1f}"],
+                               ["best / bound", "{share:.2f}"]], "by": "kind"},
     },
     "rows": [
-        {"step": "a", "plan": 9.0, "search": 10.0, "bound": 8.0},
-        {"step": "b", "plan": 6.0, "search": 5.0, "bound": 4.0},
-        {"step": "c", "search": 3.0, "bound": 3.0},
+        {"step": "a", "kind": "large, old", "plan": 9.0, "search": 10.0, "bound": 8.0},
+        {"step": "b", "kind": "small", "plan": 6.0, "search": 5.0, "bound": 4.0},
+        {"step": "c", "kind": "large, old", "search": 3.0, "bound": 3.0},
     ],
 }
 # A step without a plan has empty cells, and a mean takes what all rows have alone.
 ALL = ["| step | plan | change |", "|---|---|---|", "| `a` | 9.0 | -10.0 % |", "| `b` | 6.0 | +20.0 % |", "| `c` |  |  |",
        "| mean |  |  |"]
 ONE = ["| step | best / bound |", "|---|---|", "| b | 1.25 |"]
-PAGE = ["# A page", "", "<!-- table: all -->", "| old |", "", "text", "<!-- table: one -->", "", "| other |"]
-EXPECTED = ["# A page", "", "<!-- table: all -->", *ALL, "", "text", "<!-- table: one -->", *ONE, "", "| other |"]
+# What a joined row derives follows from its sums: min(9, 10 + 3) / (8 + 3).
+JOINED = ["| kind | steps | search | best / bound |", "|---|---|---|---|", "| large, old | a, c | 13.0 | 0.82 |",
+          "| small | b | 5.0 | 1.25 |"]
+PAGE = ["# A page", "", "<!-- table: all -->", "| old |", "", "text", "<!-- table: one -->", "", "| other |", "<!-- table: joined -->"]
+EXPECTED = ["# A page", "", "<!-- table: all -->", *ALL, "", "text", "<!-- table: one -->", *ONE, "", "| other |",
+            "<!-- table: joined -->", *JOINED]
 
 
 def expect(found, expected):

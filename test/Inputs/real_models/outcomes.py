@@ -123,11 +123,11 @@ def make_table(file, cells, passes, software):
         "software": software,
         "tables": {
             "real-models": {
+                "by": "model",
                 "columns": [
                     ["model", "{model}"],
                     ["parallelism", "{parallelism}"],
                     ["PyTorch", "{versions}"],
-                    ["variants", "{variants}"],
                     ["cells", "{run} of {possible}"],
                     ["changed orders", "{orders}"],
                     ["same", "{same}"],
