@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the table of docs/performance/README.md on a machine with GPUs, in one call.
+"""Prints the table of docs/performance/steps.md on a machine with GPUs, in one call.
 
     cuda_table.py [--out=DIR] [--torch=torch_overlap.py] [--jax=jax_overlap.py]
         [--sizes=4096] [--only=check,steps,peers,parts,traces] [--limit=540]

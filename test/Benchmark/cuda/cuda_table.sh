@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes a folder with which a machine with GPUs prints the table of
-# docs/performance/README.md: a bundle, the compiled programs, and the script that runs
+# docs/performance/steps.md: a bundle, the compiled programs, and the script that runs
 # them (cuda_table.py).
 #
 #   cuda_table.sh FOLDER [options of cuda_table_prepare.py]
