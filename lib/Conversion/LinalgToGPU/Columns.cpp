@@ -45,7 +45,7 @@ public:
 
 private:
   bool orderLoops();
-  bool chooseShape();
+  void chooseShape();
   int64_t getNumBlocks() const {
     return outer * llvm::divideCeil(vectors, width);
   }
@@ -102,8 +102,8 @@ bool ColumnKernel::orderLoops() {
   });
 }
 
-bool ColumnKernel::chooseShape() {
-  lanes = 8;
+void ColumnKernel::chooseShape() {
+  lanes = isVectorizable(*nest.body) ? 8 : 1;
   int64_t size = 1, vectorInputs = 0;
   for (Access &access : nest.inputs) {
     if (access.strides[inner] == 0)
@@ -142,7 +142,6 @@ bool ColumnKernel::chooseShape() {
   if (height * width == kMaxThreads && width * lanes * size >= kLineOfBytes &&
       vectorInputs == 1)
     unroll = kUnrollOfLines;
-  return true;
 }
 
 void ColumnKernel::emitPlace() {
@@ -338,7 +337,7 @@ void ColumnKernel::emitResults(ArrayRef<Value> accumulators) {
 
 bool ColumnKernel::emit() {
   std::optional<SmallVector<Combiner>> matched = matchCombiners(nest);
-  if (!matched || !isVectorizable(*nest.body) || !orderLoops())
+  if (!matched || !isElementwise(*nest.body) || !orderLoops())
     return false;
   combiners = std::move(*matched);
   chooseShape();

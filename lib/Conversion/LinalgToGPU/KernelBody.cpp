@@ -15,20 +15,27 @@
 
 using namespace mlir;
 
+/// True if `op` can compute the elements of a vector at once.
+static bool hasVectorForm(Operation &op) {
+  if (isa<linalg::IndexOp>(op) || matchPattern(&op, m_Constant()))
+    return true;
+  auto isElement = [](Type type) {
+    return VectorType::isValidElementType(type) &&
+           (type.isIntOrFloat() || type.isIndex());
+  };
+  return OpTrait::hasElementwiseMappableTraits(&op) &&
+         llvm::all_of(op.getOperandTypes(), isElement) &&
+         llvm::all_of(op.getResultTypes(), isElement);
+}
+
 bool braid::kernels::isVectorizable(Block &body) {
-  for (Operation &op : body.without_terminator()) {
-    if (isa<linalg::IndexOp>(op) || matchPattern(&op, m_Constant()))
-      continue;
-    auto isElement = [](Type type) {
-      return VectorType::isValidElementType(type) &&
-             (type.isIntOrFloat() || type.isIndex());
-    };
-    if (!OpTrait::hasElementwiseMappableTraits(&op) ||
-        !llvm::all_of(op.getOperandTypes(), isElement) ||
-        !llvm::all_of(op.getResultTypes(), isElement))
-      return false;
-  }
-  return true;
+  return llvm::all_of(body.without_terminator(), hasVectorForm);
+}
+
+bool braid::kernels::isElementwise(Block &body) {
+  return llvm::all_of(body.without_terminator(), [](Operation &op) {
+    return isa<memref::LoadOp>(op) || hasVectorForm(op);
+  });
 }
 
 Value braid::kernels::broadcast(ImplicitLocOpBuilder &b, Value value,

@@ -17,6 +17,10 @@ namespace braid::kernels {
 /// True if every op of `body` computes vectors as well as scalars.
 bool isVectorizable(mlir::Block &body);
 
+/// True if the body has elementwise ops and loads from buffers alone. Loads
+/// have no vectors.
+bool isElementwise(mlir::Block &body);
+
 /// Broadcasts `value` to a vector of `lanes` elements, unless `lanes` is 1.
 mlir::Value broadcast(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                       int64_t lanes);

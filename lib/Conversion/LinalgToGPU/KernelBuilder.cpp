@@ -377,18 +377,32 @@ SmallVector<Value> KernelBuilder::getAskedIndices(const LoopNest &nest,
   SmallVector<Value> asked;
   if (!nest.usesIndices)
     return asked;
-  for (int loop : nest.loopOfDimension) {
-    if (loop < 0) {
+  for (const DimensionIndex &dimension : nest.dimensions) {
+    if (dimension.loop < 0) {
       asked.push_back(arith::ConstantIndexOp::create(b, 0));
       continue;
     }
-    Value index = toIndex(indices[loop]);
-    if (lanes > 1 && loop == static_cast<int>(vectorLoop)) {
-      auto type = VectorType::get({lanes}, b.getIndexType());
-      index =
-          arith::AddIOp::create(b, vector::BroadcastOp::create(b, type, index),
-                                vector::StepOp::create(b, type));
+    int64_t divisor = dimension.divisor, size = dimension.size;
+    bool isWhole = divisor * size == nest.sizes[dimension.loop];
+    Value index = indices[dimension.loop];
+    if (lanes == 1 || dimension.loop != static_cast<int>(vectorLoop)) {
+      index = divide(index, divisor);
+      asked.push_back(toIndex(isWhole ? index : remainder(index, size)));
+      continue;
     }
+    auto type = VectorType::get({lanes}, b.getIndexType());
+    auto spread = [&](Value value) -> Value {
+      return vector::BroadcastOp::create(b, type, value);
+    };
+    auto constant = [&](int64_t value) {
+      return spread(arith::ConstantIndexOp::create(b, value));
+    };
+    index = arith::AddIOp::create(b, spread(toIndex(index)),
+                                  vector::StepOp::create(b, type));
+    if (divisor != 1)
+      index = arith::DivUIOp::create(b, index, constant(divisor));
+    if (!isWhole)
+      index = arith::RemUIOp::create(b, index, constant(size));
     asked.push_back(index);
   }
   return asked;

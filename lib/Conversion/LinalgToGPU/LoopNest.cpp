@@ -77,9 +77,11 @@ void LoopNest::permute(ArrayRef<unsigned> order) {
     for (auto [to, from] : llvm::enumerate(order))
       access->strides[to] = strides[from];
   }
-  for (int &loop : loopOfDimension)
-    if (loop >= 0)
-      loop = llvm::find(order, static_cast<unsigned>(loop)) - order.begin();
+  for (DimensionIndex &dimension : dimensions)
+    if (dimension.loop >= 0)
+      dimension.loop =
+          llvm::find(order, static_cast<unsigned>(dimension.loop)) -
+          order.begin();
 }
 
 void LoopNest::orderByMemory() {
@@ -97,6 +99,12 @@ void LoopNest::orderByMemory() {
 
 void LoopNest::merge(unsigned loop) {
   unsigned outer = loop - 1;
+  for (DimensionIndex &dimension : dimensions) {
+    if (dimension.loop == static_cast<int>(outer))
+      dimension.divisor *= sizes[loop];
+    else if (dimension.loop >= static_cast<int>(loop))
+      --dimension.loop;
+  }
   sizes[outer] *= sizes[loop];
   sizes.erase(sizes.begin() + loop);
   isReduction.erase(isReduction.begin() + loop);
@@ -118,7 +126,6 @@ void LoopNest::collapse() {
       continue;
     merge(loop);
   }
-  loopOfDimension.clear();
 }
 
 /// Adds `factor * expr` to the coefficients of an affine expression; false if
@@ -220,10 +227,10 @@ std::optional<LoopNest> braid::kernels::getLoopNest(linalg::LinalgOp op) {
   SmallVector<unsigned> kept;
   for (auto [dimension, size] : llvm::enumerate(sizes)) {
     if (size == 1) {
-      nest.loopOfDimension.push_back(-1);
+      nest.dimensions.push_back({-1});
       continue;
     }
-    nest.loopOfDimension.push_back(kept.size());
+    nest.dimensions.push_back({static_cast<int>(kept.size()), 1, size});
     kept.push_back(dimension);
     nest.sizes.push_back(size);
     nest.isReduction.push_back(iterators[dimension] ==

@@ -36,6 +36,14 @@ constexpr int64_t kMostIterations = int64_t(1) << 47;
 /// count.
 bool hasTooManyIterations(llvm::ArrayRef<int64_t> sizes);
 
+/// The index of a dimension of an op: `index of loop / divisor % size`.
+struct DimensionIndex {
+  /// -1 for a dimension of size 1, whose loop is dropped.
+  int loop;
+  int64_t divisor = 1;
+  int64_t size = 1;
+};
+
 /// A linalg op on buffers as loops of constant sizes. Loops of one iteration
 /// are dropped.
 struct LoopNest {
@@ -51,10 +59,10 @@ struct LoopNest {
   /// The fused fill value of each output; null if the initial value is in
   /// memory.
   llvm::SmallVector<mlir::Value> fills;
-  /// The loop of the nest for each loop of the op; -1 for a dropped loop.
-  llvm::SmallVector<int> loopOfDimension;
-  /// True if the body uses `linalg.index`; then loops are neither merged nor
-  /// permuted.
+  /// The indices of the op's dimensions.
+  llvm::SmallVector<DimensionIndex> dimensions;
+  /// True if the body uses `linalg.index`; then `orderByMemory` and `collapse`
+  /// leave the loops.
   bool usesIndices = false;
 
   unsigned getNumLoops() const { return sizes.size(); }

@@ -163,6 +163,10 @@ void RowKernel::chooseShape() {
   }
   // Values that are never in memory need no wide vectors.
   lanes = std::min<int64_t>(lanes, 8);
+  if (!llvm::all_of(run.ops, [](const RowOp &op) {
+        return op.kind == RowOp::Row || isVectorizable(*op.nest.body);
+      }))
+    lanes = 1;
   while (run.length % lanes != 0)
     lanes /= 2;
   vectors = run.length / lanes;

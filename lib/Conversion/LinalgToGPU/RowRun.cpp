@@ -44,6 +44,17 @@ bool isPassable(Operation *op) {
   return isa<memref::AllocOp>(op) || isMemoryEffectFree(op);
 }
 
+/// True if `writer` writes no buffer that the body of `reader` loads from, at
+/// whatever place.
+bool isIndependentOfReads(const RowOp &reader, const RowOp &writer) {
+  return llvm::none_of(getCaptured(*reader.nest.body), [&](Value value) {
+    return isa<BaseMemRefType>(value.getType()) &&
+           llvm::any_of(writer.nest.outputs, [&](const Access &write) {
+             return mayOverlap(write.buffer, value);
+           });
+  });
+}
+
 /// Grows a run around an op with reductions.
 class RunFinder {
 public:
@@ -88,7 +99,7 @@ std::optional<RowOp> RunFinder::match(linalg::LinalgOp op) {
       op->hasAttr(braid::kOverwritesAttrName))
     return std::nullopt;
   std::optional<LoopNest> nest = getLoopNest(op);
-  if (!nest || nest->getNumIterations() == 0 || !isVectorizable(*nest->body))
+  if (!nest || nest->getNumIterations() == 0 || !isElementwise(*nest->body))
     return std::nullopt;
   RowOp result{op, std::move(*nest), RowOp::Elements, {}};
   LoopNest &loops = result.nest;
@@ -112,10 +123,8 @@ std::optional<RowOp> RunFinder::match(linalg::LinalgOp op) {
   } else if (!withElements) {
     return std::nullopt;
   }
-  // The analysis does not support bodies that read memory.
-  for (Value value : getCaptured(*loops.body))
-    if (isa<BaseMemRefType>(value.getType()))
-      return std::nullopt;
+  if (!isIndependentOfReads(result, result))
+    return std::nullopt;
   return result;
 }
 
@@ -140,6 +149,8 @@ bool RunFinder::conflicts(const Access &write, const Access &other) {
 
 bool RunFinder::isIndependent(const RowOp &op, bool isFirst) {
   for (const RowOp &other : ops) {
+    if (!isIndependentOfReads(op, other) || !isIndependentOfReads(other, op))
+      return false;
     const RowOp &earlier = isFirst ? op : other;
     const RowOp &later = isFirst ? other : op;
     for (const Access &write : earlier.nest.outputs)
@@ -193,9 +204,7 @@ void RunFinder::trim(Operation *seed) {
 /// Merges loops that all ops allow to merge; false if a row is still more than
 /// one loop.
 bool RunFinder::collapse() {
-  bool usesIndices =
-      llvm::any_of(ops, [](const RowOp &op) { return op.nest.usesIndices; });
-  for (unsigned loop = sizes.size(); !usesIndices && loop-- > 1;) {
+  for (unsigned loop = sizes.size(); loop-- > 1;) {
     unsigned outer = loop - 1;
     if (loop == numRowLoops)
       continue;
