@@ -26,7 +26,8 @@ def CommFuseElementwisePass
     longer, and nobody stores or reads the result. A GPU computes functions such as
     exp in the time of its loads and stores (`ops-per-byte`). A function of a row is
     computed once for the row. If several ops read an expensive result, one op
-    computes this result and one of theirs.
+    computes this result and one of theirs. If bodies read single elements of a
+    result with `tensor.extract`, as a gather does, they compute these elements.
 
     Dimensions of one element are dropped, and reshapes move behind elementwise
     ops. Elementwise ops of other dialects become `linalg.generic`. The fused op

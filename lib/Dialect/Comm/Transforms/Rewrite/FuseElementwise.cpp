@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FuseReads.h"
 #include "FusionCost.h"
 #include "FusionShapes.h"
 #include "WaitSets.h"
@@ -560,6 +561,12 @@ struct CommFuseElementwisePass
              linalg::GenericOp reduced = fuser.moveBroadcast(consumer);)
           consumer = fuseAll(reduced);
     }
+    SmallVector<linalg::GenericOp> producers;
+    getOperation().walk([&](linalg::GenericOp op) { producers.push_back(op); });
+    // Bottom up: what computes elements of its own inputs where these are read
+    // may be read itself.
+    for (linalg::GenericOp producer : llvm::reverse(producers))
+      numFused += fuseIntoReads(rewriter, producer);
     braid::emitCountRemark(getOperation(), getArgument(), "fused-producers",
                            numFused);
     return success();

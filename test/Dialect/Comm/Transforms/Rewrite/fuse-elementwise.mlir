@@ -282,6 +282,69 @@ func.func @moves_a_split_before_a_conversion(%a: tensor<8x16xf32>, %zero: tensor
   return %s : tensor<8x8xbf16>
 }
 
+// A gather reads a few elements: they are computed where it reads them.
+
+#first = affine_map<(a, b) -> (a)>
+#one = affine_map<(a) -> (a)>
+
+// CHECK-LABEL: func @computes_elements_where_they_are_read
+// CHECK-SAME:    %[[A:.*]]: tensor<8x16xbf16>, %[[M:.*]]: tensor<8xf32>, %[[PLACES:.*]]: tensor<8xi32>
+// CHECK-NOT:     -> tensor<8x16xf32>
+// CHECK:         linalg.generic
+// CHECK-SAME:      ins(%[[PLACES]] : tensor<8xi32>)
+// CHECK:           %[[ROW:.*]] = linalg.index 0
+// CHECK:           %[[COLUMN:.*]] = arith.index_cast
+// CHECK:           %[[X:.*]] = tensor.extract %[[A]][%[[ROW]], %[[COLUMN]]]
+// CHECK:           %[[Y:.*]] = tensor.extract %[[M]][%[[ROW]]]
+// CHECK:           %[[WIDE:.*]] = arith.extf %[[X]]
+// CHECK:           %[[DIFFERENCE:.*]] = arith.subf %[[WIDE]], %[[Y]]
+// CHECK:           %[[SUM:.*]] = arith.addf %[[DIFFERENCE]], %{{.*}}
+// CHECK:           linalg.yield %[[SUM]]
+// CHECK:         return
+func.func @computes_elements_where_they_are_read(%a: tensor<8x16xbf16>, %m: tensor<8xf32>, %places: tensor<8xi32>) -> tensor<8xf32> {
+  %empty = tensor.empty() : tensor<8x16xf32>
+  %x = linalg.generic {indexing_maps = [#id, #first, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %m : tensor<8x16xbf16>, tensor<8xf32>) outs(%empty : tensor<8x16xf32>) {
+  ^bb0(%in: bf16, %max: f32, %out: f32):
+    %0 = arith.extf %in : bf16 to f32
+    %1 = arith.subf %0, %max : f32
+    %2 = linalg.index 1 : index
+    %3 = arith.index_cast %2 : index to i32
+    %4 = arith.sitofp %3 : i32 to f32
+    %5 = arith.addf %1, %4 : f32
+    linalg.yield %5 : f32
+  } -> tensor<8x16xf32>
+  %few = tensor.empty() : tensor<8xf32>
+  %y = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%places : tensor<8xi32>) outs(%few : tensor<8xf32>) {
+  ^bb0(%in: i32, %out: f32):
+    %0 = linalg.index 0 : index
+    %1 = arith.index_cast %in : i32 to index
+    %2 = tensor.extract %x[%0, %1] : tensor<8x16xf32>
+    linalg.yield %2 : f32
+  } -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// More reads than elements would compute elements twice.
+
+// CHECK-LABEL: func @keeps_what_is_read_often
+// CHECK:         math.exp
+// CHECK:         tensor.extract
+// CHECK:         return
+func.func @keeps_what_is_read_often(%a: tensor<8xf32>, %places: tensor<16xi32>) -> tensor<16xf32> {
+  %x = math.exp %a : tensor<8xf32>
+  %empty = tensor.empty() : tensor<16xf32>
+  %y = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%places : tensor<16xi32>) outs(%empty : tensor<16xf32>) {
+  ^bb0(%in: i32, %out: f32):
+    %0 = arith.index_cast %in : i32 to index
+    %1 = tensor.extract %x[%0] : tensor<8xf32>
+    linalg.yield %1 : f32
+  } -> tensor<16xf32>
+  return %y : tensor<16xf32>
+}
+
 // Ops on buffers stay as they are.
 
 // CHECK-LABEL: func @buffers
