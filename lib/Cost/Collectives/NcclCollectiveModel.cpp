@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NcclCollectiveModel.h"
+#include "NcclTunerTables.h"
 
 #include <algorithm>
 #include <cassert>
@@ -51,9 +52,7 @@ NcclCollectiveModel::NcclCollectiveModel(const Hardware &hardware)
   assert(hardware.hasNccl() && "not a machine that NCCL runs on");
 }
 
-Estimate NcclCollectiveModel::choose(const CollectiveCall &call) const {
-  if (call.groupSize <= 1)
-    return {0, Algorithm::Ring, Protocol::Simple, 0};
+Communicator NcclCollectiveModel::describe(const CollectiveCall &call) const {
   Communicator communicator = describeCommunicator(
       hardware, call.groupSize,
       std::clamp<int64_t>(call.numNodes, 1, call.groupSize));
@@ -62,6 +61,13 @@ Estimate NcclCollectiveModel::choose(const CollectiveCall &call) const {
                                ? std::min(communicator.maxCtas, call.maxCtas)
                                : call.maxCtas;
   communicator.useCopyEngine |= call.usesCopyEngine;
+  return communicator;
+}
+
+Estimate NcclCollectiveModel::choose(const CollectiveCall &call) const {
+  if (call.groupSize <= 1)
+    return {0, Algorithm::Ring, Protocol::Simple, 0};
+  Communicator communicator = describe(call);
   uint64_t bytes = call.getWholeBytes();
   if (comm::getTraits(call.kind).flow == BRAID_RT_FLOW_NONE)
     return chooseAlgorithm(communicator, {Function::AllReduce, 1});
@@ -73,12 +79,56 @@ Estimate NcclCollectiveModel::choose(const CollectiveCall &call) const {
   return estimateTransfer(communicator, getTransfer(call.kind), bytes);
 }
 
+double
+NcclCollectiveModel::getFurtherOperandsNs(const CollectiveCall &call) const {
+  if (call.groupSize <= 1 || call.numOperands <= 1)
+    return 0;
+  Communicator communicator = describe(call);
+  Estimate choice = choose(call);
+  auto numOperands = static_cast<double>(call.numOperands);
+  if (choice.algorithm == Algorithm::CopyEngine)
+    return (numOperands - 1) * communicator.copyEngineLatency * 1e3;
+  // A tree has its latency for a batch of operands.
+  if (choice.algorithm != Algorithm::Ring &&
+      choice.algorithm != Algorithm::PointToPoint)
+    return 0;
+  // The operands are spread over the channels, and run one after the other in a
+  // channel (`scheduleCollTasksToPlan` in src/enqueue.cc): small ones share a
+  // channel until it has its least traffic.
+  constexpr double leastTraffic = 16 << 10;
+  double meanBytes = static_cast<double>(call.getWholeBytes()) / numOperands;
+  double inChannel =
+      std::max(numOperands / static_cast<double>(
+                                 std::max<int64_t>(1, choice.numChannels)),
+               std::min(numOperands, leastTraffic / std::max(1.0, meanBytes)));
+  // Each but the first adds the steps of its ring.
+  auto ring = static_cast<unsigned>(Algorithm::Ring);
+  auto protocol = static_cast<unsigned>(Protocol::LL);
+  std::optional<TableEntry> entry = getTableEntry(
+      communicator, getFunction(call.kind).value_or(Function::AllGather),
+      Algorithm::Ring, Protocol::LL);
+  double stepsUs =
+      entry ? entry->latency - tables::baseLatency[ring][protocol] : 0;
+  return std::max(0.0, inChannel - 1) * std::max(0.0, stepsUs) * 1e3;
+}
+
 CollectiveTime NcclCollectiveModel::estimate(const CollectiveCall &call) const {
   Estimate choice = choose(call);
   bool isTuned = getFunction(call.kind).has_value() &&
                  choice.algorithm != Algorithm::CopyEngine;
   if (call.groupSize <= 1)
     return {0.0, isTuned};
+  double ns = choice.time * 1e3;
+  if (call.numOperands > 1) {
+    // NCCL's formula, by which it chooses, has the latency of a whole launch
+    // for each operand of a ring.
+    if (isTuned && choice.algorithm == Algorithm::Ring)
+      if (std::optional<TableEntry> entry =
+              getTableEntry(describe(call), *getFunction(call.kind),
+                            choice.algorithm, choice.protocol))
+        ns -= static_cast<double>(call.numOperands - 1) * entry->latency * 1e3;
+    ns += getFurtherOperandsNs(call);
+  }
 
   // For several nodes the bytes on the network count: the members of a node
   // share the ring's path to the next node, and messages within the node use
@@ -95,6 +145,6 @@ CollectiveTime NcclCollectiveModel::estimate(const CollectiveCall &call) const {
   }
   // The limit itself does not fit in an int64_t.
   constexpr double limit = 0x1p63;
-  return {choice.time * 1e3, isTuned, static_cast<int32_t>(choice.numChannels),
+  return {ns, isTuned, static_cast<int32_t>(choice.numChannels),
           static_cast<uint64_t>(std::min(linkBytes, limit))};
 }

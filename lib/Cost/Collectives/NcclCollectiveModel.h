@@ -26,11 +26,14 @@ public:
 
   llvm::StringRef getName() const override { return "nccl"; }
   CollectiveTime estimate(const CollectiveCall &call) const override;
+  double getFurtherOperandsNs(const CollectiveCall &call) const override;
 
   /// The algorithm, protocol and channels of `call`, and its microseconds.
   nccl::Estimate choose(const CollectiveCall &call) const;
 
 private:
+  nccl::Communicator describe(const CollectiveCall &call) const;
+
   const Hardware &hardware;
 };
 

@@ -278,10 +278,12 @@ std::optional<Cost> OpCostModel::getOwnCost(Operation *op) {
       return Cost{*ns, CostSource::Profile};
 
   if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op)) {
-    if (const CollectiveCurve *curve = findCurve(collective))
-      return Cost{roundToNs(curve->getNs(static_cast<double>(
-                      describe(collective).getWholeBytes()))),
-                  CostSource::Measured};
+    if (const CollectiveCurve *curve = findCurve(collective)) {
+      CollectiveCall call = describe(collective);
+      double ns = curve->getNs(static_cast<double>(call.getWholeBytes())) +
+                  getCollectiveModel(call.numNodes).getFurtherOperandsNs(call);
+      return Cost{roundToNs(ns), CostSource::Measured};
+    }
     CollectiveTime time = estimateCollective(collective);
     return Cost{roundToNs(time.ns),
                 time.exact ? CostSource::Collective : CostSource::StandIn};

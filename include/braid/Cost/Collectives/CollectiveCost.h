@@ -79,6 +79,13 @@ public:
   /// The time of `call`, from the moment when all members have started it and
   /// the lane is free. 0 for a group of one.
   virtual CollectiveTime estimate(const CollectiveCall &call) const = 0;
+
+  /// The nanoseconds that the operands of `call` take beyond one operand of all
+  /// bytes, with one latency. `estimate` includes them; a time that was
+  /// measured for one operand does not.
+  virtual double getFurtherOperandsNs(const CollectiveCall & /*call*/) const {
+    return 0;
+  }
 };
 
 /// Messages over one full-duplex link for each rank: steps times latency plus

@@ -98,6 +98,42 @@ TEST(NcclCollectiveModel, CopyEnginesTakeNoMultiprocessors) {
   EXPECT_TRUE(time.exact);
 }
 
+TEST(NcclCollectiveModel, ALaunchOfSeveralOperandsHasOneLatency) {
+  NcclCollectiveModel model(h100());
+  auto getNs = [&](CollectiveKind kind, uint64_t bytes, int64_t numOperands,
+                   bool usesCopyEngine = false) {
+    CollectiveCall call{kind, 8, bytes, bytes};
+    call.numOperands = numOperands;
+    call.usesCopyEngine = usesCopyEngine;
+    return model.estimate(call).ns;
+  };
+  for (CollectiveKind kind :
+       {CollectiveKind::all_gather, CollectiveKind::reduce_scatter,
+        CollectiveKind::all_reduce, CollectiveKind::all_to_all})
+    for (uint64_t bytes :
+         {uint64_t{2048}, uint64_t{1} << 20, uint64_t{1} << 28}) {
+      double one = getNs(kind, bytes, 1);
+      double launch = getNs(kind, 16 * bytes, 16);
+      EXPECT_LT(launch, 16 * one);
+      EXPECT_GE(launch, getNs(kind, 16 * bytes, 1));
+      EXPECT_LE(launch, getNs(kind, 16 * bytes, 64));
+    }
+  // Small operands share a channel, but not the latency of a launch.
+  double small = getNs(CollectiveKind::all_gather, 16 * 2048, 16);
+  EXPECT_GT(small, 1.5 * getNs(CollectiveKind::all_gather, 16 * 2048, 1));
+  EXPECT_LT(small, 8 * getNs(CollectiveKind::all_gather, 2048, 1));
+  // Large ones are spread over the channels. For several operands NCCL chooses
+  // a protocol of less latency and bandwidth.
+  EXPECT_LT(getNs(CollectiveKind::all_gather, 16 * mib, 16),
+            2 * getNs(CollectiveKind::all_gather, 16 * mib, 1));
+  // Copy engines copy one operand after the other.
+  EXPECT_GT(h100().nccl.copyEngineBandwidth, 0);
+  EXPECT_NEAR(getNs(CollectiveKind::all_gather, 16 * mib, 16, true),
+              getNs(CollectiveKind::all_gather, 16 * mib, 1, true) +
+                  15 * (getNs(CollectiveKind::all_gather, 0, 1, true)),
+              1);
+}
+
 TEST(NcclCollectiveModel, HugeSizesAndGroupsDoNotOverflow) {
   NcclCollectiveModel model(h100());
   constexpr auto huge = std::numeric_limits<uint64_t>::max();
