@@ -5,14 +5,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Nothing but its unit test uses this file yet. It is kept for the pass
-// `comm-bucket`, which is planned and will coalesce collectives with it.
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_SCHEDULE_BASELINES_BUCKETASSIGNMENT_H
-#define BRAID_LIB_SCHEDULE_BASELINES_BUCKETASSIGNMENT_H
+#ifndef BRAID_LIB_SCHEDULE_PLANNING_BUCKETASSIGNMENT_H
+#define BRAID_LIB_SCHEDULE_PLANNING_BUCKETASSIGNMENT_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -59,4 +54,4 @@ computeBucketAssignment(llvm::ArrayRef<BucketItem> items,
 
 } // namespace braid
 
-#endif // BRAID_LIB_SCHEDULE_BASELINES_BUCKETASSIGNMENT_H
+#endif // BRAID_LIB_SCHEDULE_PLANNING_BUCKETASSIGNMENT_H

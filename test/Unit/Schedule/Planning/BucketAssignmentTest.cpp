@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Schedule/Baselines/BucketAssignment.h"
+#include "Schedule/Planning/BucketAssignment.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
