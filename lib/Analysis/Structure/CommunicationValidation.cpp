@@ -19,6 +19,8 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <deque>
+
 using namespace braid;
 using namespace mlir;
 using Event = CommunicationEvent;
@@ -81,6 +83,7 @@ private:
   LogicalResult compareWait();
   LogicalResult compareOther();
   LogicalResult compareParts(const StartSummary &whole, int64_t dim);
+  LogicalResult compareCombined();
   bool splits(const StartSummary &start, const Event &found) const;
   LogicalResult compareSplitWait(unsigned token);
   bool keepsStart(const StartSummary &start, const Event &found) const;
@@ -98,6 +101,8 @@ private:
   size_t next = 0, nextAfter = 0;
   std::vector<TokenFate> fates;
   std::vector<KeptStart> keptStarts;
+  /// The parts of combined starts that `keptStarts` names.
+  std::deque<StartSummary> combinedParts;
   /// The tokens of starts that the pass has added.
   std::vector<bool> isAdded;
   /// The regions around the next event of the result that the pass has added.
@@ -222,6 +227,73 @@ LogicalResult FunctionComparison::compareParts(const StartSummary &whole,
   return success();
 }
 
+/// The part of `launch` that has its operands from `firstSource` on and its
+/// values from `firstValue` on, as many as `like` has; nothing if `launch` has
+/// fewer.
+static std::optional<StartSummary> getPart(const StartSummary &launch,
+                                           const StartSummary &like,
+                                           size_t firstSource,
+                                           size_t firstValue) {
+  size_t numSources = like.sources.size(), numValues = like.values.size();
+  if (firstSource + numSources > launch.sources.size() ||
+      firstValue + numValues > launch.values.size())
+    return std::nullopt;
+  auto slice = [](auto &list, size_t first, size_t count) {
+    list.erase(list.begin() + first + count, list.end());
+    list.erase(list.begin(), list.begin() + first);
+  };
+  StartSummary part = launch;
+  slice(part.sources, firstSource, numSources);
+  slice(part.values, firstValue, numValues);
+  // The origins of the sources, and after them those of what is written.
+  auto written = part.origins;
+  slice(part.origins, firstSource, numSources);
+  if (like.origins.size() > numSources) {
+    slice(written, launch.sources.size() + firstValue, numValues);
+    part.origins.append(written);
+  }
+  return part;
+}
+
+/// Compares starts that follow each other with the one start that they may have
+/// become.
+LogicalResult FunctionComparison::compareCombined() {
+  const Event &found = *getAfter();
+  const StartSummary &launch = after.starts[found.number];
+  if (!uniformity.areReachedTogether(*found.op->getBlock()))
+    return report(found, "is combined where ranks may take different paths");
+  size_t firstSource = 0, firstValue = 0;
+  unsigned numGiven = 0;
+  while (numGiven != found.numGiven) {
+    const Event *event = getBefore();
+    if (!event || event->kind != EventKind::start)
+      return reportDifference();
+    const StartSummary &start = before.starts[event->number];
+    std::optional<StartSummary> part =
+        getPart(launch, start, firstSource, firstValue);
+    if (!part || numGiven + event->numGiven > found.numGiven ||
+        start.group != part->group || start.lane != part->lane ||
+        !rules.mayReplace(start, *part))
+      return reportDifference();
+    firstSource += start.sources.size();
+    firstValue += start.values.size();
+    for (unsigned index = 0; index != event->numGiven; ++index)
+      fates[event->firstGiven + index] = {TokenFate::State::kept,
+                                          {found.firstGiven + numGiven + index},
+                                          0,
+                                          {},
+                                          {}};
+    numGiven += event->numGiven;
+    combinedParts.push_back(std::move(*part));
+    keptStarts.push_back({&start, &combinedParts.back()});
+    ++next;
+  }
+  if (firstSource != launch.sources.size())
+    return report(found, "takes operands that no start took");
+  ++nextAfter;
+  return success();
+}
+
 /// True if `found` is the reduce-scatter of the all-reduce `start`.
 bool FunctionComparison::splits(const StartSummary &start,
                                 const Event &found) const {
@@ -273,6 +345,9 @@ LogicalResult FunctionComparison::compareStart() {
   const Event &event = *getBefore();
   const StartSummary &start = before.starts[event.number];
   if (const Event *found = getAfter()) {
+    if (rules.mayCombine && found->kind == EventKind::start &&
+        found->numGiven > event.numGiven)
+      return compareCombined();
     if (keepsStart(start, *found) && event.numGiven == found->numGiven &&
         takesSame(event, *found)) {
       keepGiven(event, *found);

@@ -89,6 +89,9 @@ struct CommunicationRules {
   /// An all-reduce and its wait may become a reduce-scatter and its wait, an
   /// all-gather of the result and its wait, where all ranks come together.
   bool maySplitAllReduces = false;
+  /// Starts that follow each other without another step between them may become
+  /// one start of all their operands, in their order.
+  bool mayCombine = false;
   /// Starts may be added, each with one wait in its block.
   bool mayAdd = false;
 };

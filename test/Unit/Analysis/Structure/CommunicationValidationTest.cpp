@@ -227,6 +227,54 @@ TEST_F(CommunicationValidationTest, RejectsAnotherLane) {
   EXPECT_EQ(replace(program("{comm.label = \"a\"}"), program("")), "");
 }
 
+TEST_F(CommunicationValidationTest, CombinesStartsByTheRuleOfThePass) {
+  auto startOf = [](const std::string &operand, const std::string &token) {
+    return token + " = comm.all_reduce sum " + operand +
+           " on @g : tensor<8xf32>\n";
+  };
+  auto launchOf = [](const std::string &operands) {
+    return "%v:2 = comm.all_reduce sum " + operands +
+           " on @g : tensor<8xf32>, tensor<8xf32>\n";
+  };
+  auto waitOf = [](const std::string &token, const std::string &name) {
+    return name + " = comm.wait " + token + " : !comm.token<tensor<8xf32>>\n";
+  };
+  std::string before = onTensors(startOf("%x", "%t") + startOf("%y", "%u") +
+                                 waitOf("%t", "%r") + waitOf("%u", "%s"));
+  std::string waits = waitOf("%v#0", "%r") + waitOf("%v#1", "%s");
+  std::string after = onTensors(launchOf("%x, %y") + waits);
+  EXPECT_NE(replace(before, after), "");
+  CommunicationRules rules;
+  rules.mayCombine = true;
+  EXPECT_EQ(replace(before, before, rules), "");
+  EXPECT_EQ(replace(before, after, rules), "");
+  // Another order of operands or waits.
+  EXPECT_THAT(replace(before, onTensors(launchOf("%y, %x") + waits), rules),
+              HasSubstr("expected the data that it took before"));
+  EXPECT_NE(replace(before,
+                    onTensors(launchOf("%x, %y") + waitOf("%v#1", "%r") +
+                              waitOf("%v#0", "%s")),
+                    rules),
+            "");
+  // A wait between the starts, a start too many, and one of another kind.
+  EXPECT_NE(replace(onTensors(startOf("%x", "%t") + waitOf("%t", "%r") +
+                              startOf("%y", "%u") + waitOf("%u", "%s")),
+                    after, rules),
+            "");
+  EXPECT_NE(replace(onTensors(startOf("%x", "%t") + waitOf("%t", "%r")), after,
+                    rules),
+            "");
+  EXPECT_NE(replace(onTensors(both), after, rules), "");
+  // Where ranks may take different paths.
+  auto inBranch = [](const std::string &ops) {
+    return onTensors("scf.if %c {\n" + ops + "}\n");
+  };
+  EXPECT_THAT(replace(inBranch(startOf("%x", "%t") + startOf("%y", "%u") +
+                               waitOf("%t", "%r") + waitOf("%u", "%s")),
+                      inBranch(launchOf("%x, %y") + waits), rules),
+              HasSubstr("is combined where ranks may take different paths"));
+}
+
 TEST_F(CommunicationValidationTest, ReplacesStartsByTheRuleOfThePass) {
   std::string before = onTensors(startT + waitT);
   std::string after = onTensors("%t = comm.all_reduce max %x on @g : "
