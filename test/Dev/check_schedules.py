@@ -28,7 +28,7 @@ import sys
 
 import message_programs
 
-# Every pass that reorders ops, as docs/reference/passes lists them.
+# Every pass that reorders or combines ops, as docs/reference/passes lists them.
 COSTS = "machine=ideal"
 PASSES = [
     "comm-sink-waits",
@@ -40,6 +40,8 @@ PASSES = [
     f"comm-simple-overlap={COSTS}",
     f"comm-latency-hiding-schedule={COSTS}",
     f"comm-schedule=steps=3000 {COSTS}",
+    f"comm-combine=bytes=20B,48B {COSTS}",
+    f"comm-combine=min-gain=0 {COSTS}",
     f"comm-sink-waits-iterative=use-runtime-estimations swap-with-collectives peak-memory-budget=10 {COSTS}",
     f"comm-reorder-preserving-peak-memory=use-runtime-estimations peak-memory-budget=10 {COSTS}",
     "braid-overlap",

@@ -21,13 +21,15 @@ WRONG = {
     "memory-limit": "many",
     "min-gain": "101",
     "chunks": "1",
+    "bytes": "many",
+    "kinds": "send",
     "rounds": "0",
     "peak-memory-budget": "-1",
     "comm-runtime-mult": "nan",
     "compute-runtime-mult": "-1",
     "extra-overlap": "inf",
 }
-PASSES = {"comm-schedule", "comm-pipeline-matmul", "comm-split-all-reduce", "comm-plan-resources",
+PASSES = {"comm-schedule", "comm-pipeline-matmul", "comm-split-all-reduce", "comm-combine", "comm-plan-resources",
           "comm-interpret", "comm-verify", "comm-report"}
 
 

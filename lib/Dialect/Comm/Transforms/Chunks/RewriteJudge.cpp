@@ -10,6 +10,7 @@
 #include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
 
 #include "braid/Schedule/Search/SearchSchedule.h"
+#include "braid/Support/Units.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/ScopeExit.h"
 
@@ -47,6 +48,15 @@ static int64_t getLeastCompute(const SchedulingProblem &problem,
   return total;
 }
 
+/// The time of the collectives of `problem`, each alone with its launch.
+static int64_t getCollectiveTime(const SchedulingProblem &problem) {
+  int64_t total = 0;
+  for (unsigned start : problem.graph.starts())
+    total = addNs(
+        total, addNs(problem.graph[start].cost, problem.machine.laneLaunchNs));
+  return total;
+}
+
 FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
   // Groups are looked up in the symbol table around the function.
   IRMapping mapping;
@@ -56,7 +66,7 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
   builder.insert(copy);
   llvm::scope_exit erase([&]() { copy.erase(); });
   if (failed(rewrite(mapping)))
-    return BlockPrediction{std::numeric_limits<int64_t>::max(), 0};
+    return BlockPrediction{std::numeric_limits<int64_t>::max()};
   FailureOr<CostOptions> costs = resolvePassCosts(module, copy, settings);
   if (failed(costs))
     return failure();
@@ -66,6 +76,7 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
       buildSchedulingProblem(*mapping.lookup(block), model, calls, uniformity);
   if (failed(problem))
     return failure();
+  problem->problem.maxMemory = maxMemory;
   int64_t leastCompute = getLeastCompute(problem->problem, {});
   // The schedule itself comes later.
   SearchOptions search;
@@ -90,11 +101,15 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
                                        uniformity);
       if (failed(problem))
         return failure();
+      problem->problem.maxMemory = maxMemory;
       search = planOptions.search;
     }
   }
-  return BlockPrediction{searchSchedule(problem->problem, search).makespanNs,
-                         leastCompute};
+  SearchResult found = searchSchedule(problem->problem, search);
+  if (found.excess)
+    return BlockPrediction{std::numeric_limits<int64_t>::max()};
+  return BlockPrediction{found.makespanNs, leastCompute,
+                         getCollectiveTime(problem->problem), found.peakBytes};
 }
 
 //===----------------------------------------------------------------------===//
@@ -107,6 +122,15 @@ FailureOr<double> braid::comm::parseRewriteGain(Location loc, StringRef text) {
     return failure();
   constexpr double automatic = 0.005;
   return given->value_or(automatic);
+}
+
+bool braid::comm::hasSettings(Operation *start) {
+  return llvm::any_of(ArrayRef<StringRef>{CommDialect::kLaneAttrName,
+                                          CommDialect::kCtasAttrName,
+                                          CommDialect::kTransportAttrName,
+                                          CommDialect::kOrderAttrName,
+                                          CommDialect::kChunksAttrName},
+                      [&](StringRef name) { return start->hasAttr(name); });
 }
 
 size_t braid::comm::getMostTrials(size_t numOps) {

@@ -26,6 +26,10 @@ struct BlockPrediction {
   /// The work of the compute stream, each op as it takes the least time: no
   /// rewrite of collectives makes the block shorter.
   int64_t computeNs = 0;
+  /// The time of all collectives, each alone with its launch.
+  int64_t collectiveNs = 0;
+  /// The most bytes that live at once.
+  int64_t peakBytes = 0;
 };
 
 /// Predicts what a block takes after a rewrite, once its order and its
@@ -41,9 +45,13 @@ public:
                mlir::Block *block, RankUniformity &uniformity,
                const CostSettings &settings, bool plansResources);
 
+  /// The most bytes that may live at once; none without a limit.
+  void setMaxMemory(std::optional<int64_t> bytes) { maxMemory = bytes; }
+
   /// What short searches find for the block after `rewrite`, which gets the
-  /// copies of the block's ops. The largest makespan if the rewrite fails.
-  /// Emits an error and fails if the costs are invalid.
+  /// copies of the block's ops. The largest makespan if the rewrite fails, or
+  /// if no order keeps the limit on memory. Emits an error and fails if the
+  /// costs are invalid.
   llvm::FailureOr<BlockPrediction> predict(Rewrite rewrite);
 
 private:
@@ -53,10 +61,15 @@ private:
   RankUniformity &uniformity;
   const CostSettings &settings;
   bool plansResources;
+  std::optional<int64_t> maxMemory;
 };
 
 /// A collective and the number of parts of one size that a pass makes of it.
 using RewriteChoice = std::pair<CollectiveOpInterface, int64_t>;
+
+/// True if `start` has settings of its own: how it runs, or its place in the
+/// total order.
+bool hasSettings(mlir::Operation *start);
 
 /// What a search for choices may do.
 struct ChoiceOptions {

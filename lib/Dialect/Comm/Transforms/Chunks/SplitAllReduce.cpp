@@ -83,17 +83,6 @@ static std::optional<int64_t> getNumMembers(AllReduceOp start,
   return size;
 }
 
-/// True if `start` has settings of its own: how it runs, what it costs, or its
-/// place in the total order.
-static bool hasSettings(Operation *start) {
-  return llvm::any_of(
-      ArrayRef<StringRef>{
-          CommDialect::kLaneAttrName, CommDialect::kCtasAttrName,
-          CommDialect::kTransportAttrName, CommDialect::kCostAttrName,
-          CommDialect::kOrderAttrName, CommDialect::kChunksAttrName},
-      [&](StringRef name) { return start->hasAttr(name); });
-}
-
 /// `start` as an all-reduce that can be split. Nothing if it is not on one
 /// tensor whose rows the members of the group share evenly, or if the group is
 /// on several nodes.
@@ -101,6 +90,7 @@ static std::optional<SplittableAllReduce> matchSplittable(AllReduceOp start,
                                                           CostModel &model) {
   if (cast<AsyncStartOpInterface>(start.getOperation()).isBufferForm() ||
       start.getTokens().size() != 1 || start.getScale() || hasSettings(start) ||
+      start->hasAttr(CommDialect::kCostAttrName) ||
       model.describe(start).numNodes > 1)
     return std::nullopt;
   Value token = start.getTokens()[0];

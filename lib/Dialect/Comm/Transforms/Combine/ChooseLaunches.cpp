@@ -1,0 +1,144 @@
+//===- ChooseLaunches.cpp - Which launches pay ----------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ChooseLaunches.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace braid;
+using namespace braid::comm;
+
+/// The bytes at which a launch is full, in the order in which they are tried. A
+/// launch of the first size takes about its latency on fast links.
+static constexpr int64_t ladder[] = {int64_t{1} << 20, int64_t{32} << 20,
+                                     int64_t{8} << 20, int64_t{128} << 20};
+
+size_t braid::comm::getMostLaunchTrials(size_t numOps) {
+  constexpr size_t triedOps = 10'000, fewestTrials = 2, mostTrials = 12;
+  return std::clamp(triedOps / std::max<size_t>(1, numOps), fewestTrials,
+                    mostTrials);
+}
+
+namespace {
+/// Launches, and what they give.
+struct LaunchTrial {
+  LaunchLimits limits;
+  LaunchGroups groups;
+  BlockPrediction prediction;
+};
+
+class LaunchSearch {
+public:
+  using Predict =
+      function_ref<FailureOr<BlockPrediction>(const LaunchGroups &)>;
+
+  LaunchSearch(const ScheduleGraph &graph, ArrayRef<LaunchItem> items,
+               const LaunchChoiceOptions &options, Predict predict)
+      : graph(graph), items(items), options(options), predict(predict) {}
+
+  LogicalResult run(const LaunchLimits &limits);
+  LaunchGroups takeBest() { return std::move(getBest().groups); }
+
+private:
+  LogicalResult tryLimits(LaunchLimits limits);
+  bool mayReplaceProgram(const BlockPrediction &found) const;
+  LaunchTrial &getBest();
+  /// `ns` less the fraction `part`.
+  static int64_t reduce(int64_t ns, double part) {
+    return static_cast<int64_t>(static_cast<double>(ns) * (1 - part));
+  }
+
+  const ScheduleGraph &graph;
+  ArrayRef<LaunchItem> items;
+  const LaunchChoiceOptions &options;
+  Predict predict;
+  /// The first one is the block as it is.
+  std::vector<LaunchTrial> trials;
+};
+} // namespace
+
+/// True if launches with the prediction `found` are better than none.
+bool LaunchSearch::mayReplaceProgram(const BlockPrediction &found) const {
+  const BlockPrediction &program = trials.front().prediction;
+  if (found.makespanNs < reduce(program.makespanNs, options.minGain))
+    return true;
+  // What a launch costs the streams around it is not in the makespan.
+  constexpr double leastSaving = 0.02;
+  return found.makespanNs <= program.makespanNs &&
+         found.peakBytes <= program.peakBytes &&
+         found.collectiveNs < reduce(program.collectiveNs, leastSaving);
+}
+
+/// The trial with the least time of collectives among those that are as short
+/// as the shortest one, as far as the model can tell.
+LaunchTrial &LaunchSearch::getBest() {
+  LaunchTrial *shortest = &trials.front();
+  for (LaunchTrial &trial : trials)
+    if (mayReplaceProgram(trial.prediction) &&
+        trial.prediction.makespanNs < shortest->prediction.makespanNs)
+      shortest = &trial;
+  LaunchTrial *best = shortest;
+  for (LaunchTrial &trial : trials)
+    if (mayReplaceProgram(trial.prediction) &&
+        reduce(trial.prediction.makespanNs, options.minGain) <=
+            shortest->prediction.makespanNs &&
+        trial.prediction.collectiveNs < best->prediction.collectiveNs)
+      best = &trial;
+  return *best;
+}
+
+/// Predicts the launches within `limits`, unless the trials have them.
+LogicalResult LaunchSearch::tryLimits(LaunchLimits limits) {
+  if (trials.size() >= options.maxTrials)
+    return success();
+  LaunchGroups groups = findLaunchGroups(graph, items, limits);
+  if (llvm::any_of(trials, [&](const LaunchTrial &trial) {
+        return trial.groups.groups == groups.groups;
+      }))
+    return success();
+  FailureOr<BlockPrediction> prediction = predict(groups);
+  if (failed(prediction))
+    return failure();
+  trials.push_back({std::move(limits), std::move(groups), *prediction});
+  return success();
+}
+
+LogicalResult LaunchSearch::run(const LaunchLimits &limits) {
+  if (failed(tryLimits(limits)))
+    return failure();
+  for (int64_t bytes : ladder) {
+    LaunchLimits trial = limits;
+    for (auto &ofKey : trial.bytes)
+      ofKey = {bytes};
+    if (failed(tryLimits(std::move(trial))))
+      return failure();
+  }
+  for (size_t key = 0, end = limits.bytes.size(); key != end; ++key) {
+    LaunchLimits best = getBest().limits;
+    best.bytes[key].clear();
+    if (failed(tryLimits(best)))
+      return failure();
+    for (int64_t bytes : ladder) {
+      best.bytes[key] = {bytes};
+      if (failed(tryLimits(best)))
+        return failure();
+    }
+  }
+  return success();
+}
+
+FailureOr<LaunchGroups> braid::comm::chooseLaunches(
+    const ScheduleGraph &graph, ArrayRef<LaunchItem> items,
+    const LaunchLimits &limits, const LaunchChoiceOptions &options,
+    function_ref<FailureOr<BlockPrediction>(const LaunchGroups &)> predict) {
+  LaunchSearch search(graph, items, options, predict);
+  if (failed(search.run(limits)))
+    return failure();
+  return search.takeBest();
+}
