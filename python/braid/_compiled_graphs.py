@@ -17,6 +17,8 @@ import re
 import threading
 from collections import deque
 
+from . import _groups
+
 _log = logging.getLogger("braid.inductor")
 
 #: Namespaces of PyTorch's ops whose graphs have something to hide.
@@ -325,12 +327,6 @@ def _see_cached(*_):
         _log.debug("graphs from a cache are not seen: %s", error)
 
 
-def _has_other_ranks():
-    from ._torch import has_other_ranks
-
-    return has_other_ranks()
-
-
 def _find_why(graph, is_cached, failure):
     """Says why Inductor has not called `braid.inductor` for `graph`, in the order in which Inductor asks."""
     import torch._inductor.config as config
@@ -346,9 +342,9 @@ def _find_why(graph, is_cached, failure):
     elif not graph.collectives:
         kind = "no collective"
         graph.why = "the graph has no collective"
-        if _has_other_ranks():
+        if _groups.has_other_ranks():
             graph.why += "; FSDP2 and DistributedDataParallel communicate outside of what torch.compile sees"
-        if not _has_other_ranks() or any(one.collectives for one in _watch.graphs):
+        if not _groups.has_other_ranks() or any(one.collectives for one in _watch.graphs):
             level = logging.INFO
     elif is_cached:
         kind, level = "cache", logging.INFO

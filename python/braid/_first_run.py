@@ -442,7 +442,7 @@ class Check:
 
     def _publish(self):
         """Has graphs that are compiled from now on take the order of this one, which may come from a cache."""
-        if self._record.key is not None and _has_other_ranks():
+        if self._record.key is not None and _groups.has_other_ranks():
             publish(self._record.key, self._record.order)
 
     def __call__(self):
@@ -453,7 +453,7 @@ class Check:
             return
         if self._checked() is not world:
             self._enter = _enter_nothing
-            if _has_other_ranks():
+            if _groups.has_other_ranks():
                 self._publish()
                 self._enter = compare(self._record)
             self._checked = weakref.ref(world)
@@ -520,9 +520,3 @@ def try_check(text):
     except Exception as error:
         return str(error)
     return ""
-
-
-def _has_other_ranks():
-    from ._torch import has_other_ranks
-
-    return has_other_ranks()

@@ -4,6 +4,23 @@
 """What torch.distributed says of process groups, by their names."""
 
 
+def get_rank():
+    """The rank of this process; 0 without a process group."""
+    import torch.distributed as dist
+
+    return dist.get_rank() if dist.is_available() and dist.is_initialized() else 0
+
+
+def has_other_ranks():
+    """True if there are other processes that compile the same graph."""
+    import torch.distributed as dist
+
+    if not (dist.is_available() and dist.is_initialized()) or dist.get_world_size() < 2:
+        return False
+    # The ranks of this backend do not exist.
+    return dist.get_backend() != "fake"
+
+
 def resolve(name):
     from torch.distributed import distributed_c10d as c10d
 

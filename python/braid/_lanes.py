@@ -16,6 +16,7 @@ import math
 import weakref
 from dataclasses import dataclass
 
+from . import _groups
 from ._registered_memory import Memory, place
 
 _log = logging.getLogger("braid.inductor")
@@ -54,7 +55,7 @@ class Lanes(list):
         super().__init__()
         fields = json.loads(text)
         self._device = fields["device"]
-        self._groups = fields["groups"]
+        self._names = fields["groups"]
         self._planned = [Planned(**entry) for entry in fields["planned"]]
         self._digest = int(hashlib.sha256(json.dumps(fields["planned"]).encode()).hexdigest()[:12], 16)
         #: By stream, the functions of a run; those of the program where lanes are not possible.
@@ -98,7 +99,7 @@ class Lanes(list):
 
     def _bind(self, stream):
         """The functions for runs on `stream`. All members of the groups come here together."""
-        rooms = [_Room.get(name, self._device, stream) for name in self._groups]
+        rooms = [_Room.get(name, self._device, stream) for name in self._names]
         bound = self._get_plain()
         for number, room in enumerate(rooms):
             own = [index for index, planned in enumerate(self._planned) if planned.group == number]
@@ -123,7 +124,7 @@ class _Room:
 
     @property
     def group(self):
-        return _resolve(self.name)
+        return _groups.resolve(self.name)
 
     @classmethod
     def get(cls, name, device, stream):
@@ -224,7 +225,7 @@ class _Lane:
         """A gather into `result`, of which this rank's part is sent from where it ends up."""
         import torch
 
-        group = _resolve(self.name)
+        group = _groups.resolve(self.name)
         name, members, part = self.name, group.size(), result.chunk(group.size())[group.rank()]
         gather = torch.ops._c10d_functional.all_gather_into_tensor_out.default
 
@@ -235,12 +236,6 @@ class _Lane:
             return result
 
         return run
-
-
-def _resolve(name):
-    from torch.distributed import distributed_c10d as c10d
-
-    return c10d._resolve_process_group(name)
 
 
 def _make_group(base, device, transport, max_ctas):

@@ -12,7 +12,7 @@ import pickle
 import re
 from collections import Counter
 
-from . import __version__
+from . import __version__, _groups
 from ._agreement import Agreement
 from ._first_run import Record
 from ._margin import search_with_margin, slower_collectives
@@ -65,6 +65,9 @@ def _warn_once(log, text):
 
 class OverlapPass:
     """The base of both passes: options, and what happens when something is not known."""
+
+    #: The module that puts the record of a graph's collectives into its code.
+    check = None
 
     #: Options and their defaults; `with_options` of the passes documents them.
     DEFAULTS = {
@@ -173,18 +176,28 @@ class OverlapPass:
 
     def has_to_agree(self):
         """True if there are other ranks, and the caller has not said that they come to the same order anyway."""
-        return self.options["agree"] and has_other_ranks()
+        return self.options["agree"] and _groups.has_other_ranks()
 
     def has_check(self):
         """Whether the code of the graph that is being compiled can compare its order with other ranks."""
-        raise NotImplementedError
+        return self.check.has_check()
+
+    def record_failure(self, get_collectives, program):
+        """Has the code of `program` say that its collectives keep their order, for ranks where they do not."""
+        try:
+            if self.has_to_agree() and self.has_check():
+                collectives = get_collectives()
+                if collectives:
+                    self.check.add_check(self.make_record(collectives, None), program)
+        except Exception as error:
+            self.log.info("no record of the collectives of this graph: %s", error)
 
     def keeps_order(self):
         """True if collectives keep their order."""
         keep = self.options["keep_order"]
         if self.has_to_agree() and not self.has_check():
             return True
-        return has_other_ranks() and not self.options["agree"] if keep is None else keep
+        return _groups.has_other_ranks() and not self.options["agree"] if keep is None else keep
 
     def make_agreement(self, graph, collectives):
         """The `Agreement` on the order of the collectives of `graph`; None where they keep their order, or are too few."""
@@ -355,8 +368,8 @@ class OverlapPass:
             return self._search(graph, machine, before, has_limit=False)
 
     def estimate_best(self, graph):
-        """The makespan of the best order of `graph` that a short search finds, in nanoseconds; the mean of that for the predicted times and
-        for longer ones of collectives, if there is a margin."""
+        """The makespan in nanoseconds of the best order of `graph` that a short search finds; with a margin the mean of
+        the makespans for predicted and for longer times of collectives."""
         machine = self.get_machine() if self.has_contention() else None
         margin = self.get_margin()
         makespan = self._estimate_once(graph, machine)
@@ -413,7 +426,7 @@ class OverlapPass:
 
     def _report(self, found):
         path = self.options["report"]
-        if path is None or get_rank() != 0:
+        if path is None or _groups.get_rank() != 0:
             return
         path = f"{path}.{self._count}"
         self._count += 1
@@ -455,28 +468,12 @@ def _describe_option(value):
     return repr(value.name if isinstance(value, Machine) else value)
 
 
-def get_rank():
-    import torch.distributed as dist
-
-    return dist.get_rank() if dist.is_available() and dist.is_initialized() else 0
-
-
-def has_other_ranks():
-    """True if there are other processes that compile the same graph."""
-    import torch.distributed as dist
-
-    if not (dist.is_available() and dist.is_initialized()) or dist.get_world_size() < 2:
-        return False
-    # The ranks of this backend do not exist.
-    return dist.get_backend() != "fake"
-
-
 def get_group_ranks(name):
     """The ranks of the process group called `name`. Raises `KeepOrder` if it is none that this rank knows."""
     from torch.distributed import distributed_c10d as c10d
 
     try:
-        return c10d.get_process_group_ranks(c10d._resolve_process_group(name))
+        return c10d.get_process_group_ranks(_groups.resolve(name))
     except Exception as error:
         raise KeepOrder(f"found a collective of the group {name!r}, which is unknown: {error}") from error
 

@@ -22,7 +22,7 @@ import warnings
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "Inputs"))
 
 import torch
-from braid import _agreement, _torch
+from braid import _agreement, _groups
 from braid.inductor import Overlap
 from real_models import late, zoo
 from real_models.compare import Case, Compiled, Distributed
@@ -42,7 +42,7 @@ def start_group(ranks):
             self._store = store
 
     late.start_group(ranks)
-    _torch.has_other_ranks = lambda: True
+    _groups.has_other_ranks = lambda: True
     _agreement.Store = Alone
 
 

@@ -23,6 +23,8 @@ class Overlap(_torch.OverlapPass, CustomGraphPass):
     which it had, and `reason` says why a graph was left alone.
     """
 
+    check = check
+
     def with_options(self, **options):
         """The same pass with other options: those of `braid.inductor.overlap`.
 
@@ -31,9 +33,6 @@ class Overlap(_torch.OverlapPass, CustomGraphPass):
         Nodes that Inductor will fuse count each for itself.
         """
         return super().with_options(**options)
-
-    def has_check(self):
-        return check.has_check()
 
     def __call__(self, graph):
         """Reorders `graph`, a ``torch.fx.Graph``, in place."""
@@ -45,7 +44,7 @@ class Overlap(_torch.OverlapPass, CustomGraphPass):
             self._schedule(graph)
         except Exception as error:  # A compile does not fail because of an order.
             self.keep(error)
-            self._record_failure(graph)
+            self.record_failure(lambda: check.get_collectives(list(graph.nodes)), graph)
         known = set(nodes)
         note(self, nodes != [node for node in graph.nodes if node in known])
 
@@ -69,16 +68,6 @@ class Overlap(_torch.OverlapPass, CustomGraphPass):
         read.apply(order)
         if collectives and self.has_check():
             check.add_check(self.make_record(collectives, agreement, order), graph)
-
-    def _record_failure(self, graph):
-        """Has the graph say that its collectives keep their order, for ranks where they do not."""
-        try:
-            if self.has_to_agree() and self.has_check():
-                collectives = check.get_collectives(list(graph.nodes))
-                if collectives:
-                    check.add_check(self.make_record(collectives, None), graph)
-        except Exception as error:
-            self.log.info("no record of the collectives of this graph: %s", error)
 
     def uuid(self):
         """What Inductor's caches know the pass by; None, which keeps graphs out of them, where nobody knows when estimates

@@ -5,7 +5,7 @@
 
 import logging
 
-from .. import _torch, _torch_costs
+from .. import _groups, _torch, _torch_costs
 from .measured_kernels import kernel_times
 from .nodes import get_origin
 
@@ -29,7 +29,7 @@ class Costs:
         if self.has_profile and self.estimates == "auto":
             # Estimates of others know nothing of what was measured.
             self.estimates = "braid"
-        if self.estimates == "auto" and _torch.has_other_ranks():
+        if self.estimates == "auto" and _groups.has_other_ranks():
             # Inductor may measure, and each rank measures something else.
             self.estimates = "braid"
         self.machine = overlap.get_machine()

@@ -16,7 +16,7 @@ import os
 import statistics
 import time
 
-from .. import _torch
+from .. import _groups
 from .._torch_costs import get_hint
 from ..errors import ScheduleError
 from .nodes import get_origin
@@ -53,7 +53,7 @@ class KernelTimes:
     def measure(self):
         """Measures what is missing; returns how many kernels. All ranks of the default process group call this together."""
         # Ranks of one program miss the same kernels, and pipeline stages others: rank 0 has the first word, each the rest of its own.
-        measured = {} if _torch.get_rank() else _measure(self.missing)
+        measured = {} if _groups.get_rank() else _measure(self.missing)
         measured = _broadcast(measured)
         self.times.update({signature: ns for signature, ns in measured.items() if ns is not None})
         self._failed.update(signature for signature, ns in measured.items() if ns is None)
@@ -268,7 +268,7 @@ def _launch(torch, run):
 def _broadcast(value):
     import torch.distributed as dist
 
-    if not _torch.has_other_ranks():
+    if not _groups.has_other_ranks():
         return value
     box = [value]
     dist.broadcast_object_list(box, src=0)
@@ -316,6 +316,6 @@ def tune(step, *inputs, rounds=3, path=None):
                 break
             torch._dynamo.reset()
             step(*inputs)
-    if path is not None and _torch.get_rank() == 0:
+    if path is not None and _groups.get_rank() == 0:
         kernel_times.save(path)
     return kernel_times

@@ -23,6 +23,7 @@ class Overlap(_torch.OverlapPass):
     in which Inductor had it, and `reason` says why a graph was left alone.
     """
 
+    check = check
     #: The options of both passes, and its own.
     DEFAULTS = {**_torch.OverlapPass.DEFAULTS, "profile": "auto", "lanes": None}
 
@@ -35,9 +36,9 @@ class Overlap(_torch.OverlapPass):
             Where costs come from: Inductor's own runtime estimates (which may measure), Braid's models of
             collectives and its roofline for `machine`, or a function from a scheduler node to nanoseconds,
             or None where it has nothing to say, and Braid's models hold. "auto": Inductor's, and Braid's
-            where there are other ranks, which may measure something else, where there is a profile, where Inductor has none (it has none for CPUs), or where its compute takes
-            30 times as long as the roofline, or a 30th of that (PyTorch 2.11 takes an H200 for a GPU of
-            0.54 TFLOP/s).
+            where there are other ranks, which may measure something else, where there is a profile, where Inductor
+            has none (for CPUs), or where its compute takes 30 times as long as the roofline, or a 30th of that
+            (PyTorch 2.11 takes an H200 for a GPU of 0.54 TFLOP/s).
         machine : str or Machine
             What Braid's models estimate for. None: the machine with this process's GPU, or "h100x8".
         profile : str or None
@@ -131,9 +132,6 @@ class Overlap(_torch.OverlapPass):
             return self.get_profile() is not None
         return super().has_contention()
 
-    def has_check(self):
-        return check.has_check()
-
     def __call__(self, snodes):
         """Returns `snodes`, Inductor's scheduler nodes, in a better order."""
         self.last = self.before = self.reason = self.unchanged = self.explain_more = None
@@ -143,7 +141,7 @@ class Overlap(_torch.OverlapPass):
         except Exception as error:  # A compile does not fail because of an order.
             self.keep(error)
             self.last = None
-            self._record_failure(list(snodes))
+            self.record_failure(lambda: check.get_collectives(snodes, get_kinds(snodes)), list(snodes))
             order = snodes
         note(self, order != list(snodes), has_lanes)
         return order
@@ -208,16 +206,6 @@ class Overlap(_torch.OverlapPass):
         candidates.assign(({}, *lanes.CHOICES)[best])
         self.notes.extend(candidates.describe())
         return candidates if best else None
-
-    def _record_failure(self, snodes):
-        """Has the generated code say that its collectives keep their order, for ranks where they do not."""
-        try:
-            if self.has_to_agree() and self.has_check():
-                collectives = check.get_collectives(snodes, get_kinds(snodes))
-                if collectives:
-                    check.add_check(self.make_record(collectives, None), snodes)
-        except Exception as error:
-            self.log.info("no record of the collectives of this graph: %s", error)
 
 
 #: The pass with its default options; `overlap.with_options(...)` for others.

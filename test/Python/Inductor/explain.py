@@ -13,7 +13,7 @@ import torch
 import torch._inductor.config as config
 import torch.distributed._functional_collectives as funcol
 import torch_steps
-from braid import _compiled_graphs, _torch
+from braid import _compiled_graphs, _groups, _torch
 from braid.fx import Overlap as OverlapFX
 from braid.inductor import Overlap, explain
 
@@ -39,8 +39,8 @@ def long(*names):
     return estimate
 
 
-def two_products(x, w):
-    """A gather that could hide behind the second product, but the program awaits it before."""
+def two_matmuls(x, w):
+    """A gather that could hide behind the second matmul, but the program awaits it before."""
     y = x @ funcol.all_gather_tensor(w, 0, "0")[:4]
     return y, x @ x
 
@@ -84,7 +84,7 @@ class Explain(unittest.TestCase):
 
     def test_called_and_changed(self):
         overlap = Overlap(estimates=long("all_gather", "mm"), profile=None)
-        graph = self.explain_one(two_products, overlap)
+        graph = self.explain_one(two_matmuls, overlap)
         self.assertTrue(graph.called)
         self.assertTrue(graph.changed)
         self.assertLess(graph.calls[0].after, graph.calls[0].before)
@@ -92,7 +92,7 @@ class Explain(unittest.TestCase):
         self.assertIsNone(graph.why)
         self.assertRegex(
             str(graph),
-            r"^graph \d+ \(inference of \d+/\d+, two_products \(explain.py:\d+\), 1 collectives\)\n"
+            r"^graph \d+ \(inference of \d+/\d+, two_matmuls \(explain.py:\d+\), 1 collectives\)\n"
             r"  braid.inductor changed the order: 0\.3\d* -> 0\.2\d* ms, 33.3 % less, predicted for h100x8\n"
             r"    no order takes less than 0.2\d* ms\n    \S+ ms of communication stay exposed .*\n    peak memory \S+ -> \S+ MiB$",
         )
@@ -105,7 +105,7 @@ class Explain(unittest.TestCase):
             self.assertEqual(call.notes, ("the collectives keep their order: keep_order=True",) if keep_order else ())
             self.assertTrue(str(call).endswith("\n    ".join(["", *call.notes])))
         torch._dynamo.reset()
-        with mock.patch.object(_torch, "has_other_ranks", lambda: True):
+        with mock.patch.object(_groups, "has_other_ranks", lambda: True):
             (call,) = self.explain_one(three_gathers, Overlap(**options, agree=False)).calls
         self.assertIn("with agree=False nobody compares the orders of the ranks", str(call))
 
@@ -125,7 +125,7 @@ class Explain(unittest.TestCase):
         torch._dynamo.reset()
         with self.subTest("small gain"):
             options = {"estimates": long("all_gather", "mm"), "profile": None, "memory_budget": None}
-            (call,) = self.explain_one(two_products, Overlap(**options, min_gain=0.9)).calls
+            (call,) = self.explain_one(two_matmuls, Overlap(**options, min_gain=0.9)).calls
             self.assertIn("no order gains 90 % (min_gain)", call.why)
             torch._dynamo.reset()
             # Half of the gather can hide behind what may run beside it.
@@ -144,7 +144,7 @@ class Explain(unittest.TestCase):
                 counts.append(search.call_count)
                 return order
 
-            (call,) = self.explain_one(two_products, run).calls
+            (call,) = self.explain_one(two_matmuls, run).calls
             explain()
             self.assertEqual((counts, search.call_count), ([1], 2))
         self.assertRegex(

@@ -16,7 +16,7 @@ import torch._inductor.config as config
 import torch.distributed as dist
 import torch.distributed._functional_collectives as funcol
 import torch_steps
-from braid import _agreement, _torch
+from braid import _agreement, _groups
 from braid.inductor import costs
 from braid.inductor import measured_kernels as module
 from braid.inductor.measured_kernels import KernelTimes
@@ -71,7 +71,7 @@ class Signatures(unittest.TestCase):
         with (
             mock.patch.object(costs, "kernel_times", times),
             mock.patch.object(overlaps, "kernel_times", times),
-            mock.patch.object(_torch, "has_other_ranks", lambda: True),
+            mock.patch.object(_groups, "has_other_ranks", lambda: True),
             mock.patch.object(_agreement.Store, "__init__", lambda self: setattr(self, "_store", store)),
         ):
             for attention in (1_000, 5_000_000):
