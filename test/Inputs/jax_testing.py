@@ -27,6 +27,15 @@ def make_mesh(shape, names):
     return Mesh(np.array(jax.devices()[:count]).reshape(shape), names)
 
 
+CUBE = make_mesh((2, 2, 2), ("x", "y", "z"))
+LINES = {ranks: make_mesh((ranks,), ("i",)) for ranks in (2, 4, 8)}
+
+
+def shard(mesh, in_specs, out_specs, fn):
+    # Some cases say of a value that differs between ranks that it does not.
+    return jax.jit(jax.shard_map(fn, mesh=mesh, in_specs=in_specs, out_specs=out_specs, check_vma=False))
+
+
 def integers(shape, dtype=np.float32, seed=0):
     """Small whole numbers: sums of them are exact in every order."""
     return np.random.RandomState(seed).randint(-8, 9, shape).astype(dtype)

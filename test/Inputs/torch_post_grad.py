@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===-----------------------------------------------------------------------===#
-"""Runs what Inductor's post-grad passes make of a program whose graph a pass has put into another order.
+"""Orders of FX graphs, and runs of what Inductor's post-grad passes make of a program in another order.
 
 The graphs are those that Inductor lowers, reinplaced ops included, and run op by op: no C++ is compiled, so that many
 orders of one trace take little time.
@@ -15,6 +15,19 @@ import copy
 import random
 
 import torch
+
+
+def precedes(read, first, second):
+    """Whether every order of an `FxGraph` has the node at `first` before the one at `second`."""
+    pending, seen = [second], set()
+    while pending:
+        place = pending.pop()
+        if place == first:
+            return True
+        if place not in seen:
+            seen.add(place)
+            pending.extend([*read.before[place], *read.awaits[place]])
+    return False
 
 
 def draw_order(read, seed):

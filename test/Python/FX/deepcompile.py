@@ -18,6 +18,7 @@ from braid.errors import BraidError
 from braid.fx.nodes import FxGraph
 from deepcompile_ops import gather_parameters, reduce_gradients, registry
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch_post_grad import precedes
 
 LAYERS = 4
 
@@ -85,7 +86,7 @@ class Graphs(unittest.TestCase):
         self.assertGreater(changed, 8)
 
     def test_gathers_go_behind_compute(self):
-        """The gather of the next layer begins before the product of this one."""
+        """The gather of the next layer begins before the matmul of this one."""
         gm, _, _ = make_training(width=1024)
         overlap = braid.deepspeed.Overlap(machine="cpu", memory_budget=None)
         overlap(gm, 7, [], {}, None, 0.0, None, False)
@@ -130,22 +131,11 @@ class Edges(unittest.TestCase):
         graph.output([self.nodes[-1]])
         self.fx = FxGraph(graph)
 
-    def precedes(self, first, second):
-        pending, seen = [second], set()
-        while pending:
-            place = pending.pop()
-            if place == first:
-                return True
-            if place not in seen:
-                seen.add(place)
-                pending.extend([*self.fx.before[place], *self.fx.awaits[place]])
-        return False
-
     def check(self, ordered=(), free=()):
         for pair in ordered:
-            self.assertTrue(self.precedes(*pair), pair)
+            self.assertTrue(precedes(self.fx, *pair), pair)
         for one, other in free:
-            self.assertFalse(self.precedes(one, other) or self.precedes(other, one), (one, other))
+            self.assertFalse(precedes(self.fx, one, other) or precedes(self.fx, other, one), (one, other))
 
     def test_gathers_and_releases_of_one_parameter(self):
         self.read([

@@ -9,6 +9,7 @@ import unittest
 import torch
 import torch.distributed._functional_collectives as funcol
 import torch.nn.functional as F
+import torch_post_grad
 import torch_steps
 from braid.fx import Overlap
 from braid.fx.nodes import FxGraph
@@ -34,15 +35,7 @@ class Edges(unittest.TestCase):
 
     def precedes(self, first, second):
         """Whether every order has `first` before `second`."""
-        first, pending, seen = self.names.index(first), [self.names.index(second)], set()
-        while pending:
-            place = pending.pop()
-            if place == first:
-                return True
-            if place not in seen:
-                seen.add(place)
-                pending.extend([*self.fx.before[place], *self.fx.awaits[place]])
-        return False
+        return torch_post_grad.precedes(self.fx, self.names.index(first), self.names.index(second))
 
     def check_order(self, first, second):
         self.assertTrue(self.precedes(first, second), f"{first} may stand behind {second}")

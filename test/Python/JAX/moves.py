@@ -11,15 +11,7 @@ import jax_testing as jt
 import numpy as np
 from jax import lax
 from jax.sharding import PartitionSpec as P
-
-CUBE = jt.make_mesh((2, 2, 2), ("x", "y", "z"))
-LINES = {ranks: jt.make_mesh((ranks,), ("i",)) for ranks in (2, 4, 8)}
-
-
-def shard(mesh, in_specs, out_specs, fn):
-    # Some cases say of a value that differs between ranks that it does not.
-    return jax.jit(jax.shard_map(fn, mesh=mesh, in_specs=in_specs, out_specs=out_specs,
-                                 check_vma=False))
+from jax_testing import CUBE, LINES, shard
 
 
 class MoveTest(jt.JaxTestCase):

@@ -10,10 +10,9 @@ import jax
 import jax_testing as jt
 from jax import lax
 from jax.sharding import PartitionSpec as P
+from jax_testing import CUBE, LINES
 
-CUBE = jt.make_mesh((2, 2, 2), ("x", "y", "z"))
 PLANE = jt.make_mesh((4, 2), ("x", "y"))
-LINES = {ranks: jt.make_mesh((ranks,), ("i",)) for ranks in (2, 4, 8)}
 
 
 def shard(mesh, in_specs, out_specs, fn, **options):
