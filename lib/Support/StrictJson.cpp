@@ -204,11 +204,6 @@ Error StrictJson::makeError(JsonPath path, const llvm::Twine &message) const {
   return makeErrorAt(text, locate(text, path).second, message);
 }
 
-Error StrictJson::makeKeyError(JsonPath path,
-                               const llvm::Twine &message) const {
-  return makeErrorAt(text, locate(text, path).first, message);
-}
-
 void StrictJson::fail(JsonPath path, const llvm::Twine &message) const {
   if (!error)
     error = describeAt(text, locate(text, path).second, message);

@@ -67,9 +67,6 @@ public:
   /// An error at the value at `path`, which must exist.
   llvm::Error makeError(JsonPath path, const llvm::Twine &message) const;
 
-  /// An error at the key that is the last step of `path`.
-  llvm::Error makeKeyError(JsonPath path, const llvm::Twine &message) const;
-
   /// Records an error at the value at `path`, unless there is one already.
   void fail(JsonPath path, const llvm::Twine &message) const;
   /// The same at the key that is the last step of `path`.

@@ -34,7 +34,7 @@ static constexpr Launcher launchers[] = {
     {"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
     {"PMIx", "PMIX_RANK", nullptr}};
 
-/// The number in `text`; -1 if `text` is none, or is null.
+/// The number in `text`; -1 if `text` is no number, or null.
 static int64_t parseNumber(const char *text) {
   if (!text || !*text)
     return -1;

@@ -73,15 +73,6 @@ Queue &MPICommunicator::queueOf(const Operation &operation) {
   return queue;
 }
 
-Queue *MPICommunicator::findQueue(uint64_t wanted) {
-  Queue *found = nullptr;
-  forEachQueue([&](Queue &queue) {
-    if (queue.id == wanted)
-      found = &queue;
-  });
-  return found;
-}
-
 std::unique_ptr<EngineRequest> MPICommunicator::start(Operation &&operation) {
   auto request = std::make_unique<MPIRequest>(std::move(operation));
   const Operation &started = request->operation;

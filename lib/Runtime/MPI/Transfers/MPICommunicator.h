@@ -51,7 +51,6 @@ public:
     for (auto &entry : messages)
       fn(entry.second);
   }
-  Queue *findQueue(uint64_t id);
 
   MPIEngine &engine;
   const uint64_t id;      ///< Equal on all members.
