@@ -36,7 +36,7 @@ def export(fn, *args, mesh=None, attention="recognize", **kwargs):
     mesh: the mesh to trace under, for functions that take it from the context. An
         abstract mesh needs no devices: `jax.sharding.AbstractMesh((8,), ("x",))`.
     attention: "recognize" makes one op of attention that the function has written out as
-        products and a softmax, "as written" leaves these
+        matmuls and a softmax, "as written" leaves these
 
     Raises UnsupportedError, with the line of the Python source, for what has no
     translation.

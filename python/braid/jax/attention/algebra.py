@@ -9,7 +9,7 @@
 
     e     exp(scores), less a number for each query
     1/s   one over the sum of e over the keys, so that e/s is the softmax
-    g     the gradient of the probabilities: the product of the gradient of the result with v
+    g     the gradient of the probabilities: the matmul of the gradient of the result with v
     sum(e^n g^m)    sums over the keys, other than s
 
 However autodiff and its user spell the gradient of a softmax, its polynomial is

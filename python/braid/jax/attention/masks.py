@@ -273,7 +273,7 @@ class Reader:
 
 
 def _ratio(coefficients, radix):
-    """The number that a linear form is a multiple of a position by; None where it is none."""
+    """The number that a linear form is a multiple of a position by; None for other forms."""
     found = {coefficients.get(axis, 0) / c for axis, c in radix.items()}
     if not radix:
         return 0

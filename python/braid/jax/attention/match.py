@@ -5,9 +5,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===-----------------------------------------------------------------------===#
-"""Finds attention, and its gradient, that a program has written as products and a softmax.
+"""Finds attention, and its gradient, that a program has written as matmuls and a softmax.
 
-From the softmax of scores all that depends on the scores is followed to the products that it
+From the softmax of scores all that depends on the scores is followed to the matmuls that it
 ends in. Each of these has to be the result of the attention or one of its gradients: its operand
 is, as a polynomial (algebra.py), the probabilities or the gradient of the scores, and its other
 operand is v, k, q or the gradient of the result, read at the right index. Where anything else
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from jaxlib.mlir import ir
 
-from . import algebra, products
+from . import algebra, matmuls
 from .axes import canonical, element_type, width
 from .scores import is_sum, read
 
@@ -40,11 +40,11 @@ class Role:
 
 @dataclass
 class End:
-    """A value that attention gives: `kind` is out, dq, dk, dv or dbias. `product` is the op that
+    """A value that attention gives: `kind` is out, dq, dk, dv or dbias. `matmul` is the op that
     makes it, `types` the floats that it has been, from there on."""
 
     kind: str
-    product: object
+    matmul: object
     value: object
     index: list
     types: list
@@ -77,7 +77,7 @@ def find(exp, positions):
     """The Match of the softmax whose exponential an op is; None where it is no attention that
     one op can take the place of. positions: the number of each op of its block."""
     scores = read(exp)
-    if scores is None or scores.product not in positions:
+    if scores is None or scores.matmul not in positions:
         return None
     match = Match(scores, positions)
     if not _read_queries_and_keys(match):
@@ -86,17 +86,17 @@ def find(exp, positions):
     if found is None:
         return None
     evaluate = _Evaluator(match)
-    if not all(_read_end(match, evaluate, *end) for end in found.products) or not all(
+    if not all(_read_end(match, evaluate, *end) for end in found.matmuls) or not all(
             _read_bias_gradient(match, evaluate, value, found.known) for value in found.values):
         return None
     return match if _is_whole(match) else None
 
 
 def _read_queries_and_keys(match):
-    """Takes the operand of the product whose index has the keys' axes for k, the other for q."""
+    """Takes the operand of the matmul whose index has the keys' axes for k, the other for q."""
     axes, scores = match.axes, match.scores
-    indices, _ = products.operand_indices(axes, scores.product, scores.product_index)
-    stripped = [axes.strip(*pair) for pair in zip(scores.product.operands, indices)]
+    indices, _ = matmuls.operand_indices(axes, scores.matmul, scores.matmul_index)
+    stripped = [axes.strip(*pair) for pair in zip(scores.matmul.operands, indices)]
     has_columns = [bool(scores.columns_of(index)) for _, index in stripped]
     if sorted(has_columns) != [False, True]:
         return False
@@ -110,12 +110,12 @@ class Followed:
     """What depends on the scores.
 
     known: the index of each value that has axes for all of its dimensions
-    products: the products that it ends in: each op, the number of the operand, and its index
+    matmuls: the matmuls that it ends in: each op, the number of the operand, and its index
     values: the values that it ends in, which other ops read
     """
 
     known: dict
-    products: list = field(default_factory=list)
+    matmuls: list = field(default_factory=list)
     values: list = field(default_factory=list)
 
 
@@ -123,9 +123,9 @@ def _follow(match):
     """Follows what depends on the scores; None where it ends in what is no end of attention."""
     axes, scores, positions = match.axes, match.scores, match.positions
     operations = list(positions)
-    product = scores.product.results[0]
-    found = Followed({product: scores.product_index})
-    depends, waiting, seen = {product}, [], set()
+    matmul = scores.matmul.results[0]
+    found = Followed({matmul: scores.matmul_index})
+    depends, waiting, seen = {matmul}, [], set()
 
     def wait(value):
         for use in value.uses:
@@ -136,7 +136,7 @@ def _follow(match):
                 seen.add(place)
                 heapq.heappush(waiting, place)
 
-    wait(product)
+    wait(matmul)
     while waiting:
         op = operations[heapq.heappop(waiting)]
         numbers = [number for number, value in enumerate(op.operands) if value in depends]
@@ -144,7 +144,7 @@ def _follow(match):
             index = found.known.get(op.operands[numbers[0]])
             if len(numbers) > 1 or index is None or None in index:
                 return None
-            found.products.append((op, numbers[0], index))
+            found.matmuls.append((op, numbers[0], index))
             continue
         if op.name == "stablehlo.optimization_barrier":
             results = [op.results[number] for number in numbers]
@@ -204,14 +204,14 @@ def _index(axes, op, number, known):
 
 
 def _read_end(match, evaluate, op, number, index):
-    """Reads a product that depends on the scores as an end of the attention."""
+    """Reads a matmul that depends on the scores as an end of the attention."""
     axes, scores = match.axes, match.scores
     value = evaluate(op.operands[number], index)
     if value is None:
         return False
-    product = products.by_operand(axes, op, number, index)
-    other = axes.strip(product.other, product.other_index)
-    over_keys = set(axes.leaves(product.summed)) == set(axes.leaves(scores.columns))
+    matmul = matmuls.by_operand(axes, op, number, index)
+    other = axes.strip(matmul.other, matmul.other_index)
+    over_keys = set(axes.leaves(matmul.summed)) == set(axes.leaves(scores.columns))
     if value.equals(algebra.PROBABILITIES):
         kind, role = ("out", "v") if over_keys else ("dv", "dout")
         match.probability_types.append(element_type(op.operands[number]))
@@ -219,9 +219,9 @@ def _read_end(match, evaluate, op, number, index):
         kind, role = ("dq", "k") if over_keys else ("dk", "q")
     else:
         return False
-    if match.end(kind) or not take_role(match, role, *other, product.fresh):
+    if match.end(kind) or not take_role(match, role, *other, matmul.fresh):
         return False
-    end = End(kind, op, op.results[0], product.index, [element_type(op.results[0])])
+    end = End(kind, op, op.results[0], matmul.index, [element_type(op.results[0])])
     match.ends.append(end)
     return _walk_on(match, end)
 
@@ -287,7 +287,7 @@ def _walk_on(match, end):
 
 def _is_whole(match):
     """Whether all operands are known that the op, or the two ops, need. The widths of v and of the
-    result become one: no product of both has to be there for the gradient of v alone."""
+    result become one: no matmul of both has to be there for the gradient of v alone."""
     needed = ("q", "k", "v", "dout") if match.has_gradient else ("q", "k", "v")
     if any(name not in match.roles for name in needed):
         return False
@@ -308,7 +308,7 @@ class _Evaluator:
         self.depth = 0
 
     def __call__(self, value, index):
-        """The Polynomial of a value, read at an index of the scores; None where it is none."""
+        """The Polynomial of a value, read at an index of the scores; None where it has none."""
         value = canonical(value)
         key = value, tuple(self.axes.index(index))
         if key not in self.known:
@@ -408,7 +408,7 @@ class _Evaluator:
         match, axes = self.match, self.axes
         if sorted(axes.flat(index)) != sorted(axes.flat(self.scores.index)):
             return None
-        indices, summed = products.operand_indices(axes, op, index)
+        indices, summed = matmuls.operand_indices(axes, op, index)
         stripped = [axes.strip(*pair) for pair in zip(op.operands, indices)]
         has_columns = [bool(self.scores.columns_of(i)) for _, i in stripped]
         if sorted(has_columns) != [False, True]:

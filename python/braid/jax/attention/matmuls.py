@@ -1,4 +1,4 @@
-# ===- products.py - The products of attention -----------------------------===#
+# ===- matmuls.py - The matmuls of attention --------------------------------===#
 #
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
@@ -46,8 +46,8 @@ def operand_indices(axes, op, index):
 
 
 @dataclass
-class Product:
-    """A product of an array at a known index with another one.
+class Matmul:
+    """A matmul of an array at a known index with another one.
 
     other, other_index: the other operand, with new axes for its free dimensions
     summed: the axes that it sums over
@@ -63,7 +63,7 @@ class Product:
 
 
 def by_operand(axes, op, side, index):
-    """The Product of the operand number `side`, which is read at `index`."""
+    """The Matmul of the operand number `side`, which is read at `index`."""
     dims = _dims(op)
     (batch, summed, free), (other_batch, other_summed, other_free) = dims[side], dims[1 - side]
     fresh = [axes.new(size) for size in _sizes(op, 1 - side, other_free)]
@@ -71,6 +71,6 @@ def by_operand(axes, op, side, index):
                       [index[d] for d in batch + summed] + fresh))
     frees = [[index[d] for d in free], fresh]
     result = [index[d] for d in batch] + frees[side] + frees[1 - side]
-    return Product(op.operands[1 - side], [places[d] for d in range(len(places))],
+    return Matmul(op.operands[1 - side], [places[d] for d in range(len(places))],
                    tuple(axis for d in summed for axis in index[d]), result,
                    tuple(axis for part in fresh for axis in part))

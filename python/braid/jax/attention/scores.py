@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===-----------------------------------------------------------------------===#
-"""Reads an exponential as that of a softmax of masked, scaled products of queries and keys."""
+"""Reads an exponential as that of a softmax of masked, scaled matmul of queries and keys."""
 
 from dataclasses import dataclass, field
 
@@ -18,7 +18,7 @@ from .masks import Mask, Reader, constant_array, is_splat, splat_number
 
 # What is added to scores, or takes their place, to mask them: the exponential of less is 0.
 MASKED = -1e4
-# Ops between the exponential and the product.
+# Ops between the exponential and the matmul.
 _MOST_STEPS = 64
 
 
@@ -49,7 +49,7 @@ class Scores:
 
     exp: the op of exp(scores - row), whose result has the index `index`
     columns: the axes of the keys
-    product, product_index: the product of queries and keys, and its index
+    matmul, matmul_index: the matmul of queries and keys, and its index
     scale: what it is multiplied by
     replaced: the Replaced masks
     added: biases that are masks, 0 or a number for masked scores: each with its Mask and number
@@ -60,8 +60,8 @@ class Scores:
     index: list
     axes: Axes
     columns: tuple = ()
-    product: object = None
-    product_index: list = None
+    matmul: object = None
+    matmul_index: list = None
     scale: float = 1.0
     replaced: list = field(default_factory=list)
     added: list = field(default_factory=list)
@@ -138,9 +138,9 @@ def _read_argument(scores, value, index, factor):
     if isinstance(op, ir.Block) or not scores.columns_of(index) or scores.steps > _MOST_STEPS:
         return False
     if op.name == "stablehlo.dot_general":
-        if scores.product is not None:
+        if scores.matmul is not None:
             return False
-        scores.product, scores.product_index, scores.scale = op, index, factor
+        scores.matmul, scores.matmul_index, scores.scale = op, index, factor
         return True
     reader = _READERS.get(op.name)
     return reader is not None and reader(scores, op, index, factor)
@@ -194,7 +194,7 @@ def _is_row(scores, value, index):
 
 
 def _reaches_product(value):
-    """Whether a value is made of a product, by the ops that scores are made with."""
+    """Whether a value is made of a matmul, by the ops that scores are made with."""
     seen, waiting = set(), [value]
     while waiting:
         value = canonical(waiting.pop())

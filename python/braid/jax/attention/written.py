@@ -87,7 +87,7 @@ def _first(found, ends, values):
     positions = found.positions
     after = [positions[value.owner] + 1 for value in values
              if not isinstance(value.owner, ir.Block) and value.owner in positions]
-    first = max([min(positions[end.product] for end in ends), *after])
+    first = max([min(positions[end.matmul] for end in ends), *after])
     users = [use.owner.operation for end in ends for use in end.value.uses]
     return None if any(positions[_in_block(user, positions)] < first for user in users) else first
 
