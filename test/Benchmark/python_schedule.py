@@ -20,7 +20,7 @@ from braid import _native, schedule
 
 
 def make_graph(nodes, spread=0):
-    """Layers that gather a weight, compute two products and reduce a gradient, about so many nodes in all.
+    """Layers that gather a weight, compute two matmuls and reduce a gradient, about so many nodes in all.
 
     Costs of layers differ by so many ns at most.
     """

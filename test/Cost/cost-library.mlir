@@ -29,7 +29,7 @@ func.func @transform(%x: tensor<1000x1024xcomplex<f32>>) -> tensor<1000x1024xcom
   return %y : tensor<1000x1024xcomplex<f32>>
 }
 
-// Attention has products along the depth of keys, 4, and along that of values, 8, for each pair of a
+// Attention has matmuls along the depth of keys, 4, and along that of values, 8, for each pair of a
 // query and a key: 2 * 2 heads * 100 * 300 pairs * (4 + 8), at half the rate of a matmul.
 // CHECK-LABEL: Timeline of @attention ====
 // CHECK: library.attention {{.*}}2880 ns (roofline)
@@ -42,7 +42,7 @@ func.func @attention(%q: tensor<1x2x100x4xf32>, %k: tensor<1x1x300x4xf32>, %v: t
 
 // Query i reads the keys 0 to i, at most 300, and with a window the last 50 of these: 400 queries have
 // 300 * 301 / 2 + 100 * 300 pairs, less 300 * 301 / 2 + 50 * 300 outside of the window.
-// The gradients take five products, three of them along the depth of keys, at two fifths of the rate.
+// The gradients take five matmuls, three of them along the depth of keys, at two fifths of the rate.
 // CHECK-LABEL: Timeline of @causal ====
 // CHECK: library.attention_backward {{.*}}1500 ns (roofline)
 func.func @causal(%q: tensor<1x1x400x4xf32>, %k: tensor<1x1x300x4xf32>, %v: tensor<1x1x300x4xf32>, %out: tensor<1x1x400x4xf32>, %lse: tensor<1x1x400xf32>, %d: tensor<1x1x400x4xf32>) -> tensor<1x1x400x4xf32> {

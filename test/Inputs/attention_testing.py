@@ -137,7 +137,7 @@ func.func @{name}({join(f"{value}: {type}" for value, type in given.items())}) -
     def check(self, found, expected):
         """Raises an AssertionError if a result is further away than its rounding allows."""
         names = ["out", "lse", "dq", "dk", "dv", "dbias"]
-        # Weights are rounded to the element type before the second product.
+        # Weights are rounded to the element type before the second matmul.
         relative = {"f64": 1e-12, "f32": 4e-6, "f16": 4e-3, "bf16": 3e-2}[self.dtype]
         for name, array, type, right in zip(names, found, self.result_types, expected):
             wide = type.widen(array).astype(np.float64)

@@ -134,7 +134,7 @@ def lookups():
     yield Case("segment_sum", lambda x, i: jax.ops.segment_sum(x, i, 8), [X[:4], ROWS])
 
 
-def products():
+def matmuls():
     yield Case("product", lambda x, y: x @ y, [X, Y])
     yield Case("batched product", jnp.matmul, [BATCHES, TALL])
     yield Case("product of the first dimensions", lambda x, y: jnp.einsum("ba,bc->ac", x, y),
@@ -215,7 +215,7 @@ clipped.defvjp(lambda x: (x * x, x), lambda x, g: (jnp.clip(g * x, -4, 4),))
 
 def make_cases(mesh):
     """The programs, for arguments and results that are split over this mesh."""
-    return [*reductions(), *moves(), *lookups(), *products(), *control(mesh),
+    return [*reductions(), *moves(), *lookups(), *matmuls(), *control(mesh),
             *orders()]
 
 

@@ -1,4 +1,4 @@
-// Traces that are none, or are of another program.
+// Files that are no traces, or traces of another program.
 // RUN: rm -rf %t && mkdir %t
 // DEFINE: %{report} = braid-opt %s -o /dev/null
 

@@ -166,7 +166,7 @@ def order_in_place_ops(read):
                 read.before[place].update(overwriting.get(storage, ()))
         for storage in read.memory.get_roots(_get_in_place_operands(node)):
             for start in reading.get(storage, ()):
-                # A wait that stands behind in the program itself is none of this pass's making.
+                # Where the program itself awaits the start later, the pass keeps that.
                 read.before[place].update(wait for wait in waits.get(start, ()) if wait < place)
             overwriting.setdefault(storage, []).append(place)
         if read.kinds[place] == "start":

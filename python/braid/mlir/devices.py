@@ -34,7 +34,7 @@ END_OF_CALLS = 10
 
 @atexit.register
 def _end_workers():
-    """A call that goes on while the interpreter ends would use what is gone."""
+    """Waits for running calls, which would use modules that the interpreter has freed."""
     threads = list(_CALLS.items())
     for _, calls in threads:
         calls.put(None)
@@ -59,7 +59,7 @@ class _Worker:
             if call is None:
                 return
             call()
-            # Nothing waits in this thread's frame.
+            # While the thread waits, its frame keeps nothing alive.
             del call
 
     def post(self, function):
@@ -246,7 +246,7 @@ class DeviceFrame:
         if memory is None:
             return value.address, value.shape
         if not isinstance(value, np.ndarray):
-            # The program overwrites it, so that it gets a copy.
+            # The program overwrites its argument: give it a copy.
             copy = np.empty(value.shape, value.dtype)
             world.read(self.rank, value.address, copy)
             value = copy

@@ -107,7 +107,7 @@ class Program:
         verify: what becomes of a deadlock or race that comm-verify finds: "error"
             (the default), "warning", "off", or "each" (an error, also after each pass)
         attention: what computes attention on a GPU: "library" (the default, cuDNN where it
-            supports the op) or "decompose" (products, sums and elementwise ops)
+            supports the op) or "decompose" (matmuls, sums and elementwise ops)
 
         Gives an Executable for the host, which runs in this process. For the target
         "cuda" it gives the path of the shared object, for braid-run; `output` is

@@ -11,8 +11,8 @@ beside it, and waits, which hold the stream until an operation has ended::
     graph = schedule.Graph()
     gather = graph.start("gather", cost=300, lane="world")
     gathered = graph.wait("gathered", gather)
-    product = graph.compute("product", cost=500)
-    graph.compute("sum", cost=100, after=[gathered, product])
+    matmul = graph.compute("matmul", cost=500)
+    graph.compute("sum", cost=100, after=[gathered, matmul])
     best = schedule.schedule(graph)
     print(best.makespan, best.bound, best.names)
 

@@ -19,11 +19,11 @@ class Slice:
     kind: str
     #: The lane of an operation; None on the compute stream.
     lane: str | None
-    #: When the stream comes to it.
+    #: When the stream comes to the node.
     issued: int
     start: int
     end: int
-    #: How much longer it ran than its cost, because others ran beside it.
+    #: How much longer the node ran than its cost, because others ran beside it.
     lost: int
     #: Of an operation: how long the stream stood still for it.
     exposed: int
@@ -38,9 +38,9 @@ class Reason:
     #: "not-moved", "memory-limit", "in-flight-limit", "order-constraint", "lane-busy",
     #: "dependency-chain" or "no-independent-compute".
     kind: str
-    #: The node that it is about; None if there is none.
+    #: The node that the reason is about; None if there is none.
     node: str | None
-    #: Nanoseconds that moving it gains, and the bytes above `max_memory` then.
+    #: Nanoseconds that moving this node gains, and the bytes above `max_memory` then.
     gain: int
     excess: int
     #: The same as a sentence.

@@ -58,7 +58,7 @@ RECORDED = [
 FILES = [
     ("kernels_on_slices.mlir", ["iota", "iota"]),
     ("loops_of_blocks.mlir", ["ones+rank", "3"]),
-    ("chunked_products.mlir", ["random:1", "random:2", "random:3"]),
+    ("chunked_matmuls.mlir", ["random:1", "random:2", "random:3"]),
     ("split_all_reduce.mlir", ["random:1"]),
 ]
 

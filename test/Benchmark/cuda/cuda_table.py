@@ -352,7 +352,7 @@ def measure_jax(machine, size):
 
 
 def measure_parts(machine, with_torch):
-    """Collectives, products and the host's time, and torch's beside them."""
+    """Collectives, matmuls and the host's time, and torch's beside them."""
     parts = machine.table["parts"]
     names = list(parts)
     words = [f"--repeat={machine.options.repeat}", f"--warmup={machine.options.warmup}"]

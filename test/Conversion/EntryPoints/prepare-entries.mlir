@@ -110,7 +110,7 @@ func.func @dynamic_results(%n: index) -> (memref<?xf32>, memref<3x?xf16>) {
   return %r, %s : memref<?xf32>, memref<3x?xf16>
 }
 
-// Scalars are passed and returned as they are; a buffer without dimensions is none.
+// Scalars are passed and returned as they are; a buffer without dimensions is no scalar.
 // CHECK-LABEL: func.func @scalars(
 // CHECK-SAME:    %[[A:.*]]: f32, %[[I:.*]]: index, %[[C:.*]]: i1, %[[OUT:.*]]: memref<f32>) -> (i1, index) attributes
 // CHECK-SAME:    {braid.entry = [{direction = "in", name = "arg0", type = f32}, {direction = "in", name = "arg1", type = index}, {direction = "in", name = "arg2", type = i1}, {direction = "out", name = "result0", result, type = i1}, {direction = "out", name = "result1", type = memref<f32>}, {direction = "out", name = "result2", result, type = index}]} {

@@ -58,7 +58,7 @@ func.func private @callee(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 //--- table.mlir
 
-// The host has no resources, and no library for products of bf16.
+// The host has no resources, and no library for matmuls of bf16.
 // HOST:      @__braid_sum_0_operation = private constant [15 x i8] c"all_reduce sum\00"
 // HOST-NEXT: @__braid_sum_0_reason = private constant [12 x i8] c"in 2 chunks\00"
 // HOST-NEXT: @__braid_sum_0_site = private constant { ptr, ptr, i32, i32 } { ptr @__braid_file_a.mlir, ptr null, i32 1, i32 2 }

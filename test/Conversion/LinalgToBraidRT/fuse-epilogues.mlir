@@ -1,4 +1,4 @@
-// Epilogues that the GPU library supports become part of the product.
+// Epilogues that the GPU library supports become part of the matmul.
 //
 // RUN: braid-opt %s --split-input-file --braid-fuse-epilogues | FileCheck %s
 
@@ -167,7 +167,7 @@ func.func @bend_outside_of_the_body(%a: tensor<4x8xbf16>, %b: tensor<8x4xbf16>) 
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// Epilogues without support stay: relu6, a product with two users, and f64.
+// Epilogues without support stay: relu6, a matmul with two users, and f64.
 // CHECK-LABEL: func.func @relu6
 // CHECK:         linalg.matmul {braid.overwrites}
 // CHECK:         linalg.generic
@@ -225,7 +225,7 @@ func.func @f64(%a: tensor<4x8xf64>, %b: tensor<8x4xf64>) -> tensor<4x4xf64> {
 #column = affine_map<(d0, d1) -> (d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// A row that comes after the product would hold it back; a column is none.
+// A row that comes after the matmul would hold it back; a column is no bias.
 // CHECK-LABEL: func.func @late_bias
 // CHECK:         linalg.matmul {braid.overwrites}
 // CHECK:         linalg.exp
@@ -264,7 +264,7 @@ func.func @column(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %v: tensor<4xf32>) -
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// The fused product counts on as many multiprocessors as the product did.
+// The fused matmul counts on as many multiprocessors as the matmul did.
 // CHECK-LABEL: func.func @multiprocessors
 // CHECK:         linalg.generic {{.*}} attrs = {braid.epilogue = "relu", braid.overwrites, comm.multiprocessors = 124 : i64}
 // CHECK:         return

@@ -1,4 +1,4 @@
-// Products for the library of a GPU.
+// Matmuls for the library of a GPU.
 //
 // RUN: braid-opt %s --split-input-file --convert-linalg-to-braid-rt=target=cuda | FileCheck %s
 
@@ -81,7 +81,7 @@ func.func @bias(%x: memref<4x8xf32>, %y: memref<8x16xf32>, %v: memref<16xf32>, %
 
 // -----
 
-// A product may count on fewer multiprocessors than the GPU has.
+// A matmul may count on fewer multiprocessors than the GPU has.
 // CHECK-LABEL: func.func @multiprocessors
 // CHECK:         %[[COUNT:.*]] = llvm.mlir.constant(124 : i32) : i32
 // CHECK:         %[[OTHERS:.*]] = llvm.insertvalue %{{.*}}, %{{.*}}[1] : !llvm.struct<(i32, i32, i32, i32, ptr)>
@@ -139,7 +139,7 @@ func.func @layouts(%a: memref<64x8x16xf32>, %b: memref<8x16x32xf32>, %c: memref<
 
 // -----
 
-// Products that the library does not support remain and become kernels.
+// Matmuls that the library does not support remain and become kernels.
 // CHECK-LABEL: func.func @integers
 // CHECK:         linalg.generic
 // CHECK-NOT:     braid_rt_fused_matmul

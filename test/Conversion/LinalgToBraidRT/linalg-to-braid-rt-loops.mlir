@@ -1,4 +1,4 @@
-// A product that the library does not know becomes an op whose innermost loop runs
+// A matmul that the library does not know becomes an op whose innermost loop runs
 // along the rows of the result.
 //
 // RUN: braid-opt %s --convert-linalg-to-braid-rt | FileCheck %s --implicit-check-not=braid_rt
@@ -46,7 +46,7 @@ func.func @rows_apart(%a: memref<4x10xf32>, %b: memref<10x6xf32>, %c: memref<4x6
   return
 }
 
-// A product that overwrites its result begins with zeros.
+// A matmul that overwrites its result begins with zeros.
 // CHECK-LABEL: func.func @overwrites(
 // CHECK-SAME:    %[[C:[^:]*]]: memref<4x6xf32>)
 // CHECK-NEXT:    %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
@@ -94,7 +94,7 @@ func.func @generic(%a: memref<4x10xi8>, %b: memref<6x10xi8>, %c: memref<4x6xi8>)
   return
 }
 
-// A product of a matrix and a vector, and what is on tensors, is left alone.
+// A matmul of a matrix and a vector, and what is on tensors, is left alone.
 // CHECK-LABEL: func.func @no_product_of_matrices(
 // CHECK-NEXT:    linalg.matvec
 // CHECK-NEXT:    linalg.matmul

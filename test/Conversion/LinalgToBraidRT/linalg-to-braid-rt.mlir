@@ -1,17 +1,17 @@
-// A product of matrices becomes a call of the library. All arguments of the calls
+// A matmul becomes a call of the library. All arguments of the calls
 // are pinned: element type, transposition, sizes, and of each matrix its data, the
 // distance between rows and that between the matrices of a batch. The sizes and
 // distances of one call differ; the canonicalizer makes constants of them.
 //
 // RUN: braid-opt %s --convert-linalg-to-braid-rt --canonicalize | FileCheck %s
 //
-// Without the library every product becomes loops.
+// Without the library every matmul becomes loops.
 // RUN: braid-opt %s --convert-linalg-to-braid-rt=library=false | FileCheck %s --check-prefix=LOOPS --implicit-check-not=braid_rt
 
 // CHECK-DAG: llvm.func @braid_rt_matmul(i32, i32, i32, i64, i64, i64, !llvm.ptr, i64, !llvm.ptr, i64, f64, !llvm.ptr, i64, !llvm.ptr)
 // CHECK-DAG: llvm.func @braid_rt_batch_matmul(i32, i32, i32, i64, i64, i64, i64, !llvm.ptr, i64, i64, !llvm.ptr, i64, i64, f64, !llvm.ptr, i64, i64, !llvm.ptr)
 
-// A product is added to what the result holds: the factor of the result is 1.
+// A matmul is added to what the result holds: the factor of the result is 1.
 // CHECK-LABEL: func.func @product(
 // CHECK-SAME:    %[[A:[^:]*]]: memref<4x10xf32, strided<[11, 1]>>, %[[B:[^:]*]]: memref<10x6xf32, strided<[12, 1]>>, %[[C:[^:]*]]: memref<4x6xf32, strided<[13, 1]>>)
 // CHECK-DAG:     %[[F32:.*]] = llvm.mlir.constant(7 : i32)
@@ -44,7 +44,7 @@ func.func @product(%a: memref<4x10xf32, strided<[11, 1]>>, %b: memref<10x6xf32, 
   return
 }
 
-// The mark of a product that overwrites its result makes the factor 0.
+// The mark of a matmul that overwrites its result makes the factor 0.
 // CHECK-LABEL: func.func @overwrites(
 // CHECK-SAME:    %[[A:[^:]*]]: memref<4x10xf32, strided<[11, 1]>>, %[[B:[^:]*]]: memref<10x6xf32, strided<[12, 1]>>, %[[C:[^:]*]]: memref<4x6xf32, strided<[13, 1]>>)
 // CHECK-DAG:     %[[F32:.*]] = llvm.mlir.constant(7 : i32)
@@ -225,7 +225,7 @@ func.func @dynamic_sizes(%a: memref<?x?xf32, strided<[?, 1], offset: ?>>, %b: me
   return
 }
 
-// The site has the position of the product.
+// The site has the position of the matmul.
 // CHECK-LABEL: func.func @site(
 // CHECK:         llvm.mlir.addressof @[[SITE:__braid_site_[0-9]+]] :
 func.func @site(%a: memref<4x10xf32>, %b: memref<10x6xf32>, %c: memref<4x6xf32>) {

@@ -79,7 +79,7 @@ func.func @batch(%a: tensor<3x4x8xf32>, %b: tensor<3x8x6xf32>, %e: tensor<3x4x6x
   return %c : tensor<3x4x6xf32>
 }
 
-// A generic op that multiplies matrices, here with B transposed, is a product.
+// A generic op that multiplies matrices, here with B transposed, is a matmul.
 // CHECK-LABEL: func.func @generic(
 // CHECK:         %[[EMPTY:.*]] = tensor.empty() : tensor<4x6xf32>
 // CHECK-NEXT:    linalg.generic {{.*}} outs(%[[EMPTY]] : tensor<4x6xf32>) attrs = {braid.overwrites}
@@ -99,7 +99,7 @@ func.func @generic(%a: tensor<4x8xf32>, %b: tensor<6x8xf32>, %e: tensor<4x6xf32>
   return %c : tensor<4x6xf32>
 }
 
-// A product of more than one loop over rows is none that the library knows.
+// The library knows no matmul with more than one loop over rows.
 // CHECK-LABEL: func.func @two_loops_over_rows(
 // CHECK:         %[[Z:.*]] = linalg.fill
 // CHECK-NEXT:    linalg.generic {{.*}} outs(%[[Z]] : tensor<2x4x6xf32>) {
@@ -159,7 +159,7 @@ func.func @unknown_init(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>, %e: tensor<4x6
   return %c : tensor<4x6xf32>
 }
 
-// The library has no integers, and no product of two element types.
+// The library has no integers, and no matmul of two element types.
 // CHECK-LABEL: func.func @integers(
 // CHECK:         %[[Z:.*]] = linalg.fill
 // CHECK-NEXT:    linalg.matmul ins({{.*}}) outs(%[[Z]] :

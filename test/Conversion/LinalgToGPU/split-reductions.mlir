@@ -118,7 +118,7 @@ func.func @few(%x: memref<4096xf32>, %s: memref<f32>) {
   return
 }
 
-// A combination whose order matters, and a product, which the library splits.
+// A combination whose order matters, and a matmul, which the library splits.
 // CHECK-LABEL: func.func @in_order(
 //  CHECK-NEXT:   linalg.reduce
 //  CHECK-NEXT:   return

@@ -64,8 +64,8 @@ func.func @only_sometimes(%i: i1) {
   return
 }
 
-// An argument or what a call gives may be any buffer, an allocation of the
-// block is none of them; nor is it what a call gives that did not take it.
+// An argument or the result of a call may be any buffer. An allocation of the
+// block is neither an argument nor the result of a call that does not take it.
 // CHECK-LABEL: func.func @other_origins(
 // CHECK:         %[[A:.*]] = memref.alloc() : memref<4xf32>
 // CHECK-NEXT:    %[[B:.*]] = memref.alloc() : memref<4xf32>

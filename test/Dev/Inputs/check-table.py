@@ -24,7 +24,7 @@ for name, step in table["steps"].items():
         verified = variants[variant]["verified"]
         if verified["by"] != "bits" or not verified["same_bits"]:
             problems.append(f"{name}, {variant}: {verified}")
-    # Chunks of products are other products for the library.
+    # Chunks of matmuls are other matmuls for the library.
     numerics = variants["chunks"]["numerics"]
     sums = {found["operation"] for found in numerics["reordered_sums"]}
     if bool(sums) != (numerics["class"] == "other order of sums"):

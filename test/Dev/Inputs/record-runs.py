@@ -1,4 +1,4 @@
-"""Runs a product and a sum over two ranks, and a program whose result has a size
+"""Runs a matmul and a sum over two ranks, and a program whose result has a size
 that only it knows, as the integration tests do."""
 
 import sys

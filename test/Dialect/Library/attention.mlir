@@ -42,7 +42,7 @@ func.func @backward(%q: tensor<2x4x16x8xf64>, %k: tensor<2x4x32x8xf64>, %v: tens
   return %g#0, %g#1, %g#2, %g#3 : tensor<2x4x16x8xf64>, tensor<2x4x32x8xf64>, tensor<2x4x32x8xf64>, tensor<1x4x1x32xf64>
 }
 
-// The parts of one product stay where they are: rows of 8 elements, 16 bytes each. Parts that begin
+// The parts of one matmul stay where they are: rows of 8 elements, 16 bytes each. Parts that begin
 // elsewhere, or have other strides, are copied.
 // BUFFER-LABEL: func.func @parts(
 // BUFFER-SAME:    %[[ALL:[^:]*]]: memref<2x16x3x8xbf16

@@ -204,11 +204,11 @@ static void store(DataType type, char *base, int64_t index, Number value) {
 static bool isComplex(DataType type) { return type == C_32F || type == C_64F; }
 
 //===----------------------------------------------------------------------===//
-// Products
+// Matmuls
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A product with everything that its descriptors say: they may change or die
+/// A matmul with everything that its descriptors say: they may change or die
 /// before it runs.
 struct Product {
   MatmulDescOpaque desc;
@@ -260,7 +260,7 @@ static fake_cuda_access extent(const MatrixLayoutOpaque &layout,
   return {pointer, static_cast<size_t>(elements * sizeOf(layout.type)), writes};
 }
 
-/// Whether the real library has such products, as its manual's tables say.
+/// Whether the real library has such matmuls, as its manual's tables say.
 static bool isSupported(const MatmulDescOpaque &desc,
                         const MatrixLayoutOpaque &a,
                         const MatrixLayoutOpaque &b,

@@ -13,7 +13,7 @@
 // - calls without a current context, with a stream, event or kernel of another
 //   context, or with a handle that was destroyed;
 // - memory that was freed, is not a device's, or is another device's;
-// - copies, fills and products whose memory another stream may still use, as no
+// - copies, fills and matmuls whose memory another stream may still use, as no
 //   event orders the two (found by vector clocks, whatever the timing);
 // - waits for an event that was never recorded;
 // - allocations after fake_cuda_forbid_allocations.

@@ -62,7 +62,7 @@ def optax_speech():
 
 @model("optax")
 def optax_contrastive():
-    """Two towers with a contrastive loss: the whole batch in one product."""
+    """Two towers with a contrastive loss: the whole batch in one matmul."""
     import optax
 
     def loss(p, b):

@@ -1,4 +1,4 @@
-// Chunks of products and their collectives give the bits of the whole: of an
+// Chunks of matmuls and their collectives give the bits of the whole: of an
 // all-reduce, a reduce-scatter, and gathers of rows and of a weight.
 //
 // RUN: braid-run %s --passes=none --ranks=2 --arg=random:1 --arg=random:2 --arg=random:3 --print > %t.whole

@@ -1,4 +1,4 @@
-// The product of matrices without a middle dimension is zero, whatever its memory held before.
+// The matmul of matrices without a middle dimension is zero, whatever its memory held before.
 // RUN: braid-run %s --ranks=1 --arg=ones --arg=ones --arg=ones --passes=none --print | FileCheck %s
 
 // CHECK: rank 0: result0: tensor<4x4xf32> = {{\[\[}}0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]

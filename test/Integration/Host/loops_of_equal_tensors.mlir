@@ -15,7 +15,7 @@ func.func @main(%x: tensor<2x2xf32>, %y: tensor<4xf32>) -> (tensor<2x2xf32>, ten
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<2x2xf32>
 
-  // The first product adds to %b, and the second reads %a.
+  // The first matmul adds to %b, and the second reads %a.
   %r:2 = scf.for %i = %c0 to %c2 step %c1 iter_args(%a = %x, %b = %x) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
     %g = linalg.matmul ins(%x, %x : tensor<2x2xf32>, tensor<2x2xf32>) outs(%b : tensor<2x2xf32>) -> tensor<2x2xf32>
     %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x2xf32>) -> tensor<2x2xf32>

@@ -23,7 +23,7 @@ def schedule_step(name, *passes, tokens=2048, width=4096):
 
 
 class Measured(unittest.TestCase):
-    def test_products_take_their_time_from_the_profile(self):
+    def test_matmuls_take_their_time_from_the_profile(self):
         measured = Overlap(machine="h200x8", profile="shipped")
         datasheet = Overlap(machine="h200x8", profile=None)
         schedule_step("tensor parallel", measured, datasheet)

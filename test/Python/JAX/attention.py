@@ -111,7 +111,7 @@ class AttentionTestCase(jt.JaxTestCase):
         return braid.jax.export(jax.jit(fn), *args, **options)
 
     def check_recognized(self, fn, *args, causal=True, window=None, bias=False, gradient=True):
-        """All attention of `fn` is ops with these attributes, and no product is left. Gives the program."""
+        """All attention of `fn` is ops with these attributes, and no matmul is left. Gives the program."""
         program = self.export(fn, *args)
         self.assertTrue(program.attentions)
         for found in program.attentions:
@@ -143,7 +143,7 @@ class SpellingTest(AttentionTestCase):
         self.assertIn("-> tensor<2x8x4x16xbf16>, tensor<2x4x8xf32>", program.text)
         program = self.check_recognized(gradients(repeated), *shapes(*(shape[1:] for shape in GROUPED), **bf16))
         self.assertIn("tensor<1x8x4x16xbf16>, tensor<1x8x2x16xbf16>, tensor<1x8x2x16xbf16>) outs", program.text)
-        # The products are of f32, and so is the op.
+        # The matmuls are of f32, and so is the op.
         wide = lambda q, k, v: attend(*(x.astype(jnp.float32) for x in (q, k, v))).astype(jnp.bfloat16)
         program = self.check_recognized(gradients(wide), *shapes(*[SHAPE] * 3, **bf16))
         self.assertRegex(program.text, r"library.attention ins\(%\w+, %\w+, %\w+ : tensor<2x8x4x16xf32>")
@@ -274,7 +274,7 @@ class WrittenTest(AttentionTestCase):
         program = self.export(gradients(attend), *args, attention="as written")
         self.assertEqual(program.attentions, [])
         self.assertNotIn("library.attention", program.text)
-        # Its products have an algorithm, and operands of two types.
+        # Its matmuls have an algorithm, and operands of two types.
         program = self.export(gradients(of_library(is_causal=True)), *shapes(*GROUPED, dtype="bfloat16"), attention="as written")
         self.assertIn("linalg.batch_matmul ", program.text)
         with self.assertRaisesRegex(braid.mlir.ArgumentError, "attention is 'fused', expected one of 'recognize', 'as "):

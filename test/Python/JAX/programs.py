@@ -40,7 +40,7 @@ class StepsTest(jt.JaxTestCase):
 
                 self.check_equal(shard(body, mesh=mesh), *args, tolerance=tolerance)
 
-    def test_products_beside_an_all_reduce(self):
+    def test_matmuls_beside_an_all_reduce(self):
         def step(a):
             reduced = lax.psum(a, "r")
             g = a @ a
@@ -143,7 +143,7 @@ class ComputeTest(jt.JaxTestCase):
     def check_parts(self, fn, *args, tolerance=TOLERANCE):
         self.check_equal(shard(fn), *(args or [jt.normals((8, 6, 16))]), tolerance=tolerance)
 
-    def test_products(self):
+    def test_matmuls(self):
         for spec in ("btd,df->btf", "bthd,bshd->bhts", "bhid,bhjd->bhij", "abc,dbc->ad",
                      "abc,cbd->ad", "ab,cd->acbd", "ab,ab->a", "ka,kb->ab"):
             with self.subTest(spec=spec):
@@ -155,7 +155,7 @@ class ComputeTest(jt.JaxTestCase):
                 self.check_equal(shard(lambda x, y: jnp.einsum(spec, x, y), (P("r"), P())),
                                  x, y, tolerance=TOLERANCE)
 
-    def test_products_of_bf16_are_summed_in_f32(self):
+    def test_matmuls_of_bf16_are_summed_in_f32(self):
         x = np.ones((4, 4096)).astype(jnp.bfloat16)
         self.check_parts(lambda x: x @ x.T, x, tolerance=0)
 

@@ -16,7 +16,7 @@ import numpy as np
 import braid.mlir
 from braid.mlir import ArgumentError, NotFoundError, Program, RankError, ToolError
 
-# A product and the sum of it over all ranks.
+# A matmul and the sum of it over all ranks.
 SUMS = os.path.join(os.path.dirname(__file__), "..", "..", "Tools", "braid-run", "Inputs", "sums.mlir")
 
 SUM = """comm.group @world all

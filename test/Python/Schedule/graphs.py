@@ -13,7 +13,7 @@ from braid import schedule
 
 
 def make_example():
-    """Two collectives of a lane, a product that needs neither, a sum that needs both."""
+    """Two collectives of a lane, a matmul that needs neither, a sum that needs both."""
     graph = schedule.Graph()
     gather = graph.start("gather", 300, lane="world", bytes=100)
     gathered = graph.wait("gathered", gather)
@@ -264,7 +264,7 @@ class Machines(unittest.TestCase):
         self.assertEqual((some.ns, some.blocks), (197000, 124))
         self.assertEqual(machine.matmul(4096, 4096, 4096, transposed="left").ns, 185000)
 
-    def test_products_take_waves_of_tiles(self):
+    def test_matmuls_take_waves_of_tiles(self):
         machine = schedule.Machine("h100x8")
         fitting, more = machine.matmul(128 * 33, 1024, 4096), machine.matmul(128 * 34, 1024, 4096)
         self.assertEqual((fitting.tiles, fitting.arithmetic_ns), (132, int(fitting.ns)))
@@ -272,7 +272,7 @@ class Machines(unittest.TestCase):
         self.assertAlmostEqual(machine.matmul(4096, 4096, 4096, batch=4).ns / machine.matmul(4096, 4096, 16384).ns, 1, 1)
         self.assertEqual(schedule.Machine("cpu").matmul(64, 64, 64, "f32").blocks, 0)
 
-    def test_products_that_leave_room_let_collectives_in(self):
+    def test_matmuls_that_leave_room_let_collectives_in(self):
         """On a machine whose multiprocessors are queued for."""
         machine = schedule.Machine("h200x8", "shipped")
 
@@ -288,7 +288,7 @@ class Machines(unittest.TestCase):
 
         self.assertLess(simulate(8, 124).end, simulate(0, 0).end)
 
-    def test_products_slow_down_more_what_moves_data_one_way(self):
+    def test_matmuls_slow_down_more_what_moves_data_one_way(self):
         machine = schedule.Machine("h100x8", "shipped")
         self.assertFalse(machine.collective("all_reduce", 1 << 25, ranks=2).one_way)
         time = machine.collective("all_gather", 1 << 24, 1 << 25, ranks=2, max_ctas=8)

@@ -12,7 +12,7 @@ from braid.schedule.result import Schedule
 
 
 def make_graph():
-    """A gather, a product that needs it, and work that can stand before the product: a little, or much."""
+    """A gather, a matmul that needs it, and work that can stand before the matmul: a little, or much."""
     graph = Graph()
     gather = graph.start("gather", 100)
     wait = graph.wait("wait", [gather])

@@ -38,7 +38,7 @@ func.func @all_gather_coalesced(%x: tensor<2x2xf32>)
 
 comm.group @world [[0, 1]]
 
-// In the seed a coalesced all_reduce has one dtype. Here every operand has its
+// In PyTorch a coalesced all_reduce has one dtype. Here every operand has its
 // own, as each is reduced by itself.
 func.func @all_reduce_coalesced(%x: tensor<2x2xf32>, %y: tensor<2x2xf16>)
     -> (!comm.token<tensor<2x2xf32>>, !comm.token<tensor<2x2xf16>>) {

@@ -12,7 +12,7 @@
 
 comm.group @world [[0, 1]]
 
-// As in the seed the call that runs has values for splits: [u, u], [u, u]. The
+// As in PyTorch's test the splits of the call are values: [u, u], [u, u]. The
 // sum of the last two gives the rows of its result.
 // CHECK-LABEL: func.func @main(
 // CHECK:         %[[I0:.*]] = arith.index_cast

@@ -1,5 +1,5 @@
 // test_dynamo_pg_var of PyTorch's test_inductor_collectives.py: rank and size
-// of a group are values. inp + (rank + 1 % size), as the seed writes it.
+// of a group are values. inp + (rank + 1 % size), as PyTorch's test has it.
 //
 // RUN: braid-opt %s --cse --canonicalize | FileCheck %s
 // RUN: braid-run %s --ranks=1 --arg=ones+rank --out=%t.one.{rank}.npy

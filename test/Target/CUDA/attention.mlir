@@ -1,4 +1,4 @@
-// Attention is a call of the runtime, or, without cuDNN, products and kernels. The sums of attention
+// Attention is a call of the runtime, or, without cuDNN, matmuls and kernels. The sums of attention
 // that took the place of other ops are recorded.
 //
 // REQUIRES: nvptx, ptxas

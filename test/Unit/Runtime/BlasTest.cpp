@@ -32,7 +32,7 @@ struct Shape {
 };
 } // namespace
 
-/// Compares a product with the sums written out.
+/// Compares a matmul with the sums written out.
 static void check(int32_t dtype, bool transposeA, bool transposeB, Shape shape,
                   double beta) {
   int64_t batch = shape.batch, m = shape.m, n = shape.n, k = shape.k;

@@ -55,7 +55,7 @@ func.func @sum_of_four(%a: tensor<512x64xf32>, %b: tensor<64x32xf32>, %z: tensor
   return %r : tensor<512x32xf32>
 }
 
-// The product may, the collective may not.
+// The matmul may, the collective may not.
 // CHUNKS: linalg.matmul {comm.reordered_sums = {divided = "in 2 chunks"}}
 // CHUNKS: comm.all_reduce sum %{{.*}} on @pairs : tensor<256x32xf32>
 func.func @sum_of_two(%a: tensor<512x64xf32>, %b: tensor<64x32xf32>, %z: tensor<512x32xf32>) -> tensor<512x32xf32> {
@@ -89,7 +89,7 @@ func.func @integers(%a: tensor<512x64xi32>, %b: tensor<64x32xi32>, %z: tensor<51
   return %r : tensor<512x32xi32>
 }
 
-// A gather adds nothing; its product may.
+// A gather adds nothing; its matmul may.
 // CHUNKS-LABEL: func.func @gathered
 // CHUNKS: comm.all_gather %{{.*}} on @four dim 0 : tensor
 // CHUNKS: linalg.matmul {comm.reordered_sums = {divided = "in 2 chunks"}}

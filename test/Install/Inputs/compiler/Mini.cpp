@@ -92,7 +92,7 @@ void ExchangeOp::getEffects(
 }
 
 namespace {
-/// Every product takes 4242 ns.
+/// Every matmul takes 4242 ns.
 struct MatmulCost
     : CostOpInterface::ExternalModel<MatmulCost, linalg::MatmulOp> {
   std::optional<int64_t> getDurationNs(Operation *, StringRef) const {

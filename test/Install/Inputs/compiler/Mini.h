@@ -11,7 +11,7 @@
 
 namespace mini {
 
-/// The cost of a product in this compiler, in place of Braid's estimate.
+/// The cost of a matmul in this compiler, in place of Braid's estimate.
 void registerCosts(mlir::DialectRegistry &registry);
 
 void registerPasses();

@@ -22,7 +22,7 @@ def Mini_AttentionOp : Mini_Op<"attention", [
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
-// A product of square matrices, whose kernel may leave multiprocessors to collectives.
+// A matmul of square matrices, whose kernel may leave multiprocessors to collectives.
 def Mini_GemmOp : Mini_Op<"gemm", [
     Pure, SameOperandsAndResultType,
     DeclareOpInterfaceMethods<Comm_CostOpInterface, ["getWork", "canLimitMultiprocessors"]>]> {

@@ -9,7 +9,7 @@ using namespace braid;
 static const char *const names[] = {"gather", "wait",   "product",
                                     "reduce", "wait 2", "sum"};
 
-// Two collectives of one lane, each awaited at once, a product that needs
+// Two collectives of one lane, each awaited at once, a matmul that needs
 // neither of them, and a sum that needs both.
 static SchedulingProblem makeProblem() {
   SchedulingProblem problem;

@@ -1,4 +1,4 @@
-"""Checks the traces of two ranks of device_program.c: a product, a copy of its
+"""Checks the traces of two ranks of device_program.c: a matmul, a copy of its
 result and then an all-reduce, each on its stream, one after the other."""
 
 import json

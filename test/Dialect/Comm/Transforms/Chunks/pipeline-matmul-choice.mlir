@@ -12,7 +12,7 @@
 
 comm.group @tp [[0, 1]]
 
-// Nothing but the chunks of the product can hide the collective: the most
+// Nothing but the chunks of the matmul can hide the collective: the most
 // chunks are best, because they cost nothing more here.
 // CHECK-LABEL: func.func @lonely_collective
 // CHECK:         linalg.matmul {{.*}}comm.label = "mm.0"

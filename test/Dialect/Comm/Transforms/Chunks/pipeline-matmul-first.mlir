@@ -3,7 +3,7 @@
 // RUN:   | FileCheck %s --check-prefix=WHOLE
 
 // Layers whose weights are gathered. Nothing can hide the first gather but the
-// products of its own first chunks. The later gathers have the products before
+// matmuls of its own first chunks. The later gathers have the matmuls before
 // them.
 
 #lhs = affine_map<(m, n, k) -> (m, k)>

@@ -3,7 +3,7 @@
 
 comm.group @world [[0, 1]]
 
-// A chunk has rows of each member, and so has its product: the rows go back to
+// A chunk has rows of each member, and so has its matmul: the rows go back to
 // their places. Costs are shared out.
 // CHECK-LABEL: func.func @gathered_rows
 // CHECK-SAME:      (%[[A:.*]]: tensor<4x4xf32>, %[[B:.*]]: tensor<4x6xf32>)
@@ -37,7 +37,7 @@ func.func @gathered_rows(%a: tensor<4x4xf32>, %b: tensor<4x6xf32>) -> tensor<8x6
 }
 
 // The rows of a weight are summed over, so that columns are divided: they are
-// copied, as a collective reads one piece of memory. Products write to their
+// copied, as a collective reads one piece of memory. Matmuls write to their
 // columns of the result.
 // CHECK-LABEL: func.func @gathered_weight
 // CHECK-SAME:      (%[[A:.*]]: tensor<4x4xf32>, %[[S:.*]]: tensor<2x6xf32>)
@@ -64,7 +64,7 @@ func.func @gathered_weight(%a: tensor<4x4xf32>, %s: tensor<2x6xf32>) -> tensor<4
   return %d : tensor<4x6xf32>
 }
 
-// Rows that the product adds to would have to change their places.
+// Rows that the matmul adds to would have to change their places.
 // CHECK-LABEL: func.func @sum_of_rows_stays
 // CHECK:         comm.all_gather %{{.*}} on @world dim 0 : tensor<4x4xf32> -> tensor<8x4xf32>
 // CHECK-NOT:     comm.all_gather
@@ -89,7 +89,7 @@ func.func @gather_with_another_user_stays(%a: tensor<4x4xf32>, %b: tensor<4x6xf3
   return %c, %x : tensor<8x6xf32>, tensor<8x4xf32>
 }
 
-// Of a batch of products the gathered dimension divides both operands.
+// Of a batch of matmuls the gathered dimension divides both operands.
 // CHECK-LABEL: func.func @batches_stay
 // CHECK:         comm.all_gather %{{.*}} on @world dim 0 : tensor<4x1x4xf32> -> tensor<8x1x4xf32>
 // CHECK-NOT:     comm.all_gather
@@ -103,7 +103,7 @@ func.func @batches_stay(%a: tensor<4x1x4xf32>, %b: tensor<8x4x6xf32>) -> tensor<
   return %c : tensor<8x1x6xf32>
 }
 
-// Nothing but the chunks of the product can hide the gather.
+// Nothing but the chunks of the matmul can hide the gather.
 // CHOICE-LABEL: func.func @first_gather
 // CHOICE:         comm.all_gather {{.*}}comm.label = "ag.3"} : tensor<1024x8192xbf16> -> tensor<2048x8192xbf16>
 // CHOICE-NOT:     comm.all_gather

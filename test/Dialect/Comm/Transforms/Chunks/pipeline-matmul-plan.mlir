@@ -9,9 +9,9 @@
 
 comm.group @world all
 
-// The second product hides the first all-reduce, and nothing but its own chunks
+// The second matmul hides the first all-reduce, and nothing but its own chunks
 // the last one. With kernels on few multiprocessors beside the chunks of the
-// products, more chunks pay than with those that NCCL takes by itself, also those
+// matmuls, more chunks pay than with those that NCCL takes by itself, also those
 // of the first all-reduce, which then ends before the first chunk of the last.
 // CHECK-LABEL: func.func @last_collective
 // CHECK:         comm.all_reduce {{.*}}comm.label = "g0.0", comm.reordered_sums = {divided = "in 8 chunks"}} : tensor<1024x8192xbf16>

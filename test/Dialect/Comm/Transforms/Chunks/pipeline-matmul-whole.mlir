@@ -25,7 +25,7 @@ func.func @no_depth(%a: tensor<8x0xf32>, %b: tensor<0x6xf32>) -> tensor<16x6xf32
   return %c : tensor<16x6xf32>
 }
 
-// The loop would compute the chunks of the product in each iteration.
+// The loop would compute the chunks of the matmul in each iteration.
 // CHECK-LABEL: func.func @product_before_a_loop
 // CHECK:         linalg.matmul
 // CHECK:         scf.for
@@ -44,7 +44,7 @@ func.func @product_before_a_loop(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %z: t
   return %sum : tensor<8x6xf32>
 }
 
-// All rows need the whole product of the vector, which chunks would repeat.
+// All rows need the whole matmul of the vector, which chunks would repeat.
 // CHECK-LABEL: func.func @product_for_all_rows
 // CHECK:         linalg.vecmat
 // CHECK-NOT:     linalg.vecmat
@@ -64,7 +64,7 @@ func.func @product_for_all_rows(%v: tensor<4xf32>, %b: tensor<4x6xf32>, %z: tens
   return %r : tensor<8x6xf32>
 }
 
-// Two collectives cannot divide one product: the first one does.
+// Two collectives cannot divide one matmul: the first one does.
 // CHECK-LABEL: func.func @product_between_collectives
 // CHECK-COUNT-2: comm.all_gather
 // CHECK-NOT:     comm.all_gather

@@ -29,7 +29,7 @@ func.func @all_reduce_by_rows(%a: tensor<512x64xf32>, %b: tensor<64x32xf32>) -> 
 }
 
 // The rows are those that the collective divides among the ranks. The
-// elementwise op behind the product is divided, too.
+// elementwise op behind the matmul is divided, too.
 // CHECK-LABEL: func.func @reduce_scatter_by_columns
 // CHECK-SAME:      (%[[A:.*]]: tensor<8x4xf32>, %[[B:.*]]: tensor<4x6xf32>)
 // CHECK:         %[[B0:.*]] = tensor.extract_slice %[[B]][0, 0] [4, 3] [1, 1]

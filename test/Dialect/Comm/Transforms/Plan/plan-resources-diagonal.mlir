@@ -1,4 +1,4 @@
-// A sum over a diagonal is no product of matrices, and gets no multiprocessors.
+// A sum over a diagonal is no matmul, and gets no multiprocessors.
 // RUN: braid-opt %s --comm-plan-resources="machine=h100x8 ranks=2" | FileCheck %s --implicit-check-not=comm.multiprocessors
 
 comm.group @tp [[0, 1]]

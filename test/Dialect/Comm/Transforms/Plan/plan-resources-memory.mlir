@@ -1,5 +1,5 @@
-// A plan gathers each weight while the product before runs, and not all weights before the first
-// product, which would need more memory.
+// A plan gathers each weight while the matmul before runs, and not all weights before the first
+// matmul, which would need more memory.
 // RUN: braid-opt %s --braid-overlap="machine=h100x8 ranks=2" | FileCheck %s
 
 // CHECK-LABEL: func.func @sharded_layers(

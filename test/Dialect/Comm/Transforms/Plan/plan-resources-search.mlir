@@ -14,7 +14,7 @@ module {
   comm.group @world all
 
   // As written, the collectives have nothing beside them, and there is nothing to
-  // plan. Behind their starts there is, and products leave room.
+  // plan. Behind their starts there is, and matmuls leave room.
   // CHECK-LABEL: func.func @gradients(
   // CHECK:         comm.all_reduce {{.*}}comm.label = "g0"{{.*}}comm.transport = "symmetric"
   // CHECK:         linalg.matmul {comm.label = "m1", comm.multiprocessors = {{[0-9]+}} : i64, comm.reordered_sums

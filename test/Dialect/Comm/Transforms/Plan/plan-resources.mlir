@@ -31,7 +31,7 @@
 module {
   comm.group @world all
 
-  // The second all-reduce comes beside a product. Products that leave room, and
+  // The second all-reduce comes beside a matmul. Matmuls that leave room, and
   // kernels that fit into it, hide it.
   // CHECK-LABEL: func @chain(
   // CHECK: comm.all_reduce {{.*}}comm.ctas = [[CTAS:[48]]] : i64{{.*}}comm.transport = "symmetric"

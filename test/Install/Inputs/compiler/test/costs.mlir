@@ -1,4 +1,4 @@
-// The costs that ops of another dialect give, and the cost of a product of MLIR's
+// The costs that ops of another dialect give, and the cost of a matmul of MLIR's
 // that this compiler gives: before or after Braid's, it counts.
 // RUN: mini-opt %s --mini-costs -o /dev/null | FileCheck %s
 // RUN: mini-opt first %s --mini-costs -o /dev/null | FileCheck %s
