@@ -45,7 +45,7 @@ Error TraceReader::fail(const llvm::Twine &found) const {
                                     "has written");
 }
 
-/// A time in us as ns; nothing if `value` is none.
+/// A time in us as ns; nothing if `value` is no time.
 static std::optional<int64_t> readNs(const json::Value *value) {
   std::optional<double> us = value ? value->getAsNumber() : std::nullopt;
   constexpr double most = 1e15;

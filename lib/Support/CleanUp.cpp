@@ -31,10 +31,10 @@
 
 using namespace braid;
 
-/// The variable by which the programs are known that this process has started.
+/// The environment variable of programs that this process has started.
 static constexpr const char *variable = "BRAID_STARTED_BY";
 
-/// Where the second process hears of folders; -1: there is no such process.
+/// The pipe for names of folders to the second process; -1: no such process.
 static std::atomic<int> folderPipe{-1};
 static std::atomic<pid_t> secondProcess{0};
 
@@ -104,7 +104,7 @@ bool Programs::isOne(pid_t process, bool &isStarting) const {
   std::string environment = readAll(file);
   close(file);
   if (environment.empty()) {
-    // What has ended has no program any more, either.
+    // A process that has ended has no executable, either.
     char program[PATH_MAX];
     ssize_t length =
         readlink((folder + "exe").c_str(), program, sizeof(program));
@@ -167,12 +167,11 @@ static void removeFolder(const std::string &name) {
   pid_t session = getsid(0);
   // What ends the first process, its whole group even, does not end this one.
   setsid();
-  // Tools that look for ranks by the name of their program do not find this.
+  // Tools that look for ranks by their program's name do not find this process.
   prctl(PR_SET_NAME, "braid-clean-up");
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGPIPE})
     std::signal(number, SIG_IGN);
-  // Nobody shall wait for a folder or for the end of an output that this
-  // process holds.
+  // Others wait until folders are unused and outputs are closed, so keep none.
   [[maybe_unused]] int ignored = chdir("/");
   dup2(pipe, 0);
   if (syscall(SYS_close_range, 1U, ~0U, 0U) != 0)

@@ -121,7 +121,7 @@ RankExecution::makeView(Operation *op, const PathBuffer &source, Frame &frame) {
   return view;
 }
 
-/// What the first result of `op` is a view of; null if it is none.
+/// What the first result of `op` is a view of; null if `op` is no view.
 static Value getViewSource(Operation *op) {
   // The op lacks the interface.
   if (auto transpose = dyn_cast<memref::TransposeOp>(op))

@@ -95,7 +95,7 @@ SeenInSpan::add(unsigned place, bool isUnknown,
       unknown.add(place, access.isWrite);
       continue;
     }
-    // Any piece of it may be what an unknown access touches.
+    // An unknown access may touch any piece of the buffer.
     known.add(place, access.isWrite);
     if (access.buffer >= buffers.size())
       buffers.resize(access.buffer + 1);

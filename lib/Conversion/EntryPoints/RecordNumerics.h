@@ -14,7 +14,7 @@
 namespace braid {
 
 /// Records the sums of `module` that may have another order than in the program
-/// as written, as `braid_rt.numerics` of the module. For after scheduling and
+/// as written, as `braid_rt.numerics` of the module. Runs after scheduling,
 /// before the lowering.
 void recordNumerics(mlir::ModuleOp module);
 

@@ -25,7 +25,7 @@
 using namespace braid;
 using namespace llvm;
 
-/// The plans that get a search of their own, beside the one that is none.
+/// The plans that get a search of their own, as the order without a plan does.
 static constexpr size_t searchedPlans = 3;
 
 /// The plans among which alternatives to the best one are chosen.

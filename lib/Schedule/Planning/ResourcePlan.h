@@ -8,7 +8,7 @@
 //
 // Chooses among variants of the same op: a collective by kernels on more or
 // fewer multiprocessors or by copy engines, a matmul on all multiprocessors or
-// on some. It knows nothing of IR.
+// on some. No IR is needed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 
 namespace braid {
 
-/// Options, the order that they were chosen for, and what they make of it.
+/// A choice of options, the order that it is for, and the makespan of both.
 struct ResourcePlan {
   ResourceChoice options;
   ScheduleOrder order;

@@ -16,8 +16,8 @@ namespace braid {
 /// From begin to end; not empty.
 using TimeInterval = std::pair<int64_t, int64_t>;
 
-/// `intervals`, of which some may have no length, in ascending order, with
-/// those that overlap or touch as one. O(n log n).
+/// The union of `intervals`, of which some may be empty: disjoint intervals in
+/// ascending order, none of which touch. O(n log n).
 std::vector<TimeInterval> mergeIntervals(std::vector<TimeInterval> intervals);
 
 /// The launch gap before `op`, which runs on the stream.

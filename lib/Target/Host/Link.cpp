@@ -56,7 +56,7 @@ LogicalResult braid::linkSharedObject(StringRef objectPath,
     return emitError(loc) << "found no program to link with, expected 'cc', "
                              "'clang', 'gcc', 'ld.lld' or 'ld' on the PATH";
 
-  // The linker writes a file that is copied whole: half an output is none.
+  // The linker writes a temporary file, so that no half output appears.
   TemporaryFolder folder("braid-link");
   if (!folder.getError().empty())
     return emitError(loc) << folder.getError();

@@ -31,7 +31,7 @@ enum FrameKind : uint32_t {
   Handshake, ///< To rank 0: the rank, its world, its job, another such number.
   Proof,     ///< To rank 0: shows that the sender has the job's key.
   Welcome,   ///< From rank 0: shows the same.
-  WrongKey,  ///< From rank 0: the proof is none.
+  WrongKey,  ///< From rank 0: the proof is wrong.
   // Sealed.
   Accepted, ///< From rank 0: the rank belongs to the world.
   Refused,  ///< From rank 0: the reason why the rank does not.
@@ -46,8 +46,8 @@ enum FrameKind : uint32_t {
 /// A message of the store: a header of fixed size, then `body`.
 struct Frame {
   uint32_t kind = 0;
-  /// From rank 0: the process that has sent or that is meant. Rank 0 does not
-  /// read what other ranks write here: a rank speaks for itself alone.
+  /// From rank 0: the process that has sent the frame, or that the frame is
+  /// about. Rank 0 ignores what other ranks write here.
   int32_t process = 0;
   int64_t number = 0; ///< Of an exchange.
   std::string body;

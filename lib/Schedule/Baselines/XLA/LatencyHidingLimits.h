@@ -20,8 +20,8 @@
 namespace braid {
 
 /// Counts the operations in flight while an order is laid down from its end to
-/// its beginning: one is in flight from the last of its awaiters that is placed
-/// to its start, and without a wait, from the beginning.
+/// its beginning. An operation is in flight from its awaiter that is placed
+/// last to its start; an operation without a wait, from the beginning.
 class InFlightLimits {
 public:
   /// Which limits count.
@@ -36,16 +36,16 @@ public:
   bool hasRoom(unsigned node, Level level) const;
   void place(unsigned node);
 
-  /// `node`, which awaits something, is ready; or is not any more.
+  /// Counts `node`, which awaits operations, among the ready nodes, or not.
   void addQueued(unsigned node) { changeQueue(node, 1); }
   void removeQueued(unsigned node) { changeQueue(node, -1); }
-  /// True if ready nodes have no room as long as `start` is not placed.
+  /// True if limits keep ready nodes back until `start` is placed.
   bool isBackedUp(unsigned start) const;
 
   /// True if some starts that share a limit have to keep their order.
   bool isOrdered() const { return ordered; }
-  /// Where an order of starts is kept, the last one whose operation is not in
-  /// flight yet: it has to have room before those before it.
+  /// Of each limit that keeps the order of its starts, the last start whose
+  /// operation is not in flight yet: the limit has room for this one first.
   llvm::SmallVector<unsigned> getNextStarts() const;
 
 private:
@@ -54,12 +54,12 @@ private:
     std::vector<unsigned> starts;
     /// All from here on are in flight or placed.
     size_t numIdle = 0;
-    /// They have to keep their order.
+    /// True if the starts have to keep their order.
     bool isOrdered = false;
 
-    /// One that takes the last place keeps it until its start has come, which
-    /// stays behind later starts where the order is kept. So how many places
-    /// have to be free for `start`.
+    /// How many places have to be free for `start`. An operation keeps its
+    /// place until its start is placed. Where starts keep their order, that
+    /// waits for later starts, which need a place, too.
     unsigned getPlacesNeeded(unsigned start) const {
       return !isOrdered || (numIdle != 0 && starts[numIdle - 1] == start) ? 1
                                                                           : 2;
@@ -70,7 +70,7 @@ private:
     unsigned inFlight = 0;
     /// Operations that ready nodes await.
     unsigned queued = 0;
-    /// The lanes with which it may not be in flight together.
+    /// The lanes that may not be in flight together with this one.
     llvm::SmallVector<unsigned> exclusive;
   };
   /// Collectives, and sends and receives.

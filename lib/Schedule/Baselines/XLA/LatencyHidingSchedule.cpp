@@ -92,7 +92,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What does not change
+// Facts of the problem
 //===----------------------------------------------------------------------===//
 
 BackwardScheduler::BackwardScheduler(const SchedulingProblem &problem,
@@ -332,7 +332,7 @@ LatencyHidingResult BackwardScheduler::run() {
 }
 
 //===----------------------------------------------------------------------===//
-// The whole
+// The schedule
 //===----------------------------------------------------------------------===//
 
 static int64_t getPeakBytes(const SchedulingProblem &problem,

@@ -82,7 +82,7 @@ static std::optional<unsigned> getSourceIndex(StartOp op, OpOperand &operand) {
                                          : std::nullopt;
 }
 
-/// The position of `operand` among the destinations; none if it is none.
+/// The position of `operand` among the destinations; none for other operands.
 static std::optional<unsigned> getDestinationIndex(StartOp op,
                                                    OpOperand &operand) {
   unsigned number = operand.getOperandNumber();

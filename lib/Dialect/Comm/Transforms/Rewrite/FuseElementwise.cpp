@@ -402,8 +402,8 @@ Fusion Fuser::choose(OpOperand &operand, bool mayKeep) {
   });
   if (isOnlyUser && isSameSet)
     return Fusion::Move;
-  // What the consumer reads no longer, it need not wait for: an op that could
-  // run earlier hides nothing that its consumer does not save.
+  // The fused consumer does not wait for values that it does not read: an op
+  // that could run earlier hides no more than that saves.
   if (mayCompute(operand)) {
     if (isOnlyUser)
       return Fusion::Move;
