@@ -81,7 +81,7 @@ static void transform(RoutineOnce &call) {
     for (size_t begin = 0; begin < values.size();
          begin += static_cast<size_t>(stored.back())) {
       RoutineElements row = completeSpectrum(&values[begin], last);
-      // Those of real numbers are real: nothing else of them counts.
+      // The spectrum of real numbers is real at its ends: drop what is not.
       row.front() = row.front().real();
       if (last % 2 == 0)
         row[static_cast<size_t>(last / 2)] =

@@ -154,8 +154,8 @@ static bool isDynamic(const ReportedNode &node) {
 }
 
 /// Operations of one kind, label and group match in the order of their begins.
-/// Those with static sizes match first, and need the same size; sizes that only
-/// the run knows match what is left.
+/// Operations with static sizes match first, and need the same size; sizes that
+/// only the run knows match what is left.
 void Comparer::compareCollectives() {
   using Key = std::tuple<std::string, std::string, std::string>;
   // By the elements of their operands, in the order of their begins.

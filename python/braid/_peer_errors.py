@@ -26,7 +26,7 @@ class PeerError(NamedTuple):
     """An error of another rank that holds."""
 
     rank: int
-    #: That of the rank's post of the graph, or None.
+    #: The number of the rank's post of the graph, or None.
     number: "int | None"
     text: str
     #: `RAISED`, `WENT_ON` or `ENDED`.

@@ -145,9 +145,9 @@ class Behaviour:
     def __init__(self, kind="compute", draws=False, writes_operands=False, is_fence=False, reads=(), writes=()):
         #: "compute", "start", "wait", "check" or "effect".
         self.kind = kind
-        #: It may take numbers from a random generator.
+        #: The op may take numbers from a random generator.
         self.draws = draws
-        #: It may write any of its operands.
+        #: The op may write any of its operands.
         self.writes_operands = writes_operands
         #: An effect on nothing that an operand names: nothing passes it.
         self.is_fence = is_fence

@@ -145,7 +145,7 @@ def get_overlap_on_graphs(options):
     """Inductor's overlap on FX graphs, which estimates costs with what it knows about a GPU."""
     settings = {"enable_overlap_scheduling": True}
     if options.device == "cpu":
-        # It measures GPUs, and asks for the memory of one.
+        # The pass would measure a GPU, and asks for its memory.
         settings.update({"enable_fusion_regions": False, "compute_estimator": "analytical"})
         torch.utils._runtime_estimation.get_gpu_dram_gbps = lambda: 100
     return {f"aten_distributed_optimizations.{name}": value for name, value in settings.items()}

@@ -214,7 +214,7 @@ class Generator:
         iteration writes the operand before it."""
         source = self.pick(True, is_contiguous=True)
         target = self.pick(True, [source], is_contiguous=True) if source else None
-        # That the write does not touch the result has to be known.
+        # comm-verify has to know that the write does not touch the result.
         if target is None or target is source or "?" in source.type + target.type:
             return
         i = self.number()

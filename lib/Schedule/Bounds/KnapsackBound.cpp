@@ -120,7 +120,8 @@ void Knapsack::findChains() {
                             needs == none ? 0 : depthOf[needs]});
       allWork = addNs(allWork, dag.work[vertex]);
     } else if (dag.resource[vertex] == supplier) {
-      // It continues the chain of what it needs, unless another one does.
+      // The vertex continues the chain of its latest predecessor if that is the
+      // last of the chain.
       unsigned chain = chains.size();
       if (needs != none && depthOf[needs] == chains[chainOf[needs]].size())
         chain = chainOf[needs];

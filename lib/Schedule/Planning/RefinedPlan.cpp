@@ -40,9 +40,9 @@ namespace {
 /// Some ops of a class.
 struct Part {
   unsigned opClass;
-  /// They keep the option that they have.
+  /// The ops keep their option.
   bool isFixed;
-  /// Their places among the class's ops.
+  /// The places of the ops among those of the class.
   std::vector<unsigned> places;
 };
 

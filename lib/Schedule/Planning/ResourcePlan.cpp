@@ -179,7 +179,7 @@ std::vector<ScheduleOrder> Planner::getOrders(size_t mostOrders) {
       others.emplace_back(ns, std::move(candidate.order));
     }
   }
-  // Those that take as long in an order of their own.
+  // Of orders that take the same time, the order of their nodes decides.
   llvm::sort(others);
   for (auto &[ns, order] : others)
     if (orders.size() < mostOrders)

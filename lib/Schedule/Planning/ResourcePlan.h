@@ -64,10 +64,10 @@ ResourcePlan planOrderAndResources(const SchedulingProblem &problem,
 
 /// Plans with different options, the shortest first.
 struct SearchedPlans {
-  /// Those that `planOrderAndResources` compares: with finer options another
-  /// one may be the best.
+  /// The plans that `planOrderAndResources` compares: with finer options
+  /// another one may be the best.
   std::vector<ResourcePlan> compared;
-  /// Those that it gives as alternatives to the first one.
+  /// The plans that `planOrderAndResources` gives for `alternative`.
   std::vector<ResourcePlan> alternatives;
 };
 

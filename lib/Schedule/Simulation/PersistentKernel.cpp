@@ -81,7 +81,7 @@ void PersistentKernel::findLeaves() {
     left -= taken.back() * group.count;
     blocks += group.count;
   }
-  // Those that joined last may find fewer tiles than they are.
+  // The blocks that joined last may be more than the tiles that are left.
   if (left < 0)
     --taken.back(), left += joined.back().count;
   else if (int64_t rounds = left > 0 ? (left - 1) / blocks : 0) {

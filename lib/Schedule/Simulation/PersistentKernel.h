@@ -110,7 +110,7 @@ public:
       return clock == other.clock && count == other.count;
     }
   };
-  /// Those that have joined: with the op, all that its times follow from.
+  /// The blocks that have joined. With the op they give all its times.
   llvm::ArrayRef<Blocks> getJoined() const { return joined; }
 
 private:

@@ -70,6 +70,6 @@ Simulation braid::simulateOrder(const SchedulingProblem &problem,
 }
 
 std::vector<SimulatedOp> braid::getOpsByNode(const SchedulingProblem &problem) {
-  // Those of the program order are numbered like the nodes.
+  // In program order the ops are numbered like the nodes.
   return getSimulatedOps(problem, getProgramOrder(problem.graph));
 }

@@ -104,7 +104,7 @@ braid::getCommunicationAndHidden(ArrayRef<TimeInterval> onStream,
 /// Sums up the times of all ops: what is exposed, lost and hidden.
 static void sumUpTimes(ArrayRef<SimulatedOp> ops, const MachineModel &machine,
                        bool awaitsAll, Simulation &result) {
-  // Those of the stream are disjoint and ascend.
+  // The intervals of the stream are disjoint and ascend.
   std::vector<TimeInterval> onStream, onLanes;
   auto getLost = [](const SimulatedOp &op, int64_t beginNs, int64_t endNs) {
     return std::max<int64_t>(endNs - beginNs - op.costNs, 0);

@@ -38,7 +38,7 @@ def get_kinds(snodes):
     from torch._inductor.scheduler import GroupedSchedulerNode
     from torch._inductor.utils import contains_collective, contains_wait
 
-    # They may have collectives inside.
+    # Ops whose regions may have collectives.
     regions = tuple(
         getattr(ir, name) for name in ("Conditional", "WhileLoop", "InvokeSubgraph") if hasattr(ir, name)
     )

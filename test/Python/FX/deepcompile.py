@@ -109,7 +109,7 @@ class Graphs(unittest.TestCase):
         profile = types.SimpleNamespace(process_group=types.SimpleNamespace(group_name="another group"))
         overlap = braid.deepspeed.Overlap(machine="cpu")
         overlap(gm, 7, [], {7: profile}, None, 0.0, None, False)
-        # It exists nowhere, and the graph stays.
+        # The group does not exist, and the graph stays.
         self.assertIn("another group", overlap.overlap.reason)
 
 

@@ -230,7 +230,7 @@ void *__wrap_braid_rt_reduce_scatter(const braid_rt_group *group, int64_t count,
                        });
 }
 
-/// Those that have one number after the views: a root or a dimension.
+/// Calls that have one number after the views: a root or a dimension.
 #define BRAID_WRAP_WITH_NUMBER(name)                                           \
   void *__wrap_##name(const braid_rt_group *group, int64_t count,              \
                       const braid_rt_view *sources,                            \

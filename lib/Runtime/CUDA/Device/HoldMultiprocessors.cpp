@@ -178,7 +178,7 @@ std::optional<int64_t> HeldMultiprocessors::tryPairs(int64_t blocks) {
   std::vector<uint64_t> held = readBegins(begins, blocks),
                         pairs = readBegins(beginsOfPairs(), pairBlocks);
   uint64_t firstPair = *std::min_element(pairs.begin(), pairs.end());
-  // Those that find no place begin when the first ones end.
+  // Blocks that find no multiprocessor begin when the first blocks end.
   uint64_t limit = firstPair + pairNs / 2;
   uint64_t firstEnd = *std::min_element(held.begin(), held.end()) + holdNs;
   if (*std::max_element(held.begin(), held.end()) >= firstPair ||

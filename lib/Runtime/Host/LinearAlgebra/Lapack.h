@@ -37,7 +37,7 @@ using Int = const int *;
                    size_t);                                                    \
   void p##gtsv_(Int, Int, T *, T *, T *, T *, Int, int *);
 
-/// Those that have more arguments for complex numbers.
+/// Routines that have more arguments for complex numbers.
 #define BRAID_LAPACK_REAL(T, p)                                                \
   void p##geqp3_(Int, Int, T *, Int, int *, T *, T *, Int, int *);             \
   void p##syevd_(Text, Text, Int, T *, Int, T *, T *, Int, int *, Int, int *,  \

@@ -102,7 +102,7 @@ bool Sinker::exposesMore(unsigned candidate, MoveStatistics &statistics) {
     }
   }
 
-  // Those that the group has started lose the candidate's.
+  // Starts of the group lose the candidate's time, which hid them.
   double ns = isStart(candidate) ? 0 : time.getRuntime(candidate);
   if (ns <= 0 || started.empty())
     return false;

@@ -19,22 +19,22 @@ namespace braid {
 /// A ready node, as the rules see it. Time counts from the end of the block.
 struct ReadyNode {
   unsigned node = 0;
-  /// It holds the stream until an operation has ended.
+  /// The node holds the stream until an operation has ended.
   bool isDone = false;
   bool isStart = false;
   /// Of a start: nodes are ready that may not be placed before it is.
   bool isBackedUp = false;
-  /// It needs what a wait gives.
+  /// The node needs what a wait gives.
   bool unlocksDone = false;
-  /// How long the stream would stand still if it came next.
+  /// How long the stream would stand still if the node came next.
   int64_t stallNs = 0;
-  /// Nanoseconds that it takes on the stream.
+  /// Nanoseconds that the node takes on the stream.
   int64_t costNs = 0;
-  /// The most communication, one after the other, that comes before it.
+  /// The most communication, one after the other, before the node.
   int64_t asyncDepthNs = 0;
-  /// Nodes that are ready once it is placed.
+  /// How many nodes are ready once this one is placed.
   unsigned numUnlocked = 0;
-  /// Bytes that live more before it than after it, and the most while it runs.
+  /// Bytes that live more before the node than after, and the most during it.
   /// Only known where memory matters.
   int64_t addedBytes = 0, peakBytes = 0;
 };

@@ -115,8 +115,7 @@ PriorityRule PriorityRules::getRule(const RuleParameters &parameters) {
     break;
   }
   if (int64_t percent = parameters.programPercent) {
-    // One part of the program is worth as much of the longest tail as it is of
-    // the program.
+    // Mix in the place in the program, whose whole is worth the longest tail.
     uint64_t parts = parameters.programParts ? parameters.programParts
                                              : std::max(flat.size(), 1u);
     double partNs = double(spanNs) * percent / 100 / parts;

@@ -109,7 +109,7 @@ int64_t ContentionLocalSearch::estimateEnd(const ContentionMachine &machine,
   unsigned size = frozen.size();
   steps += machine.getNumInFlight();
   int64_t lastNs = machine.getNowNs() + timed.getStreamTailNs(place);
-  // Those of a lane come one after the other.
+  // The operations of a lane are neighbours.
   unsigned last = size;
   int64_t laneNs = 0;
   auto endLane = [&] {

@@ -181,7 +181,7 @@ FailureOr<SmallVector<RewriteChoice>> braid::comm::chooseRewrites(
   size_t numTrials = 1;
   for (ArrayRef<CollectiveOpInterface> alike : groupByKind(starts)) {
     SmallVector<RewriteChoice> best = chosen;
-    // One alone comes first: the fewest ops that may do.
+    // Try one collective alone first: the fewest ops that may suffice.
     SmallVector<size_t> counts = {1};
     if (alike.size() > 1)
       counts.push_back(alike.size());

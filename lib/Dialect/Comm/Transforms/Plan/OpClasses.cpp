@@ -110,7 +110,7 @@ ClassBuilder::getCollectiveOptions(CollectiveOpInterface op) {
       addTransport(curve.transport == LaneTransport::Symmetric ? "symmetric"
                                                                : "default",
                    curve.ctas);
-  // They are what NCCL's copy engines run.
+  // NCCL gathers by copy engines, and has no other collective of that kind.
   if (call.kind == comm::CollectiveKind::all_gather &&
       model.getOptions().hardware->nccl.copyEngineBandwidth > 0)
     addTransport("copy", 0);
