@@ -5,6 +5,8 @@
 over shared memory and over TCP. Over TCP those for 8 ranks do not run: they differ from
 those for 4 in the number of ranks alone, and take as long as all others.
 
+There are more ranks than cores: one that waits yields its core to one that works.
+
 Every test that the engine inproc runs in a shared world runs with mpi too, on the one
 number of ranks that it needs: one that does not is an error. failures.py runs the tests
 that need a world of their own. With numbers of ranks as arguments, only the tests for these
@@ -39,7 +41,8 @@ def run(engine, ranks, transport="shared memory", options="", tests="*"):
     report = os.path.join(DIRECTORY, f"{name}.json")
     words = [PROGRAM, f"--gtest_output=json:{report}", "--gtest_brief=1",
              f"--gtest_filter={tests}"]
-    variables = {"BRAID_TEST_ENGINE": engine, "BRAID_TEST_OPTIONS": options}
+    variables = {"BRAID_TEST_ENGINE": engine, "BRAID_TEST_OPTIONS": options,
+                 "OMPI_MCA_mpi_yield_when_idle": "1"}
     if engine == "inproc":
         done = mt.finish(mt.start(words, variables), 250)
     else:
