@@ -1,6 +1,7 @@
 """A Llama under full-graph FSDP that gathers again in backward has the same bits in every order of braid.inductor.
 
-test/Dev/real_models.py does this for more models, parallelisms, settings of Inductor and orders.
+One rank runs, with collectives whose results are NaN until their wait: what is read or written in flight shows.
+test/Dev/real_models.py does this for more models, parallelisms, settings of Inductor and orders, also on all ranks.
 """
 
 # REQUIRES: package, torch, transformers
@@ -14,10 +15,10 @@ from real_models.processes import Plan, run_case
 
 class Orders(unittest.TestCase):
     def test_fully_sharded_llama(self):
-        plan = Plan(passes=("inductor", "inductor drawn"), orders=1)
+        plan = Plan(passes=("inductor", "inductor drawn"), orders=1, late=True)
         outcomes = run_case(Case("llama", "fsdp", layers=1), plan)
-        # Once as it is written, once with each pass, on each rank.
-        self.assertEqual(len(outcomes), 2 * (1 + 1 + plan.orders))
+        # Once as it is written, once with each pass.
+        self.assertEqual(len(outcomes), 1 + 1 + plan.orders)
         for outcome in outcomes:
             self.assertEqual(outcome.differences, [], outcome)
             if outcome.setting != "eager":
