@@ -33,7 +33,7 @@
 
 /* The version of these headers. The runtime refuses a program table with
  * another version. */
-#define BRAID_RT_ABI_VERSION 3
+#define BRAID_RT_ABI_VERSION 4
 
 /* A size in braid_rt_argument that is not known before the program runs. */
 #define BRAID_RT_DYNAMIC ((int64_t)-1)
@@ -104,12 +104,14 @@ typedef enum braid_rt_transport {
 
 /* A lane: a queue of its own for some of a group's collectives, constant data.
  * Lanes of equal names in one group are one lane.
- * LLVM: { ptr, i32, i32 }. */
+ * LLVM: { ptr, i32, i32, i64 }. */
 typedef struct braid_rt_lane {
   const char *name;  /* `latency` */
   int32_t ctas;      /* thread blocks of one collective at most; 0: the engine's
                         choice */
   int32_t transport; /* braid_rt_transport */
+  int64_t staging;   /* bytes for copies of operands that are arguments of the
+                        program, whose memory the engine may not know; 0: none */
 } braid_rt_lane;
 
 /* A group of ranks: constant data. The content (name and lists) identifies a

@@ -199,13 +199,15 @@ SmallVector<RuntimeLane> getLanes(GroupOp group) {
   for (auto lane : list.getAsRange<DictionaryAttr>()) {
     auto ctas = lane.getAs<IntegerAttr>("ctas");
     auto transport = lane.getAs<StringAttr>("transport");
+    auto staging = lane.getAs<IntegerAttr>("staging");
     int32_t number = BRAID_RT_TRANSPORT_DEFAULT;
     if (transport && transport == "symmetric")
       number = BRAID_RT_TRANSPORT_SYMMETRIC;
     else if (transport && transport == "copy")
       number = BRAID_RT_TRANSPORT_COPY;
     lanes.push_back({lane.getAs<StringAttr>("name").str(),
-                     ctas ? static_cast<int32_t>(ctas.getInt()) : 0, number});
+                     ctas ? static_cast<int32_t>(ctas.getInt()) : 0, number,
+                     staging ? staging.getInt() : 0});
   }
   return lanes;
 }

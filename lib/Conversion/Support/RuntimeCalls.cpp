@@ -120,6 +120,11 @@ static Value createI32(OpBuilder &builder, Location loc, int32_t value) {
                                   builder.getI32IntegerAttr(value));
 }
 
+static Value createI64(OpBuilder &builder, Location loc, int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
+                                  builder.getI64IntegerAttr(value));
+}
+
 /// The position in a file of `loc`; null if there is none.
 static FileLineColLoc getPosition(Location loc) {
   FileLineColLoc position;
@@ -185,14 +190,15 @@ static LLVM::GlobalOp createLane(OpBuilder &builder, ModuleOp module,
       createString(builder, module, loc, name + "_name", lane.name);
   Type i32 = builder.getI32Type();
   auto type = LLVM::LLVMStructType::getLiteral(
-      builder.getContext(),
-      {LLVM::LLVMPointerType::get(builder.getContext()), i32, i32});
+      builder.getContext(), {LLVM::LLVMPointerType::get(builder.getContext()),
+                             i32, i32, builder.getI64Type()});
   return createConstant(
       builder, module, loc, type, name, [&](OpBuilder &builder) {
         return createStruct(builder, loc, type,
                             {LLVM::AddressOfOp::create(builder, loc, text),
                              createI32(builder, loc, lane.ctas),
-                             createI32(builder, loc, lane.transport)});
+                             createI32(builder, loc, lane.transport),
+                             createI64(builder, loc, lane.staging)});
       });
 }
 

@@ -94,6 +94,7 @@ struct RuntimeLane {
   std::string name;
   int32_t ctas;
   int32_t transport;
+  int64_t staging;
 };
 
 /// Creates the constants that describe a group of `lists`, or of all ranks if

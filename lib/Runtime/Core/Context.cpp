@@ -250,7 +250,8 @@ CommunicatorSpec braid::rt::findPlace(const braid_rt_group &group, int32_t rank,
   CommunicatorSpec spec;
   spec.name = group.name;
   if (group.lane)
-    spec.lane = {group.lane->name, group.lane->ctas, group.lane->transport};
+    spec.lane = {group.lane->name, group.lane->ctas, group.lane->transport,
+                 group.lane->staging};
   int32_t list = group.allRanks ? 0 : -1;
   if (group.allRanks) {
     for (int32_t r = 0; r < worldSize; ++r)

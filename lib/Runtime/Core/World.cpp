@@ -180,7 +180,8 @@ static std::string describeProgram(const braid_rt_program &program) {
     if (group.lane)
       text += " lane " + std::string(group.lane->name) + " ctas " +
               std::to_string(group.lane->ctas) + " transport " +
-              std::to_string(group.lane->transport);
+              std::to_string(group.lane->transport) + " staging " +
+              std::to_string(group.lane->staging);
     for (int32_t list = 0; list < group.listCount; ++list) {
       text += " [";
       for (int32_t k = group.offsets[list]; k < group.offsets[list + 1]; ++k)

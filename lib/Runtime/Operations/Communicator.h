@@ -22,6 +22,8 @@ struct LaneSpec {
   std::string name;
   int32_t ctas = 0; ///< Thread blocks of a collective at most; 0: any number.
   int32_t transport = BRAID_RT_TRANSPORT_DEFAULT;
+  /// Bytes for copies of operands that are arguments of the program.
+  int64_t staging = 0;
 };
 
 /// One list of a group and one of its lanes, for the rank that is member

@@ -40,7 +40,14 @@ static bool isName(Attribute value) {
   return name && !name.empty();
 }
 
-/// True for a dictionary with `name`, and `ctas` and `transport` or not.
+static bool isPositiveI64(Attribute value) {
+  auto integer = dyn_cast_or_null<IntegerAttr>(value);
+  return integer && integer.getType().isSignlessInteger(64) &&
+         integer.getInt() > 0;
+}
+
+/// True for a dictionary with `name`, and with `ctas`, `transport` and
+/// `staging` or not.
 static bool isLane(Attribute value) {
   auto lane = dyn_cast<DictionaryAttr>(value);
   return lane && isName(lane.get("name")) &&
@@ -48,7 +55,8 @@ static bool isLane(Attribute value) {
            StringRef name = field.getName();
            return name == "name" ||
                   (name == "ctas" && isPositiveI32(field.getValue())) ||
-                  (name == "transport" && isTransport(field.getValue()));
+                  (name == "transport" && isTransport(field.getValue())) ||
+                  (name == "staging" && isPositiveI64(field.getValue()));
          });
 }
 

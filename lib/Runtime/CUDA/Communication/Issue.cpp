@@ -77,6 +77,30 @@ void NCCLCommunicator::fillAfter(const Operation &operation) {
                    "cuMemsetD8Async");
 }
 
+/// Replaces sources outside of the windows, as arguments of the program may be,
+/// by copies in the staging memory: otherwise NCCL takes neither symmetric
+/// kernels nor copy engines. Operations of a lane run one after the other, so
+/// all of them use the same memory.
+void NCCLCommunicator::stageArguments(const Operation &operation,
+                                      std::vector<const char *> &sources) {
+  if (!wantsWindows() || spec.lane.staging == 0)
+    return;
+  int64_t used = 0;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    int64_t bytes = operation.operands[i].sourceBytes();
+    if (bytes == 0 || rank.isSymmetric(deviceAddress(sources[i]), bytes))
+      continue;
+    if (used + bytes > spec.lane.staging)
+      return;
+    auto *copied = reinterpret_cast<char *>(
+        barrierWord + static_cast<DevicePointer>(kStagingAlignment + used));
+    copy(copied, sources[i], bytes);
+    sources[i] = copied;
+    used +=
+        (bytes + kStagingAlignment - 1) / kStagingAlignment * kStagingAlignment;
+  }
+}
+
 /// Returns the source pointers. Copies the sources of in-place exchanges, which
 /// NCCL does not support.
 std::vector<const char *> NCCLCommunicator::stage(const Operation &operation) {
@@ -212,10 +236,12 @@ void NCCLCommunicator::issue(const Operation &operation) {
                "ncclRedOpCreatePreMulSum", collectives.comm);
   }
   std::vector<const char *> sources = stage(operation);
+  std::vector<const char *> given = sources;
+  stageArguments(operation, given);
   copyBefore(operation);
   nccl::Group group(nccl);
-  for (size_t i = 0; i < sources.size(); ++i)
-    issueOperand(operation, operation.operands[i], sources[i], op);
+  for (size_t i = 0; i < given.size(); ++i)
+    issueOperand(operation, operation.operands[i], given[i], op);
   settle(collectives, group.end(), "ncclGroupEnd");
   if (scales)
     nccl.check(nccl.redOpDestroy(op, collectives.comm), "ncclRedOpDestroy",

@@ -72,13 +72,17 @@ void NCCLCommunicator::open() {
   });
   if (hasWindows()) {
     void *word = nullptr;
-    rank.engine.nccl().check(
-        rank.engine.nccl().memAlloc(&word, sizeof(int32_t)), "ncclMemAlloc");
+    rank.engine.nccl().check(rank.engine.nccl().memAlloc(&word, wordBytes()),
+                             "ncclMemAlloc");
     barrierWord = reinterpret_cast<DevicePointer>(word);
   } else {
     driver.check(driver.memAlloc(&barrierWord, sizeof(int32_t)), "cuMemAlloc");
   }
   made = spec.size() == 1;
+}
+
+size_t NCCLCommunicator::wordBytes() const {
+  return static_cast<size_t>(kStagingAlignment + spec.lane.staging);
 }
 
 bool NCCLCommunicator::hasWindows() const {
@@ -134,7 +138,7 @@ nccl::Result NCCLCommunicator::registerFirstWindow() {
     return nccl::Success;
   rank.gpu().makeCurrent();
   return rank.engine.nccl().commWindowRegister(
-      collectives.comm, reinterpret_cast<void *>(barrierWord), sizeof(int32_t),
+      collectives.comm, reinterpret_cast<void *>(barrierWord), wordBytes(),
       &collectives.windows[barrierWord], nccl::windowCollSymmetric);
 }
 

@@ -135,6 +135,7 @@ private:
   // NCCLCommunicator.cpp
   void ensureMade();
   bool hasWindows() const;
+  size_t wordBytes() const;
   void release(Lane &lane, bool abort);
   void refuse(const char *function, nccl::Result result);
   Flight &begin(Lane &lane, std::shared_ptr<const Call> call, int64_t sequence);
@@ -164,6 +165,8 @@ private:
   std::vector<const char *> stage(const Operation &operation);
   void unstage(const Operation &operation,
                const std::vector<const char *> &sources);
+  void stageArguments(const Operation &operation,
+                      std::vector<const char *> &sources);
   void registerMemory(Lane &lane);
   void settle(Lane &lane, nccl::Result result, const char *function) const;
   nccl::Result poll(Lane &lane, nccl::Result result,
@@ -176,6 +179,9 @@ private:
   int64_t flushes = 0;
   std::map<std::pair<int64_t, bool>, int64_t> counts;
   std::vector<CudaRequest *> deferred;
+  /// The word of barriers. Behind it, at a multiple of `kStagingAlignment`, is
+  /// the staging memory of the lane. NCCL has both as one window.
+  static constexpr int64_t kStagingAlignment = 256;
   DevicePointer barrierWord = 0;
 
   LaneSpec used; ///< What remains of `spec.lane` after NCCL's refusals.

@@ -96,6 +96,15 @@ void CudaRank::free(const Driver &driver, DevicePointer pointer) {
                       "ncclMemFree");
 }
 
+bool CudaRank::isSymmetric(DevicePointer pointer, int64_t bytes) const {
+  return std::any_of(
+      symmetric.begin(), symmetric.end(), [&](const auto &allocation) {
+        auto [begin, size] = allocation;
+        return pointer >= begin && pointer - begin < uint64_t(size) &&
+               uint64_t(bytes) <= uint64_t(size) - (pointer - begin);
+      });
+}
+
 void CudaRank::waitsFor(Stream stream) {
   // The compute stream may wait for messages that are not issued yet.
   flushMessages();

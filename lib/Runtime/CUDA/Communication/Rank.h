@@ -123,6 +123,8 @@ public:
   /// The allocations with windows, in their order. Freed allocations have no
   /// bytes. Only the rank's own thread changes this list.
   std::vector<std::pair<DevicePointer, int64_t>> symmetric;
+  /// True if these bytes are in one of the allocations with windows.
+  bool isSymmetric(DevicePointer pointer, int64_t bytes) const;
   int64_t begun = 0; ///< Invocations.
   /// Only the rank's own thread changes this list, or that which prepares.
   std::vector<Replacement> replacements;

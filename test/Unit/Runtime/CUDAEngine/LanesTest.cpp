@@ -13,6 +13,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <algorithm>
+
 using namespace braid::test;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -76,6 +78,65 @@ TEST(Lanes, CapsAndTransportsReachNCCL) {
                     "kernel"),
           HasSubstr("tp sym: ncclAllReduce 1 on device 0, CTAs 8, symmetric "
                     "kernel")));
+}
+
+extern "C" unsigned cuMemAlloc_v2(uint64_t *pointer, size_t bytes);
+
+/// Gathers memory that the engine has not allocated, on a lane with so many
+/// bytes of staging memory. Returns what NCCL was asked for.
+static std::string gatherArguments(int32_t transport, int64_t staging) {
+  fake_cuda_reset();
+  fake_nccl_reset();
+  TestWorld world(2);
+  const braid_rt_lane lane = {"weights", 0, transport, staging};
+  const braid_rt_group group = groupOf(lane);
+  EXPECT_EQ(world.prepare({&group}), "");
+  std::vector<float *> results;
+  for (int32_t rank : world.locals)
+    results.push_back(world.allocate(rank, 16));
+  bool ok = world.run([&](int32_t rank) {
+    uint64_t memory = 0;
+    EXPECT_EQ(cuMemAlloc_v2(&memory, 8 * sizeof(float)), 0U);
+    auto *argument = reinterpret_cast<float *>(memory);
+    std::fill_n(argument, 7, float(rank + 1));
+    argument[7] = float(10 * (rank + 1));
+    int64_t four = 4, eight = 8;
+    // The operands of one operation share the staging memory.
+    braid_rt_view from[] = {{argument, &four, BRAID_RT_F32, 1},
+                            {argument + 4, &four, BRAID_RT_F32, 1}};
+    braid_rt_view to[] = {{results[rank], &eight, BRAID_RT_F32, 1},
+                          {results[rank] + 8, &eight, BRAID_RT_F32, 1}};
+    for (int i = 0; i < 2; ++i) {
+      void *gather = braid_rt_all_gather(&group, 2, from, to, 0, nullptr);
+      braid_rt_wait(gather, nullptr);
+      braid_rt_wait(gather, nullptr);
+    }
+  });
+  EXPECT_TRUE(ok) << world.error(0);
+  std::vector<float> expected = {1, 1, 1, 1,  2, 2, 2, 2,
+                                 1, 1, 1, 10, 2, 2, 2, 20};
+  for (int32_t rank : world.locals) {
+    EXPECT_EQ(world.get(rank, results[rank], 16), expected);
+    world.release(rank, results[rank]);
+  }
+  return fake_nccl_log();
+}
+
+TEST(Lanes, ArgumentsAreGatheredFromStagingMemory) {
+  EXPECT_THAT(gatherArguments(BRAID_RT_TRANSPORT_COPY, 512),
+              AllOf(HasSubstr("tp weights: ncclAllGather 4 on device 0, copy "
+                              "engines"),
+                    HasSubstr("tp weights: ncclAllGather 4 on device 1, copy "
+                              "engines"),
+                    Not(HasSubstr("kernel"))));
+  EXPECT_THAT(gatherArguments(BRAID_RT_TRANSPORT_SYMMETRIC, 512),
+              HasSubstr("tp weights: ncclAllGather 4 on device 0, symmetric"));
+}
+
+TEST(Lanes, ArgumentsBeyondTheStagingMemoryAreGatheredAsTheyAre) {
+  for (int64_t staging : {0, 256})
+    EXPECT_THAT(gatherArguments(BRAID_RT_TRANSPORT_COPY, staging),
+                HasSubstr("tp weights: ncclAllGather 4 on device 0, kernel"));
 }
 
 TEST(Lanes, OptionsOverrideTheProgram) {

@@ -86,7 +86,7 @@ def Comm_Dialect : Dialect {
     | `comm.lane = "latency"` | starts of collectives | queue of their own within the group |
     | `comm.ctas = 8 : i64` | starts of collectives | thread blocks of the lane's collectives at most |
     | `comm.transport = "symmetric"`, `"copy"`, `"default"` | starts of collectives | how the lane moves its data |
-    | `comm.lanes`, an array of dictionaries of `name`, `ctas` and `transport` | groups | the group's lanes; `comm-assign-lanes` completes them |
+    | `comm.lanes`, an array of dictionaries of `name`, `ctas`, `transport` and `staging` (bytes for copies of operands that are arguments of the program) | groups | the group's lanes; `comm-assign-lanes` completes them |
     | `comm.multiprocessors = 124 : i64` | matmuls, and ops whose `canLimitMultiprocessors` (`CostOpInterface`) is true | multiprocessors that the op counts on; the others are left to collectives |
     | `comm.chunks = 4 : i64` | starts of collectives | chunks that `comm-pipeline-matmul` divides the collective and its matmul into; 1 keeps them whole |
     | `comm.reordered_sums`, a dictionary of strings, `divided` and `planned` | ops that add | what a pass has changed: the op may add in [another order](../guides/trust.md#same-program-same-results) than in the program as written |

@@ -6,10 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/Memory/TypeSize.h"
+
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace braid::comm {
 #define GEN_PASS_DEF_COMMASSIGNLANESPASS
@@ -25,7 +30,44 @@ namespace {
 struct Lane {
   StringAttr name;
   Attribute ctas, transport;
+  /// Bytes for copies of operands that are arguments of the program.
+  int64_t staging = 0;
 };
+
+/// The bytes of the staging memory are aligned so.
+constexpr uint64_t kStagingAlignment = 256;
+
+/// True if `value` is an argument of the program, or a part of one.
+bool isOfArgument(Value value) {
+  while (auto view = value.getDefiningOp()) {
+    if (!isa<tensor::ExtractSliceOp, tensor::CollapseShapeOp,
+             tensor::ExpandShapeOp, tensor::CastOp>(view))
+      return false;
+    value = view->getOperand(0);
+  }
+  auto function = dyn_cast<FunctionOpInterface>(
+      cast<BlockArgument>(value).getOwner()->getParentOp());
+  return function && function.isPublic();
+}
+
+/// True if symmetric kernels or copy engines move the data of a lane.
+bool needsKnownMemory(Attribute transport) {
+  auto name = dyn_cast_or_null<StringAttr>(transport);
+  return name && name != "default";
+}
+
+/// The bytes of the operands of `start` that are arguments of the program.
+/// Their memory is the caller's: engines may be able to gather only copies of
+/// it.
+int64_t getStaging(CollectiveOpInterface start) {
+  uint64_t staging = 0;
+  for (Value operand : start->getOperands())
+    if (auto type = dyn_cast<RankedTensorType>(operand.getType());
+        type && type.hasStaticShape() && isOfArgument(operand))
+      staging += llvm::alignTo(braid::getTypeBytes(type, SizeDefaults()),
+                               kStagingAlignment);
+  return staging;
+}
 
 class LaneTable {
 public:
@@ -48,6 +90,8 @@ LogicalResult LaneTable::add(GroupOp group) {
   for (auto lane : declared.getAsRange<DictionaryAttr>()) {
     auto name = lane.getAs<StringAttr>("name");
     lanes[group][name] = {name, lane.get("ctas"), lane.get("transport")};
+    if (auto staging = lane.getAs<IntegerAttr>("staging"))
+      lanes[group][name].staging = staging.getInt();
   }
   return success();
 }
@@ -82,6 +126,7 @@ LogicalResult LaneTable::add(CollectiveOpInterface start, GroupOp group) {
       failed(merge(start, transport, start->getAttr(transport), group, lane,
                    lane.transport)))
     return failure();
+  lane.staging = std::max(lane.staging, getStaging(start));
   return success();
 }
 
@@ -96,6 +141,9 @@ void LaneTable::write() {
         fields.push_back(builder.getNamedAttr("ctas", lane.ctas));
       if (lane.transport)
         fields.push_back(builder.getNamedAttr("transport", lane.transport));
+      if (lane.staging && needsKnownMemory(lane.transport))
+        fields.push_back(builder.getNamedAttr(
+            "staging", builder.getI64IntegerAttr(lane.staging)));
       list.push_back(builder.getDictionaryAttr(fields));
     }
     group->setAttr(CommDialect::kLanesAttrName, builder.getArrayAttr(list));
