@@ -102,8 +102,7 @@ bool braid::comm::fuseIntoReads(RewriterBase &rewriter,
     return false;
   for (Operation *user : llvm::make_early_inc_range(producer->getUsers())) {
     linalg::LinalgOp reader = getReader(user);
-    reader->setLoc(
-        rewriter.getFusedLoc({producer.getLoc(), reader.getLoc()}));
+    reader->setLoc(rewriter.getFusedLoc({producer.getLoc(), reader.getLoc()}));
     computeElement(rewriter, producer, cast<tensor::ExtractOp>(user));
   }
   rewriter.eraseOp(producer);
