@@ -43,6 +43,11 @@ while read -r line; do
   finding "$line"
 done < <("$ROOT/tools/dev/local_names.py" 2>&1 || true)
 
+step "names in Python"
+while read -r line; do
+  finding "$line"
+done < <("$ROOT/tools/dev/python_names.py" 2>&1 || true)
+
 step "cost of a clean build"
 while read -r line; do
   finding "$line"

@@ -5,7 +5,7 @@
 
 import logging
 
-from .. import _groups, _torch, _torch_costs
+from .. import _groups, _torch_costs
 from .measured_kernels import kernel_times
 from .nodes import get_origin
 
