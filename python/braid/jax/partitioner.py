@@ -27,6 +27,7 @@ from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
 
 from . import partitioner_faults, private_names
+from .errors import UnsupportedError
 from .hlo_groups import read_channels
 from .walk import walk
 
@@ -78,7 +79,10 @@ def _answer(module, ranks, whole):
             faults, *found = _partition(module, ranks, *legal)
     if faults:
         return {"refused": faults[0].error.to_json()}
-    return _read(*found, ranks)
+    try:
+        return _read(*found, ranks)
+    except UnsupportedError as error:
+        return {"refused": error.to_json()}
 
 
 def _prepare(module, ranks):

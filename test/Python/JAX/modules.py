@@ -154,6 +154,34 @@ class ModulesTest(unittest.TestCase):
                            "both arguments", op.replace("%a, %b :", "%a, %a :"))
 
 
+class TupleTest(unittest.TestCase):
+    CALL = """
+        %0 = stablehlo.custom_call @pair(%x) : (tensor<2xf32>) -> tuple<tensor<2xf32>, tensor<2xf32>>
+        %1 = """
+
+    def normalize(self, use):
+        module = partitioner.parse(f"""func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {{
+            {self.CALL}{use}
+            return %1 : tensor<2xf32>
+        }}""")
+        with module.context:
+            partitioner._normalize(module, {})
+        return str(module)
+
+    def test_parts_of_a_tuple_are_results(self):
+        text = self.normalize("stablehlo.get_tuple_element %0[1] : "
+                              "(tuple<tensor<2xf32>, tensor<2xf32>>) -> tensor<2xf32>")
+        self.assertIn("-> (tensor<2xf32>, tensor<2xf32>)", text)
+        self.assertIn("return %0#1", text)
+        self.assertNotIn("tuple", text)
+
+    def test_an_op_that_takes_a_whole_tuple_is_refused(self):
+        with self.assertRaisesRegex(braid.jax.UnsupportedError,
+                                    "stablehlo.custom_call: stablehlo.custom_call takes its results as one"):
+            self.normalize("stablehlo.custom_call @sum(%0) : "
+                           "(tuple<tensor<2xf32>, tensor<2xf32>>) -> tensor<2xf32>")
+
+
 class HloGroupsTest(unittest.TestCase):
     """Groups as XLA's text has them."""
 
