@@ -13,6 +13,8 @@ import unittest
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 os.environ["JAX_PLATFORMS"] = "cpu"
+# Half the time of a compile. programs.py and shard_map_cases.py ask for optimized code.
+os.environ.setdefault("BRAID_OPTIMIZATION_LEVEL", "0")
 
 import jax
 import numpy as np

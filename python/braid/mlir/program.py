@@ -18,6 +18,7 @@ from .executable import Executable
 from .pass_options import pass_options
 from .tools import run_tool
 
+_LEVEL_VARIABLE = "BRAID_OPTIMIZATION_LEVEL"
 _REPORT_FORMATS = ("text", "json", "trace", "svg", "html")
 
 
@@ -109,6 +110,8 @@ class Program:
         attention: what computes attention on a GPU: "library" (the default, cuDNN where it
             supports the op) or "decompose" (matmuls, sums and elementwise ops)
 
+        The variable BRAID_OPTIMIZATION_LEVEL gives the level of optimization of host code.
+
         Gives an Executable for the host, which runs in this process. For the target
         "cuda" it gives the path of the shared object, for braid-run; `output` is
         needed then.
@@ -119,6 +122,12 @@ class Program:
             raise ArgumentError("a program for cuda runs through braid-run: name the file "
                                 "of the shared object with output=")
         options = [f"--target={target}"]
+        level = os.environ.get(_LEVEL_VARIABLE)
+        if level and target == "host":
+            if level not in ("0", "1", "2", "3"):
+                raise ArgumentError(f"the variable {_LEVEL_VARIABLE} is {level!r}, expected a level of "
+                                    "optimization, 0 to 3")
+            options.append(f"-O{level}")
         if passes is not None:
             options.append(f"--passes={passes}")
         if chip is not None:

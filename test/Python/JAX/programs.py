@@ -1,5 +1,5 @@
 # REQUIRES: jax
-# RUN: %jax_python %s
+# RUN: env BRAID_OPTIMIZATION_LEVEL=3 %jax_python %s
 """Programs of JAX through Braid, against JAX: steps of training with collectives,
 control flow, and the ops of a transformer."""
 

@@ -1,5 +1,5 @@
 # REQUIRES: jax
-# RUN: %jax_python %s
+# RUN: env BRAID_OPTIMIZATION_LEVEL=3 %jax_python %s
 """Cases of JAX's own tests of shard_map (`tests/shard_map_test.py`) around the collectives
 themselves, against JAX: gradients, specs that differ between arguments and results, axes in
 any order, groups, indices, loops."""

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -146,6 +147,24 @@ class ProgramTest(unittest.TestCase):
     def test_unknown_target(self):
         with self.assertRaisesRegex(ArgumentError, "'tpu', expected 'host' or 'cuda'"):
             Program(SUM).compile(target="tpu")
+
+    def test_level_of_optimization(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ):
+            path, objects = os.path.join(folder, "program.so"), {}
+            for level in (None, "0", "3"):
+                os.environ.pop("BRAID_OPTIMIZATION_LEVEL", None)
+                if level:
+                    os.environ["BRAID_OPTIMIZATION_LEVEL"] = level
+                executable = Program(SUM).compile(output=path)
+                self.assertEqual(executable.run(fill(2))[0][0].tolist(), [6] * 4)
+                with open(path, "rb") as file:
+                    objects[level] = file.read()
+            self.assertEqual(objects["3"], objects[None])
+            self.assertNotEqual(objects["0"], objects[None])
+            os.environ["BRAID_OPTIMIZATION_LEVEL"] = "fast"
+            with self.assertRaisesRegex(ArgumentError, "BRAID_OPTIMIZATION_LEVEL is 'fast', expected a level of "
+                                        "optimization, 0 to 3"):
+                Program(SUM).compile()
 
     def test_error_of_braid_compile(self):
         opaque = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
