@@ -25,6 +25,10 @@ config.environment["OPENBLAS_NUM_THREADS"] = "1"
 # the processor's vectors, whose three programs take 20 s.
 config.environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
 config.environment["TORCHINDUCTOR_VEC_ISA_OK"] = "0"
+gxx = lit.util.which("g++", config.environment["PATH"])
+if gxx:
+    config.environment["BRAID_TEST_GXX"] = gxx
+    config.environment["CXX"] = os.path.join(config.test_source_root, "Inputs", "compiler", "g++")
 # What Python tests share.
 config.environment["PYTHONPATH"] = os.pathsep.join(
     [os.path.join(config.test_source_root, "Inputs"), os.path.join(config.braid_source_dir, "python")]

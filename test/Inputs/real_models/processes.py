@@ -98,13 +98,14 @@ def run_case(case, plan, seconds=270, cache=None):
     import torch_ranks
 
     with tempfile.TemporaryDirectory() as folder:
-        cache = cache or folder
         spec = json.dumps([dataclasses.asdict(case), dataclasses.asdict(plan)])
         ranks = range(1 if plan.late else case.ranks)
         outputs = [os.path.join(folder, f"output{rank}") for rank in ranks]
-        # Inductor keeps precompiled headers in the folder of temporary files.
-        environment = {"TORCHINDUCTOR_CACHE_DIR": os.path.join(cache, "kernels"), "TMPDIR": cache}
-        environment.update(torch_ranks.make_compiler(cache))
+        environment = {"TORCHINDUCTOR_CACHE_DIR": os.path.join(cache or folder, "kernels")}
+        if cache:
+            # Inductor keeps precompiled headers in the folder of temporary files.
+            environment["TMPDIR"] = cache
+        environment.update(torch_ranks.make_compiler(cache or folder))
         inputs = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         paths = [inputs, *filter(None, [os.environ.get("PYTHONPATH")])]
         environment["PYTHONPATH"] = os.pathsep.join(paths)

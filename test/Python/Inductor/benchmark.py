@@ -30,8 +30,6 @@ class Benchmark(unittest.TestCase):
                 "TORCHINDUCTOR_COMPILE_THREADS": "1",
                 # What one rank has compiled the other one finds.
                 "TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, "cache"),
-                # Inductor keeps precompiled headers in the folder of temporary files.
-                "TMPDIR": folder,
                 **torch_ranks.make_compiler(folder),
             }
             outputs = torch_ranks.run_ranks(
