@@ -3,7 +3,7 @@
 """Random programs, as written and scheduled by each pass and pipeline, on 2 and 3
 ranks: all give the bits that NumPy gives.
 
-BRAID_RANDOM_PROGRAMS says how many (75), BRAID_RANDOM_SEED where to start (0): a
+BRAID_RANDOM_PROGRAMS says how many (45), BRAID_RANDOM_SEED where to start (0): a
 long run is BRAID_RANDOM_PROGRAMS=20000 python3 random_programs.py DIRECTORY, with
 test/Inputs on the PYTHONPATH.
 """
@@ -31,7 +31,7 @@ ROTATING = [
     "func.func(comm-schedule{machine=ideal})",
     "comm-latency-hiding-schedule{overlap-limit=2 aggressive=true}", "comm-list-schedule{sink}",
 ]
-BATCH = 15
+BATCH = 9
 
 
 def batch_text(seeds):
@@ -76,7 +76,7 @@ def check(seeds, directory):
 
 
 def main():
-    count = int(os.environ.get("BRAID_RANDOM_PROGRAMS", "75"))
+    count = int(os.environ.get("BRAID_RANDOM_PROGRAMS", "45"))
     first = int(os.environ.get("BRAID_RANDOM_SEED", "0"))
     for begin in range(first, first + count, BATCH):
         seeds = range(begin, min(begin + BATCH, first + count))
