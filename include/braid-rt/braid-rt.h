@@ -12,6 +12,7 @@
 #include "braid-rt/Attention.h"
 #include "braid-rt/Blas.h"
 #include "braid-rt/Collectives.h"
+#include "braid-rt/Convolution.h"
 #include "braid-rt/Device.h"
 #include "braid-rt/Host.h"
 #include "braid-rt/Link.h"

@@ -9,6 +9,7 @@
 #include "Engine/Device.h"
 #include "Base/Error.h"
 #include "Engine/Attention.h"
+#include "Engine/Convolution.h"
 #include "Engine/Memory.h"
 #include "Engine/Routine.h"
 
@@ -58,6 +59,12 @@ void Device::attend(const Attention &attention) {
   throw Error(attention.describe() +
               ": only a GPU has a library for attention, but the program runs "
               "on the host");
+}
+
+void Device::convolve(const Convolution &convolution) {
+  throw Error(convolution.describe() +
+              ": only a GPU has a library for convolutions, but the program "
+              "runs on the host");
 }
 
 /// Fails a call of a program for a device. Programs for the host make no such

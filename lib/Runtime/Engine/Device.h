@@ -22,6 +22,7 @@ namespace braid::rt {
 
 class MemoryPool;
 struct Attention;
+struct Convolution;
 struct RoutineCall;
 
 /// `batch` matmuls C = A B + beta C of row-major matrices: A is m x k, B k x
@@ -139,6 +140,10 @@ public:
   /// Computes attention or its gradients. The default refuses: only a GPU has a
   /// library for them.
   virtual void attend(const Attention &attention);
+
+  /// Computes a convolution or a gradient. The default refuses: only a GPU has
+  /// a library for them.
+  virtual void convolve(const Convolution &convolution);
 
   // The functions of braid-rt/Device.h.
   virtual void *arena(int64_t bytes);

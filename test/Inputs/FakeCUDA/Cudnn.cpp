@@ -133,15 +133,64 @@ static Tensor readTensor(const FakeDescriptor &owner, AttributeName name) {
   tensor.type = getOne<ElementType>(descriptor, TENSOR_DATA_TYPE);
   std::vector<int64_t> sizes = get<int64_t>(descriptor, TENSOR_DIMENSIONS);
   std::vector<int64_t> strides = get<int64_t>(descriptor, TENSOR_STRIDES);
-  if (sizes.size() != 4 || strides.size() != 4)
-    fake_cuda_abort("cudnnBackendFinalize", "a tensor without 4 dimensions");
-  std::copy_n(sizes.begin(), 4, tensor.sizes.begin());
-  std::copy_n(strides.begin(), 4, tensor.strides.begin());
+  if (sizes.size() < 4 || sizes.size() > 5 || strides.size() != sizes.size())
+    fake_cuda_abort("cudnnBackendFinalize",
+                    "a tensor without 4 or 5 dimensions");
+  tensor.sizes[4] = 1;
+  std::copy(sizes.begin(), sizes.end(), tensor.sizes.begin());
+  std::copy(strides.begin(), strides.end(), tensor.strides.begin());
   tensor.id = getOne<int64_t>(descriptor, TENSOR_UNIQUE_ID);
   tensor.alignment = getOne<int64_t>(descriptor, TENSOR_BYTE_ALIGNMENT);
   tensor.isVirtual = isSet(descriptor, TENSOR_IS_VIRTUAL);
   tensor.isValue = isSet(descriptor, TENSOR_IS_BY_VALUE);
   return tensor;
+}
+
+/// Reads the window of a convolution, and compares the sizes of the operands.
+static void readWindow(const FakeDescriptor &window, Operation &operation) {
+  auto [data, filter, result] = operation.roles();
+  auto read = [&](AttributeName name, std::array<int64_t, 3> &numbers) {
+    std::vector<int64_t> values = get<int64_t>(window, name);
+    if (static_cast<int64_t>(values.size()) !=
+        getOne<int64_t>(window, CONVOLUTION_SPATIAL_DIMS))
+      fake_cuda_abort("cudnnBackendFinalize", "a window of other dimensions");
+    std::copy(values.begin(), values.end(), numbers.begin());
+  };
+  read(CONVOLUTION_FILTER_STRIDES, operation.strides);
+  read(CONVOLUTION_DILATIONS, operation.dilations);
+  read(CONVOLUTION_PRE_PADDINGS, operation.low);
+  read(CONVOLUTION_POST_PADDINGS, operation.high);
+  bool fits =
+      getOne<ElementType>(window, CONVOLUTION_COMP_TYPE) == DATA_FLOAT &&
+      getOne<ConvolutionMode>(window, CONVOLUTION_CONV_MODE) ==
+          CROSS_CORRELATION &&
+      data->sizes[0] == result->sizes[0] &&
+      data->sizes[1] % filter->sizes[1] == 0 &&
+      filter->sizes[0] == result->sizes[1];
+  for (size_t i = 0; i != 3; ++i)
+    fits &= (data->sizes[2 + i] + operation.low[i] + operation.high[i] - 1 -
+             operation.dilations[i] * (filter->sizes[2 + i] - 1)) /
+                    operation.strides[i] +
+                1 ==
+            result->sizes[2 + i];
+  if (!fits)
+    fake_cuda_abort("cudnnBackendFinalize",
+                    "operands of a convolution do not fit each other");
+}
+
+/// Reads a convolution: the first two attributes are inputs.
+static void readConvolution(const FakeDescriptor &descriptor,
+                            const AttributeName (&operands)[3],
+                            AttributeName window, AttributeName alpha,
+                            AttributeName beta, Operation &operation) {
+  operation.x = readTensor(descriptor, operands[0]);
+  operation.b = readTensor(descriptor, operands[1]);
+  operation.y = readTensor(descriptor, operands[2]);
+  operation.hasB = true;
+  readWindow(getFinal(descriptor, window), operation);
+  if (getOne<float>(descriptor, alpha) != 1 ||
+      getOne<float>(descriptor, beta) != 0)
+    fake_cuda_abort("cudnnBackendFinalize", "a convolution that is scaled");
 }
 
 static Operation readOperation(const FakeDescriptor &descriptor) {
@@ -182,6 +231,33 @@ static Operation readOperation(const FakeDescriptor &descriptor) {
     readSecond(OPERATION_POINTWISE_TDESC, operation.hasT, operation.t);
     break;
   }
+  case OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
+    readConvolution(descriptor,
+                    {OPERATION_CONVOLUTION_FORWARD_X,
+                     OPERATION_CONVOLUTION_FORWARD_W,
+                     OPERATION_CONVOLUTION_FORWARD_Y},
+                    OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+                    OPERATION_CONVOLUTION_FORWARD_ALPHA,
+                    OPERATION_CONVOLUTION_FORWARD_BETA, operation);
+    break;
+  case OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR:
+    readConvolution(descriptor,
+                    {OPERATION_CONVOLUTION_BWD_DATA_DY,
+                     OPERATION_CONVOLUTION_BWD_DATA_W,
+                     OPERATION_CONVOLUTION_BWD_DATA_DX},
+                    OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+                    OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+                    OPERATION_CONVOLUTION_BWD_DATA_BETA, operation);
+    break;
+  case OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR:
+    readConvolution(descriptor,
+                    {OPERATION_CONVOLUTION_BWD_FILTER_X,
+                     OPERATION_CONVOLUTION_BWD_FILTER_DY,
+                     OPERATION_CONVOLUTION_BWD_FILTER_DW},
+                    OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+                    OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+                    OPERATION_CONVOLUTION_BWD_FILTER_BETA, operation);
+    break;
   default:
     fake_cuda_abort("cudnnBackendFinalize", "an unknown kind of operation");
   }
@@ -363,10 +439,13 @@ Status cudnnBackendGetAttribute(Descriptor descriptor, AttributeName name,
         .engine = found.engine;
     return STATUS_SUCCESS;
   case ENGINE_NUMERICAL_NOTE:
+    *count = found.engine != FAKE_CUDNN_DETERMINISTIC;
     *static_cast<NumericalNote *>(values) =
         found.engine == FAKE_CUDNN_NONDETERMINISTIC
             ? NUMERICAL_NOTE_NONDETERMINISTIC
-            : static_cast<NumericalNote>(0);
+        : found.engine == FAKE_CUDNN_DOWN_CONVERTING
+            ? NUMERICAL_NOTE_DOWN_CONVERT_INPUTS
+            : NUMERICAL_NOTE_TENSOR_CORE;
     return STATUS_SUCCESS;
   case EXECUTION_PLAN_WORKSPACE_SIZE:
     *static_cast<int64_t *>(values) = fake().workspace;
@@ -416,9 +495,10 @@ Status cudnnBackendExecute(Handle handle, Descriptor plan, Descriptor pack) {
                           written.count(tensor->id) != 0});
     }
   }
-  std::string what = "attention engine " + std::to_string(found.number) +
-                     " of " + std::to_string(run->operations.size()) +
-                     " operations";
+  std::string what =
+      (run->operations[0].isConvolution() ? "convolution" : "attention") +
+      std::string(" engine ") + std::to_string(found.number) + " of " +
+      std::to_string(run->operations.size()) + " operations";
   return fake_cuda_enqueue(
              handle->stream, what.c_str(), accesses.data(),
              static_cast<int>(accesses.size()), /*costNs=*/1000,

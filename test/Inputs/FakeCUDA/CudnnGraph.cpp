@@ -20,7 +20,7 @@ using namespace fakecudnn;
 
 int64_t Tensor::offset(const Sizes &index) const {
   int64_t sum = 0;
-  for (size_t i = 0; i != 4; ++i)
+  for (size_t i = 0; i != 5; ++i)
     sum += index[i] * strides[i];
   return sum;
 }
@@ -44,7 +44,8 @@ template <typename Body> static void forEach(const Sizes &sizes, Body body) {
     for (i[1] = 0; i[1] != sizes[1]; ++i[1])
       for (i[2] = 0; i[2] != sizes[2]; ++i[2])
         for (i[3] = 0; i[3] != sizes[3]; ++i[3])
-          body(i);
+          for (i[4] = 0; i[4] != sizes[4]; ++i[4])
+            body(i);
 }
 
 /// The element of a tensor of `sizes` that goes with element `index` of one of
@@ -52,7 +53,7 @@ template <typename Body> static void forEach(const Sizes &sizes, Body body) {
 static size_t share(const Sizes &index, const Sizes &wider,
                     const Sizes &sizes) {
   int64_t position = 0;
-  for (size_t i = 0; i != 4; ++i)
+  for (size_t i = 0; i != 5; ++i)
     position = position * sizes[i] + index[i] * sizes[i] / wider[i];
   return static_cast<size_t>(position);
 }
@@ -191,6 +192,60 @@ static std::vector<float> reshape(const Operation &op,
   return y;
 }
 
+bool Operation::isConvolution() const {
+  return kind >= OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR &&
+         kind <= OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR;
+}
+
+std::array<const Tensor *, 3> Operation::roles() const {
+  if (kind == OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR)
+    return {&x, &b, &y};
+  if (kind == OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR)
+    return {&y, &b, &x};
+  return {&x, &y, &b};
+}
+
+/// The output of a convolution or a gradient, of its other two operands.
+static std::vector<float> convolve(const Operation &op,
+                                   const std::vector<float> &first,
+                                   const std::vector<float> &second) {
+  auto [data, filter, result] = op.roles();
+  const std::vector<float> *inputs[] = {data == &op.x ? &first : nullptr,
+                                        filter == &op.b ? &second : nullptr,
+                                        result == &op.x   ? &first
+                                        : result == &op.b ? &second
+                                                          : nullptr};
+  std::vector<double> sums(static_cast<size_t>(op.y.count()));
+  int64_t groups = data->sizes[1] / filter->sizes[1];
+  forEach(result->sizes, [&](const Sizes &place) {
+    forEach(filter->sizes, [&](const Sizes &tap) {
+      if (tap[0] != place[1])
+        return;
+      Sizes at = place;
+      int64_t group = place[1] / (filter->sizes[0] / groups);
+      at[1] = group * filter->sizes[1] + tap[1];
+      for (size_t i = 0; i != 3; ++i) {
+        at[2 + i] = place[2 + i] * op.strides[i] +
+                    tap[2 + i] * op.dilations[i] - op.low[i];
+        if (at[2 + i] < 0 || at[2 + i] >= data->sizes[2 + i])
+          return;
+      }
+      size_t places[] = {share(at, data->sizes, data->sizes),
+                         share(tap, filter->sizes, filter->sizes),
+                         share(place, result->sizes, result->sizes)};
+      double product = 1;
+      size_t target = 0;
+      for (size_t i = 0; i != 3; ++i)
+        if (inputs[i])
+          product *= (*inputs[i])[places[i]];
+        else
+          target = places[i];
+      sums[target] += product;
+    });
+  });
+  return {sums.begin(), sums.end()};
+}
+
 void Run::compute(const Operation &op) {
   std::vector<float> x = load(op.x), b, t, y;
   if (op.hasB)
@@ -203,6 +258,8 @@ void Run::compute(const Operation &op) {
     y = reduce(op, x);
   else if (op.kind == OPERATION_RESHAPE_DESCRIPTOR)
     y = reshape(op, x);
+  else if (op.isConvolution())
+    y = convolve(op, x, b);
   else
     forEach(op.y.sizes, [&](const Sizes &index) {
       if (op.mode == POINTWISE_GEN_INDEX)

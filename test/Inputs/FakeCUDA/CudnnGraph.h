@@ -18,7 +18,8 @@
 namespace fakecudnn {
 
 using namespace braid::rt::cuda::cudnn;
-using Sizes = std::array<int64_t, 4>;
+/// 4 sizes or strides, or 5.
+using Sizes = std::array<int64_t, 5>;
 
 struct Tensor {
   ElementType type;
@@ -26,7 +27,9 @@ struct Tensor {
   int64_t id, alignment;
   bool isVirtual, isValue;
 
-  int64_t count() const { return sizes[0] * sizes[1] * sizes[2] * sizes[3]; }
+  int64_t count() const {
+    return sizes[0] * sizes[1] * sizes[2] * sizes[3] * sizes[4];
+  }
   int64_t offset(const Sizes &index) const;
   int64_t bytes() const; ///< From the first element to the last one.
 };
@@ -38,6 +41,13 @@ struct Operation {
   Tensor x, y;
   bool hasB = false, hasT = false;
   Tensor b, t;
+  /// Of a convolution, for the 3 dimensions behind the features.
+  std::array<int64_t, 3> strides = {1, 1, 1}, dilations = {1, 1, 1}, low = {},
+                         high = {};
+
+  bool isConvolution() const;
+  /// The operands of a convolution: data, filter, result.
+  std::array<const Tensor *, 3> roles() const;
 };
 
 /// A graph with the memory of its tensors.

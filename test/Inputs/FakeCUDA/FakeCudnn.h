@@ -32,7 +32,9 @@ void fake_cudnn_set_workspace(int64_t bytes);
 enum fake_cudnn_engine {
   FAKE_CUDNN_DETERMINISTIC,
   FAKE_CUDNN_NONDETERMINISTIC, ///< It says so in its notes.
-  FAKE_CUDNN_UNSUPPORTED       ///< No plan can be built for it.
+  FAKE_CUDNN_UNSUPPORTED,      ///< No plan can be built for it.
+  FAKE_CUDNN_TENSOR_CORE,      ///< It rounds operands of f32 to TF32.
+  FAKE_CUDNN_DOWN_CONVERTING   ///< It rounds operands to smaller types.
 };
 
 /// The engines that heuristics of mode A propose, and of mode FALLBACK.

@@ -19,7 +19,7 @@ const LibrarySpec &braid::rt::cuda::cudnn::librarySpec() {
       {"libcudnn.so.9", "libcudnn.so"},
       "install cuDNN 9 for CUDA 13 (`pip install nvidia-cudnn-cu13`) and have "
       "the loader find it (LD_LIBRARY_PATH), or compile the program with "
-      "--attention=decompose"};
+      "--attention=decompose and --convolution=decompose"};
   return spec;
 }
 

@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Device/ComputeCalls.h"
-#include "CUDA/Device/Attentions.h"
+#include "CUDA/Device/Cudnn/Attentions.h"
+#include "CUDA/Device/Cudnn/Convolutions.h"
 #include "CUDA/Device/Matmuls.h"
 #include "CUDA/Device/Memory.h"
 #include "CUDA/Device/Modules.h"
@@ -18,7 +19,14 @@ using namespace braid::rt;
 using namespace braid::rt::cuda;
 
 namespace {
-enum class Kind : uint64_t { Launch, Matmul, Attention, Copy, Write };
+enum class Kind : uint64_t {
+  Launch,
+  Matmul,
+  Attention,
+  Convolution,
+  Copy,
+  Write
+};
 } // namespace
 
 template <typename T> static uint64_t toWord(const T &value) {
@@ -171,6 +179,46 @@ static void makeAttention(Attentions &attentions, const uint64_t *words) {
 }
 
 //===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+/// Visits every field: the padding of the structs has no defined value.
+template <typename ConvolutionLike, typename Visit>
+static void forEachPartOf(ConvolutionLike &convolution, Visit visit) {
+  visit(convolution.kind);
+  visit(convolution.spatialDims);
+  visit(convolution.dtype);
+  visit(convolution.precision);
+  visit(convolution.groups);
+  for (auto &dim : convolution.window) {
+    visit(dim.stride);
+    visit(dim.dilation);
+    visit(dim.low);
+    visit(dim.high);
+  }
+  for (auto &operand : convolution.operands) {
+    visit(operand.data);
+    for (auto &size : operand.sizes)
+      visit(size);
+    for (auto &stride : operand.strides)
+      visit(stride);
+  }
+}
+
+void braid::rt::cuda::encodeConvolution(CallWords &words,
+                                        const Convolution &convolution) {
+  begin(words, Kind::Convolution);
+  forEachPartOf(convolution,
+                [&](const auto &field) { words.push_back(toWord(field)); });
+}
+
+static void makeConvolution(Convolutions &convolutions, const uint64_t *words) {
+  Convolution convolution;
+  forEachPartOf(convolution, [&](auto &field) { fromWord(*words++, field); });
+  convolutions.convolve(convolution);
+}
+
+//===----------------------------------------------------------------------===//
 // Copies and writes
 //===----------------------------------------------------------------------===//
 
@@ -198,6 +246,8 @@ void braid::rt::cuda::makeCall(const CallTargets &targets,
     return makeMatmul(targets.matmuls, words);
   case Kind::Attention:
     return makeAttention(targets.attentions, words);
+  case Kind::Convolution:
+    return makeConvolution(targets.convolutions, words);
   case Kind::Copy:
     return targets.memory.copy(readWord<DevicePointer>(words),
                                readWord<DevicePointer>(words + 1),

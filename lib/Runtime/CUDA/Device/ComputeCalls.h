@@ -11,6 +11,7 @@
 
 #include "CUDA/API/Driver.h"
 #include "Engine/Attention.h"
+#include "Engine/Convolution.h"
 #include "Engine/Device.h"
 
 #include <cstdint>
@@ -19,6 +20,7 @@
 namespace braid::rt::cuda {
 
 class Attentions;
+class Convolutions;
 class DeviceMemory;
 class Modules;
 class Matmuls;
@@ -36,6 +38,7 @@ void encodeLaunch(CallWords &words, const braid_rt_kernel &kernel,
 void encodeMatmul(CallWords &words, const Matmul &matmul, const void *a,
                   const void *b, void *c);
 void encodeAttention(CallWords &words, const Attention &attention);
+void encodeConvolution(CallWords &words, const Convolution &convolution);
 void encodeCopy(CallWords &words, DevicePointer destination,
                 DevicePointer source, int64_t bytes);
 void encodeWrite(CallWords &words, DevicePointer device, const void *host,
@@ -46,6 +49,7 @@ struct CallTargets {
   Modules &modules;
   Matmuls &matmuls;
   Attentions &attentions;
+  Convolutions &convolutions;
   DeviceMemory &memory;
 };
 

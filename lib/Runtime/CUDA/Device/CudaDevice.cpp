@@ -8,9 +8,10 @@
 
 #include "CUDA/Device/CudaDevice.h"
 #include "Base/Error.h"
-#include "CUDA/Device/Attentions.h"
 #include "CUDA/Device/BufferPool.h"
 #include "CUDA/Device/ComputeGraphs.h"
+#include "CUDA/Device/Cudnn/Attentions.h"
+#include "CUDA/Device/Cudnn/Convolutions.h"
 #include "CUDA/Device/Graphs.h"
 #include "CUDA/Device/HoldMultiprocessors.h"
 #include "CUDA/Device/Matmuls.h"
@@ -40,13 +41,17 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
       buffers(std::make_unique<BufferPool>(gpuState, *deviceMemory)),
       modules(std::make_unique<Modules>(gpuState, *deviceMemory)),
       matmuls(std::make_unique<Matmuls>(blas, gpuState, *deviceMemory)),
-      attentions(std::make_unique<Attentions>(gpuState, *deviceMemory)),
+      cudnn(std::make_unique<CudnnPlans>(gpuState, *deviceMemory)),
+      attentions(std::make_unique<Attentions>(gpuState, *cudnn)),
+      convolutions(std::make_unique<Convolutions>(gpuState, *cudnn)),
       graphs(std::make_unique<Graphs>(gpuState)),
       held(std::make_unique<HeldMultiprocessors>(gpuState, *deviceMemory)) {
   // Whole graphs contain the calls, and traces measure each call.
   if (options.computeGraphs && !options.graphs && !gpuState.timeline)
     computeGraphs = std::make_unique<ComputeGraphs>(
-        gpuState, CallTargets{*modules, *matmuls, *attentions, *deviceMemory},
+        gpuState,
+        CallTargets{*modules, *matmuls, *attentions, *convolutions,
+                    *deviceMemory},
         options.computeGraphs);
   try {
     for (Event *event : {&invocation.begun, &invocation.ended})
@@ -72,6 +77,8 @@ CudaDevice::~CudaDevice() {
   computeGraphs.reset();
   buffers.reset();
   attentions.reset();
+  convolutions.reset();
+  cudnn.reset();
   matmuls.reset();
   modules.reset();
   try {
@@ -350,6 +357,13 @@ void CudaDevice::attend(const Attention &attention) {
     return;
   traced({BRAID_RT_EVENT_KERNEL, attention.describe()},
          [&]() { attentions->attend(attention); });
+}
+
+void CudaDevice::convolve(const Convolution &convolution) {
+  if (waits([&]() { encodeConvolution(call, convolution); }))
+    return;
+  traced({BRAID_RT_EVENT_KERNEL, convolution.describe()},
+         [&]() { convolutions->convolve(convolution); });
 }
 
 void CudaDevice::copy(void *destination, const void *source, int64_t bytes) {

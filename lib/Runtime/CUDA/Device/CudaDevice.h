@@ -21,6 +21,8 @@ namespace braid::rt {
 
 namespace cuda {
 class Attentions;
+class Convolutions;
+class CudnnPlans;
 class BufferPool;
 class ComputeGraphs;
 class DeviceMemory;
@@ -67,6 +69,7 @@ public:
   void multiply(const Matmul &matmul, const void *a, const void *b,
                 void *c) override;
   void attend(const Attention &attention) override;
+  void convolve(const Convolution &convolution) override;
   void *arena(int64_t bytes) override;
   void *allocateBuffer(int64_t bytes) override;
   void freeBuffer(void *buffer) override;
@@ -106,7 +109,9 @@ private:
   std::unique_ptr<cuda::BufferPool> buffers;
   std::unique_ptr<cuda::Modules> modules;
   std::unique_ptr<cuda::Matmuls> matmuls;
+  std::unique_ptr<cuda::CudnnPlans> cudnn;
   std::unique_ptr<cuda::Attentions> attentions;
+  std::unique_ptr<cuda::Convolutions> convolutions;
   std::unique_ptr<cuda::Graphs> graphs;
   std::unique_ptr<cuda::HeldMultiprocessors> held;
   std::unique_ptr<cuda::ComputeGraphs> computeGraphs; ///< Null: none.

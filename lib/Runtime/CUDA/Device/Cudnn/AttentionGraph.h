@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CUDA_DEVICE_ATTENTIONGRAPH_H
-#define BRAID_RUNTIME_CUDA_DEVICE_ATTENTIONGRAPH_H
+#ifndef BRAID_RUNTIME_CUDA_DEVICE_CUDNN_ATTENTIONGRAPH_H
+#define BRAID_RUNTIME_CUDA_DEVICE_CUDNN_ATTENTIONGRAPH_H
 
-#include "CUDA/API/Cudnn.h"
+#include "CUDA/Device/Cudnn/Plans.h"
 #include "Engine/Attention.h"
 
 #include <list>
@@ -30,7 +30,6 @@ public:
   /// have.
   AttentionGraph(const cudnn::Cudnn &cudnn, cudnn::Handle handle,
                  const Attention &attention, bool isFast);
-  ~AttentionGraph();
   AttentionGraph(const AttentionGraph &) = delete;
   AttentionGraph &operator=(const AttentionGraph &) = delete;
 
@@ -79,18 +78,10 @@ private:
                    int64_t axis = -1);
   void sumOverGroup(const Tensor &product, int32_t role);
 
-  cudnn::Descriptor create(cudnn::DescriptorType type);
-  void finalize(cudnn::Descriptor descriptor);
-  void set(cudnn::Descriptor descriptor, cudnn::AttributeName name,
-           cudnn::AttributeType type, int64_t count, const void *values);
-  template <typename Value>
-  void set(cudnn::Descriptor descriptor, cudnn::AttributeName name,
-           cudnn::AttributeType type, Value value) {
-    set(descriptor, name, type, 1, &value);
-  }
   void set(cudnn::Descriptor descriptor, cudnn::AttributeName name,
            const Tensor &tensor) {
-    set(descriptor, name, cudnn::TYPE_BACKEND_DESCRIPTOR, tensor.descriptor);
+    own.set(descriptor, name, cudnn::TYPE_BACKEND_DESCRIPTOR,
+            tensor.descriptor);
   }
   void addOperation(cudnn::Descriptor operation);
 
@@ -98,11 +89,12 @@ private:
   Sizes scoreSizes() const;
   Sizes rowSizes() const;
 
-  const cudnn::Cudnn &cudnn;
+  Descriptors own;
+  const size_t version; ///< Of the library.
   const Attention attention;
   const bool isBackward, isFast;
   cudnn::ElementType element;
-  std::vector<cudnn::Descriptor> all, operations;
+  std::vector<cudnn::Descriptor> operations;
   cudnn::Descriptor graph = nullptr;
   std::vector<int32_t> roles; ///< Operands of the graph.
   struct Scalar {
@@ -120,4 +112,4 @@ private:
 
 } // namespace braid::rt::cuda
 
-#endif // BRAID_RUNTIME_CUDA_DEVICE_ATTENTIONGRAPH_H
+#endif // BRAID_RUNTIME_CUDA_DEVICE_CUDNN_ATTENTIONGRAPH_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Device/AttentionGraph.h"
+#include "CUDA/Device/Cudnn/AttentionGraph.h"
 #include "Base/Error.h"
 
 #include <algorithm>
@@ -18,34 +18,19 @@ using namespace braid::rt::cuda::cudnn;
 
 AttentionGraph::AttentionGraph(const Cudnn &cudnn, Handle handle,
                                const Attention &attention, bool isFast)
-    : cudnn(cudnn), attention(attention), isBackward(attention.isBackward),
-      isFast(isFast) {
+    : own(cudnn), version(cudnn.getVersion()), attention(attention),
+      isBackward(attention.isBackward), isFast(isFast) {
   int32_t dtype = attention.operands[BRAID_RT_ATTENTION_QUERIES].dtype;
   if (dtype != BRAID_RT_BF16 && dtype != BRAID_RT_F16)
     throw Error("cuDNN has no attention for these elements, expected bf16 or "
                 "f16");
   element = dtype == BRAID_RT_BF16 ? DATA_BFLOAT16 : DATA_HALF;
-  try {
-    scale = scalar(static_cast<float>(attention.options.scale));
-    if (isBackward)
-      addBackward();
-    else
-      addForward();
-    graph = create(OPERATIONGRAPH_DESCRIPTOR);
-    set(graph, OPERATIONGRAPH_OPS, TYPE_BACKEND_DESCRIPTOR,
-        static_cast<int64_t>(operations.size()), operations.data());
-    set(graph, OPERATIONGRAPH_HANDLE, TYPE_HANDLE, handle);
-    finalize(graph);
-  } catch (const Error &) {
-    for (Descriptor descriptor : all)
-      cudnn.destroyDescriptor(descriptor);
-    throw;
-  }
-}
-
-AttentionGraph::~AttentionGraph() {
-  for (Descriptor descriptor : all)
-    cudnn.destroyDescriptor(descriptor);
+  scale = scalar(static_cast<float>(attention.options.scale));
+  if (isBackward)
+    addBackward();
+  else
+    addForward();
+  graph = own.createGraph(handle, operations);
 }
 
 void AttentionGraph::bind(const Attention &call, void *memory,
@@ -63,31 +48,8 @@ void AttentionGraph::bind(const Attention &call, void *memory,
     add(id, static_cast<char *>(memory) + place);
 }
 
-//===----------------------------------------------------------------------===//
-// Descriptors
-//===----------------------------------------------------------------------===//
-
-Descriptor AttentionGraph::create(DescriptorType type) {
-  Descriptor descriptor = nullptr;
-  cudnn.check(cudnn.createDescriptor(type, &descriptor),
-              "cudnnBackendCreateDescriptor");
-  all.push_back(descriptor);
-  return descriptor;
-}
-
-void AttentionGraph::finalize(Descriptor descriptor) {
-  cudnn.check(cudnn.finalize(descriptor), "cudnnBackendFinalize");
-}
-
-void AttentionGraph::set(Descriptor descriptor, AttributeName name,
-                         AttributeType type, int64_t count,
-                         const void *values) {
-  cudnn.check(cudnn.setAttribute(descriptor, name, type, count, values),
-              "cudnnBackendSetAttribute");
-}
-
 void AttentionGraph::addOperation(Descriptor operation) {
-  finalize(operation);
+  own.finalize(operation);
   operations.push_back(operation);
 }
 
@@ -103,17 +65,17 @@ AttentionGraph::Tensor AttentionGraph::tensor(const Sizes &sizes,
                                               const Sizes &strides,
                                               ElementType type, int64_t id,
                                               bool isVirtual, bool isValue) {
-  Descriptor descriptor = create(TENSOR_DESCRIPTOR);
-  set(descriptor, TENSOR_DATA_TYPE, TYPE_DATA_TYPE, type);
-  set(descriptor, TENSOR_DIMENSIONS, TYPE_INT64, 4, sizes.data());
-  set(descriptor, TENSOR_STRIDES, TYPE_INT64, 4, strides.data());
-  set(descriptor, TENSOR_UNIQUE_ID, TYPE_INT64, id);
-  set(descriptor, TENSOR_BYTE_ALIGNMENT, TYPE_INT64, alignment);
+  Descriptor descriptor = own.create(TENSOR_DESCRIPTOR);
+  own.set(descriptor, TENSOR_DATA_TYPE, TYPE_DATA_TYPE, type);
+  own.set(descriptor, TENSOR_DIMENSIONS, TYPE_INT64, 4, sizes.data());
+  own.set(descriptor, TENSOR_STRIDES, TYPE_INT64, 4, strides.data());
+  own.set(descriptor, TENSOR_UNIQUE_ID, TYPE_INT64, id);
+  own.set(descriptor, TENSOR_BYTE_ALIGNMENT, TYPE_INT64, alignment);
   if (isVirtual)
-    set(descriptor, TENSOR_IS_VIRTUAL, TYPE_BOOLEAN, true);
+    own.set(descriptor, TENSOR_IS_VIRTUAL, TYPE_BOOLEAN, true);
   if (isValue)
-    set(descriptor, TENSOR_IS_BY_VALUE, TYPE_BOOLEAN, true);
-  finalize(descriptor);
+    own.set(descriptor, TENSOR_IS_BY_VALUE, TYPE_BOOLEAN, true);
+  own.finalize(descriptor);
   return {descriptor, sizes, strides};
 }
 
@@ -173,26 +135,26 @@ AttentionGraph::Sizes AttentionGraph::rowSizes() const {
 
 AttentionGraph::Tensor AttentionGraph::matmul(const Tensor &a, const Tensor &b,
                                               Tensor result) {
-  Descriptor kind = create(MATMUL_DESCRIPTOR);
-  set(kind, MATMUL_COMP_TYPE, TYPE_DATA_TYPE, DATA_FLOAT);
-  finalize(kind);
-  Descriptor operation = create(OPERATION_MATMUL_DESCRIPTOR);
+  Descriptor kind = own.create(MATMUL_DESCRIPTOR);
+  own.set(kind, MATMUL_COMP_TYPE, TYPE_DATA_TYPE, DATA_FLOAT);
+  own.finalize(kind);
+  Descriptor operation = own.create(OPERATION_MATMUL_DESCRIPTOR);
   set(operation, OPERATION_MATMUL_ADESC, a);
   set(operation, OPERATION_MATMUL_BDESC, b);
   set(operation, OPERATION_MATMUL_CDESC, result);
-  set(operation, OPERATION_MATMUL_DESC, TYPE_BACKEND_DESCRIPTOR, kind);
+  own.set(operation, OPERATION_MATMUL_DESC, TYPE_BACKEND_DESCRIPTOR, kind);
   addOperation(operation);
   return result;
 }
 
 AttentionGraph::Tensor AttentionGraph::reduce(ReductionOperator how,
                                               const Tensor &x, Tensor result) {
-  Descriptor kind = create(REDUCTION_DESCRIPTOR);
-  set(kind, REDUCTION_COMP_TYPE, TYPE_DATA_TYPE, DATA_FLOAT);
-  set(kind, REDUCTION_OPERATOR, TYPE_REDUCTION_OPERATOR_TYPE, how);
-  finalize(kind);
-  Descriptor operation = create(OPERATION_REDUCTION_DESCRIPTOR);
-  set(operation, OPERATION_REDUCTION_DESC, TYPE_BACKEND_DESCRIPTOR, kind);
+  Descriptor kind = own.create(REDUCTION_DESCRIPTOR);
+  own.set(kind, REDUCTION_COMP_TYPE, TYPE_DATA_TYPE, DATA_FLOAT);
+  own.set(kind, REDUCTION_OPERATOR, TYPE_REDUCTION_OPERATOR_TYPE, how);
+  own.finalize(kind);
+  Descriptor operation = own.create(OPERATION_REDUCTION_DESCRIPTOR);
+  own.set(operation, OPERATION_REDUCTION_DESC, TYPE_BACKEND_DESCRIPTOR, kind);
   set(operation, OPERATION_REDUCTION_XDESC, x);
   set(operation, OPERATION_REDUCTION_YDESC, result);
   addOperation(operation);
@@ -200,7 +162,7 @@ AttentionGraph::Tensor AttentionGraph::reduce(ReductionOperator how,
 }
 
 AttentionGraph::Tensor AttentionGraph::reshape(const Tensor &x, Tensor result) {
-  Descriptor operation = create(OPERATION_RESHAPE_DESCRIPTOR);
+  Descriptor operation = own.create(OPERATION_RESHAPE_DESCRIPTOR);
   set(operation, OPERATION_RESHAPE_XDESC, x);
   set(operation, OPERATION_RESHAPE_YDESC, result);
   addOperation(operation);
@@ -211,23 +173,23 @@ AttentionGraph::Tensor
 AttentionGraph::pointwise(PointwiseMode mode, const Tensor &x, const Tensor *b,
                           Tensor result, const Tensor *t, ElementType precision,
                           int64_t axis) {
-  Descriptor kind = create(POINTWISE_DESCRIPTOR);
-  set(kind, POINTWISE_MODE, TYPE_POINTWISE_MODE, mode);
-  set(kind, POINTWISE_MATH_PREC, TYPE_DATA_TYPE, precision);
+  Descriptor kind = own.create(POINTWISE_DESCRIPTOR);
+  own.set(kind, POINTWISE_MODE, TYPE_POINTWISE_MODE, mode);
+  own.set(kind, POINTWISE_MATH_PREC, TYPE_DATA_TYPE, precision);
   if (axis >= 0)
-    set(kind, POINTWISE_AXIS, TYPE_INT64, axis);
-  finalize(kind);
-  Descriptor operation = create(OPERATION_POINTWISE_DESCRIPTOR);
-  set(operation, OPERATION_POINTWISE_PW_DESCRIPTOR, TYPE_BACKEND_DESCRIPTOR,
-      kind);
+    own.set(kind, POINTWISE_AXIS, TYPE_INT64, axis);
+  own.finalize(kind);
+  Descriptor operation = own.create(OPERATION_POINTWISE_DESCRIPTOR);
+  own.set(operation, OPERATION_POINTWISE_PW_DESCRIPTOR, TYPE_BACKEND_DESCRIPTOR,
+          kind);
   set(operation, OPERATION_POINTWISE_XDESC, x);
   set(operation, OPERATION_POINTWISE_YDESC, result);
   if (b)
     set(operation, OPERATION_POINTWISE_BDESC, *b);
   if (t)
     set(operation, OPERATION_POINTWISE_TDESC, *t);
-  set(operation, OPERATION_POINTWISE_ALPHA1, TYPE_FLOAT, 1.0f);
-  set(operation, OPERATION_POINTWISE_ALPHA2, TYPE_FLOAT, 1.0f);
+  own.set(operation, OPERATION_POINTWISE_ALPHA1, TYPE_FLOAT, 1.0f);
+  own.set(operation, OPERATION_POINTWISE_ALPHA2, TYPE_FLOAT, 1.0f);
   addOperation(operation);
   return result;
 }
@@ -254,9 +216,8 @@ AttentionGraph::Tensor AttentionGraph::keepWhere(const Tensor &scores,
                                                  PointwiseMode comparison,
                                                  bool isShifted) {
   // Older versions compute no NaN if all scores of a row are this.
-  float masked = cudnn.getVersion() < 91000
-                     ? std::numeric_limits<float>::lowest()
-                     : -std::numeric_limits<float>::infinity();
+  float masked = version < 91000 ? std::numeric_limits<float>::lowest()
+                                 : -std::numeric_limits<float>::infinity();
   constexpr int64_t queryAxis = 2, keyAxis = 3;
   Tensor query = pointwise(POINTWISE_GEN_INDEX, scores, nullptr,
                            between(scoreSizes(), DATA_INT32), nullptr,
@@ -382,7 +343,7 @@ void AttentionGraph::addBackward() {
   // Blocks of keys add to sums in memory, in any order. Without these sums the
   // library keeps the gradients of scores in memory instead, which takes
   // longer. Older versions do not clear the sums.
-  bool hasSums = isFast && cudnn.getVersion() >= 90600 &&
+  bool hasSums = isFast && version >= 90600 &&
                  !attention.operand(BRAID_RT_ATTENTION_BIAS_GRADIENT).data;
   if (!hasSums) {
     matmul(scaled, upright, operand(BRAID_RT_ATTENTION_QUERY_GRADIENT));
