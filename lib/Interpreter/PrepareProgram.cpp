@@ -9,6 +9,7 @@
 #include "braid/Interpreter/Interpreter.h"
 
 #include "braid/Dialect/Library/Transforms/DecomposeAttention.h"
+#include "braid/Dialect/Library/Transforms/DecomposeConvolution.h"
 #include "braid/Dialect/Library/Transforms/DecomposeScatter.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -34,12 +35,14 @@ static bool isExpanded(Operation *op) {
           llvm::is_contained(expandedMath, op->getName().stripDialect()));
 }
 
-/// True for attention and for scatters, which other ops replace.
+/// True for attention, convolutions and scatters, which other ops replace.
 static bool isDecomposed(Operation *op) {
-  return library::isAttention(op) || isa<library::ScatterOp>(op);
+  return library::isAttention(op) ||
+         isa<library::ConvolutionOp, library::ScatterOp>(op);
 }
 
-/// Replaces attention in `module` by products and sums, and scatters by loops.
+/// Replaces attention and convolutions in `module` by products and sums, and
+/// scatters by loops.
 static void decomposeOps(ModuleOp module) {
   SmallVector<Operation *> ops;
   module->walk([&](Operation *op) {
@@ -50,6 +53,8 @@ static void decomposeOps(ModuleOp module) {
   for (Operation *op : ops) {
     if (auto scatter = dyn_cast<library::ScatterOp>(op))
       library::loopOverScatter(rewriter, scatter);
+    else if (auto convolution = dyn_cast<library::ConvolutionOp>(op))
+      library::decomposeConvolution(rewriter, convolution);
     else
       library::decomposeAttention(rewriter, op);
   }

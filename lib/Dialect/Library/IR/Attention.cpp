@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Dialect/Library/IR/Library.h"
+#include "Operands.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
@@ -35,10 +35,6 @@ uint64_t AttentionShape::countPairs() const {
                                multiply(others, keys));
   };
   return countReadUpTo(0) - (window > 0 ? countReadUpTo(window) : 0);
-}
-
-static ArrayRef<int64_t> getSizes(Value value) {
-  return cast<ShapedType>(value.getType()).getShape();
 }
 
 template <typename AttentionLike>
@@ -233,29 +229,10 @@ LogicalResult AttentionBackwardOp::verify() {
 using Effects =
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
-static void addEffects(DestinationStyleOpInterface op, Effects &effects) {
-  for (OpOperand &operand : op->getOpOperands()) {
-    if (!isa<MemRefType>(operand.get().getType()))
-      continue;
-    MemoryEffects::Effect *effect = MemoryEffects::Read::get();
-    if (op.isDpsInit(&operand))
-      effect = MemoryEffects::Write::get();
-    effects.emplace_back(effect, &operand, SideEffects::DefaultResource::get());
-  }
-}
-
 void AttentionOp::getEffects(Effects &effects) { addEffects(*this, effects); }
 
 void AttentionBackwardOp::getEffects(Effects &effects) {
   addEffects(*this, effects);
-}
-
-static uint64_t getByteSize(Value value) {
-  auto type = cast<ShapedType>(value.getType());
-  uint64_t bytes = type.getElementTypeBitWidth() / 8;
-  for (int64_t size : type.getShape())
-    bytes = llvm::SaturatingMultiply(bytes, static_cast<uint64_t>(size));
-  return bytes;
 }
 
 /// The work of `op`: for each pair of a query and a key products along the

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Dialect/Comm/IR/ContiguousBuffers.h"
-#include "braid/Dialect/Library/IR/Library.h"
+#include "Operands.h"
+
 #include "braid/Support/RoutineSignature.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 
@@ -37,34 +37,8 @@ AliasingValueList CallOp::getAliasingValues(OpOperand &operand,
 LogicalResult CallOp::bufferize(RewriterBase &rewriter,
                                 const BufferizationOptions &options,
                                 BufferizationState &state) {
-  if (getResults().empty())
-    return success();
-  SmallVector<Value> buffers, packed;
-  for (OpOperand &operand : (*this)->getOpOperands()) {
-    FailureOr<Value> buffer =
-        getBuffer(rewriter, operand.get(), options, state);
-    if (failed(buffer))
-      return failure();
-    FailureOr<Value> contiguous = comm::getContiguous(
-        rewriter, getLoc(), *buffer, options,
-        bufferizesToMemoryRead(operand, AnalysisState(options)));
-    if (failed(contiguous))
-      return failure();
-    buffers.push_back(*buffer);
-    packed.push_back(*contiguous);
-  }
-  size_t numInputs = getInputs().size();
-  ArrayRef<Value> all(packed);
-  auto call =
-      CallOp::create(rewriter, getLoc(), TypeRange(), getRoutineAttr(),
-                     getFlagsAttr(), getDimensionsAttr(),
-                     all.take_front(numInputs), all.drop_front(numInputs));
-  call->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
-  for (size_t i = numInputs; i != buffers.size(); ++i)
-    if (buffers[i] != packed[i] &&
-        failed(options.createMemCpy(rewriter, getLoc(), packed[i], buffers[i])))
-      return failure();
-  replaceOpWithBufferizedValues(rewriter, *this,
-                                ArrayRef<Value>(buffers).drop_front(numInputs));
-  return success();
+  return bufferizeOnContiguous(
+      *this, rewriter, options, state, [&](OpOperand &operand) {
+        return bufferizesToMemoryRead(operand, AnalysisState(options));
+      });
 }

@@ -8,6 +8,7 @@
 
 #include "braid/Dialect/Library/Transforms/DecomposeAttention.h"
 
+#include "MoveToTensors.h"
 #include "braid/Dialect/Comm/IR/ReorderedSums.h"
 #include "braid/Dialect/Library/IR/Library.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -512,42 +513,9 @@ bool braid::library::isAttention(Operation *op) {
   return isa<AttentionOp, AttentionBackwardOp>(op);
 }
 
-/// The same op on tensors, for an op on buffers: inputs are read where the op
-/// is, and the results are written into the outputs.
-template <typename AttentionLike>
-static AttentionLike moveToTensors(RewriterBase &rewriter, AttentionLike op) {
-  if (!isa<MemRefType>(op.getQueries().getType()))
-    return op;
-  Location loc = op.getLoc();
-  SmallVector<Value> inputs, outputs;
-  for (Value buffer : op.getInputs())
-    inputs.push_back(bufferization::ToTensorOp::create(
-        rewriter, loc, memref::getTensorTypeFromMemRefType(buffer.getType()),
-        buffer, /*restrict=*/true));
-  for (Value buffer : op.getOutputs()) {
-    auto type = cast<MemRefType>(buffer.getType());
-    outputs.push_back(tensor::EmptyOp::create(rewriter, loc, type.getShape(),
-                                              type.getElementType()));
-  }
-  auto onTensors = AttentionLike::create(
-      rewriter, loc, TypeRange(ValueRange(outputs)), op.getScaleAttr(),
-      op.getCausalAttr(), op.getWindowAttr(), op.getLayoutAttr(), inputs,
-      outputs);
-  onTensors->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  for (auto [result, buffer] :
-       llvm::zip_equal(onTensors.getResults(), op.getOutputs())) {
-    auto copy = bufferization::MaterializeInDestinationOp::create(
-        rewriter, loc, result, buffer);
-    copy.setWritable(true);
-  }
-  rewriter.eraseOp(op);
-  rewriter.setInsertionPoint(onTensors);
-  return onTensors;
-}
-
 template <typename AttentionLike>
 static void decompose(RewriterBase &rewriter, AttentionLike given) {
-  AttentionLike op = moveToTensors(rewriter, given);
+  auto op = cast<AttentionLike>(moveToTensors(rewriter, given));
   SmallVector<Value> results;
   Decomposer(rewriter, op, op.getShape(), op.isHeadsFirst(),
              getElementTypeOrSelf(op.getQueries().getType()))

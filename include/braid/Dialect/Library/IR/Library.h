@@ -37,6 +37,31 @@ struct AttentionShape {
   uint64_t countPairs() const;
 };
 
+/// A spatial dimension of a convolution.
+struct ConvolutionDim {
+  unsigned input = 0, kernel = 0, output = 0; ///< Dimensions of operands.
+  int64_t inputs = 0, taps = 0, outputs = 0;  ///< Their sizes.
+  int64_t stride = 1, lhsDilation = 1, rhsDilation = 1;
+  int64_t low = 0, high = 0; ///< Padding of the dilated input.
+  bool isReversed = false;
+
+  /// The size of the input with its dilation and padding.
+  int64_t padded() const { return (inputs - 1) * lhsDilation + 1 + low + high; }
+  /// The pairs of a place of the output and a place of the kernel that read an
+  /// element of the input.
+  uint64_t countPairs() const;
+};
+
+/// The dimensions of the operands of a convolution.
+struct ConvolutionShape {
+  unsigned inputBatch = 0, inputFeature = 0;
+  unsigned kernelInput = 0, kernelOutput = 0;
+  unsigned outputBatch = 0, outputFeature = 0;
+  int64_t featureGroups = 1, batchGroups = 1;
+  bool hasKernelInputGroups = false; ///< Groups divide inputs of the kernel.
+  mlir::SmallVector<ConvolutionDim, 3> spatial;
+};
+
 } // namespace braid::library
 
 #define GET_OP_CLASSES

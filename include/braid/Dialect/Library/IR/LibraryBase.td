@@ -19,12 +19,12 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Library_Dialect : Dialect {
   let name = "library";
   let cppNamespace = "::braid::library";
-  let summary = "Attention, scatters, Fourier transforms and LAPACK's routines";
+  let summary = "Attention, convolutions, scatters, Fourier transforms and LAPACK's routines";
   let description = [{
-    What a compiler leaves to libraries. Attention has a library on GPUs; hosts and GPUs without
-    the library compute products, sums and elementwise ops instead
-    (`braid-decompose-attention`). Scatters become a loop on hosts and kernels on GPUs
-    (`braid-decompose-scatters`). Fourier transforms and LAPACK's routines, on batches of
+    What a compiler leaves to libraries. Attention and convolutions have a library on GPUs; hosts
+    and GPUs without the library compute products, sums and elementwise ops instead
+    (`braid-decompose-attention`, `braid-decompose-convolutions`). Scatters become a loop on hosts
+    and kernels on GPUs (`braid-decompose-scatters`). Fourier transforms and LAPACK's routines, on batches of
     arrays, have libraries on hosts alone: the lowering for a GPU refuses such a call with its
     place.
   }];

@@ -10,6 +10,7 @@
 #define BRAID_DIALECT_LIBRARY_IR_LIBRARYOPS_TD
 
 include "braid/Dialect/Library/IR/AttentionOps.td"
+include "braid/Dialect/Library/IR/ConvolutionOps.td"
 include "braid/Dialect/Library/IR/LibraryBase.td"
 include "braid/Dialect/Library/IR/ScatterOps.td"
 

@@ -1,0 +1,26 @@
+//===- MoveToTensors.h - Ops on buffers as ops on tensors -------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_DIALECT_LIBRARY_TRANSFORMS_MOVETOTENSORS_H
+#define BRAID_LIB_DIALECT_LIBRARY_TRANSFORMS_MOVETOTENSORS_H
+
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+
+namespace braid::library {
+
+/// The same op on tensors, for an op on buffers that reads its inputs and
+/// writes its outputs: inputs are read where the op is, and the results are
+/// written into the outputs. Sets the insertion point to the op. An op on
+/// tensors stays.
+mlir::Operation *moveToTensors(mlir::RewriterBase &rewriter,
+                               mlir::DestinationStyleOpInterface op);
+
+} // namespace braid::library
+
+#endif // BRAID_LIB_DIALECT_LIBRARY_TRANSFORMS_MOVETOTENSORS_H
