@@ -42,6 +42,11 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   attentionOptions.chip = options.chip;
   pm.addNestedPass<func::FuncOp>(
       createDecomposeAttentionPass(attentionOptions));
+  DecomposeConvolutionsPassOptions convolutionOptions;
+  convolutionOptions.target = KernelTarget::CUDA;
+  convolutionOptions.convolution = options.convolution;
+  pm.addNestedPass<func::FuncOp>(
+      createDecomposeConvolutionsPass(convolutionOptions));
   DecomposeScattersPassOptions scatterOptions;
   scatterOptions.target = KernelTarget::CUDA;
   pm.addNestedPass<func::FuncOp>(createDecomposeScattersPass(scatterOptions));

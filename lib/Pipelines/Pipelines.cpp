@@ -42,6 +42,11 @@ void braid::buildPreparePipeline(OpPassManager &pm,
   attentionOptions.chip = options.chip;
   pm.addNestedPass<func::FuncOp>(
       createDecomposeAttentionPass(attentionOptions));
+  DecomposeConvolutionsPassOptions convolutionOptions;
+  convolutionOptions.target = options.target;
+  convolutionOptions.convolution = options.convolution;
+  pm.addNestedPass<func::FuncOp>(
+      createDecomposeConvolutionsPass(convolutionOptions));
   DecomposeScattersPassOptions scatterOptions;
   scatterOptions.target = options.target;
   pm.addNestedPass<func::FuncOp>(createDecomposeScattersPass(scatterOptions));
@@ -146,6 +151,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   // Tensors to buffers.
   pm.addNestedPass<func::FuncOp>(comm::createCommInlineComputePass());
   pm.addNestedPass<func::FuncOp>(createDecomposeAttentionPass());
+  pm.addNestedPass<func::FuncOp>(createDecomposeConvolutionsPass());
   pm.addNestedPass<func::FuncOp>(createDecomposeScattersPass());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(comm::createCommBufferizePass());

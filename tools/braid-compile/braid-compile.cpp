@@ -91,10 +91,18 @@ cl::opt<std::string> chip("chip",
                           cl::desc("The GPU to compile for (--target=cuda)"),
                           cl::value_desc("sm_90"), cl::init("sm_90"),
                           cl::cat(cudaCategory));
-cl::opt<braid::AttentionLowering> attention(
-    "attention", cl::desc("What computes attention on a GPU (--target=cuda)"),
-    braid::getAttentionLoweringValues(),
-    cl::init(braid::AttentionLowering::Library), cl::cat(cudaCategory));
+cl::opt<braid::LibraryLowering>
+    attention("attention",
+              cl::desc("What computes attention on a GPU (--target=cuda)"),
+              braid::getLibraryLoweringValues(),
+              cl::init(braid::LibraryLowering::Library), cl::cat(cudaCategory));
+cl::opt<braid::LibraryLowering>
+    convolution("convolution",
+                cl::desc("What computes convolutions on a GPU "
+                         "(--target=cuda)"),
+                braid::getLibraryLoweringValues(),
+                cl::init(braid::LibraryLowering::Library),
+                cl::cat(cudaCategory));
 cl::opt<std::string> features(
     "features",
     cl::desc("The version of PTX (--target=cuda; default: the chip's)"),
@@ -154,6 +162,7 @@ LogicalResult buildPipeline(PassManager &pm) {
   prepareOptions.target =
       target == "cuda" ? braid::KernelTarget::CUDA : braid::KernelTarget::Host;
   prepareOptions.attention = attention;
+  prepareOptions.convolution = convolution;
   prepareOptions.chip = chip;
   addVerification(pm);
   braid::buildPreparePipeline(pm, prepareOptions);
@@ -175,6 +184,7 @@ LogicalResult buildPipeline(PassManager &pm) {
   braid::LowerToCUDAOptions options;
   options.chip = chip;
   options.attention = attention;
+  options.convolution = convolution;
   if (!features.empty())
     options.features = features;
   options.toolkit = cudaPath;

@@ -205,10 +205,10 @@ def DecomposeAttentionPass
            /*default=*/"::braid::KernelTarget::Host",
            "The target, whose library may compute attention: host or cuda",
            "::braid::getKernelTargetValues()">,
-    Option<"attention", "attention", "::braid::AttentionLowering",
-           /*default=*/"::braid::AttentionLowering::Library",
+    Option<"attention", "attention", "::braid::LibraryLowering",
+           /*default=*/"::braid::LibraryLowering::Library",
            "What computes attention on a GPU: library or decompose",
-           "::braid::getAttentionLoweringValues()">,
+           "::braid::getLibraryLoweringValues()">,
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90\"",
            "The GPU to compile for">
   ];
@@ -216,6 +216,63 @@ def DecomposeAttentionPass
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
     "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def DecomposeConvolutionsPass
+    : Pass<"braid-decompose-convolutions", "::mlir::func::FuncOp"> {
+  let summary = "Replace convolutions by matmuls, or arrange them for cuDNN";
+  let description = [{
+    `library.convolution` becomes a matmul: for hosts, with `convolution=decompose`, for ops that
+    cuDNN does not support, and for convolutions whose operands are matrices as they are
+    in memory (single points, patches). A warning names the first op of each kind that cuDNN does
+    not support. Unless the input is a matrix, the elements that each place of the output reads are copied next
+    to each other; where the kernel is larger than the output, as in the gradient by a
+    kernel, these are few. Convolutions in groups become loop nests.
+
+    Other convolutions stay for cuDNN, which computes a convolution, its gradient by the input and
+    that by the kernel. The pass brings each to one of these, with the dimensions of operands in
+    the order that cuDNN is fast with: features last, or first where input and output have them
+    first. Transposes around the op become part of elementwise ops.
+
+    Before:
+
+    ```mlir
+    %y = library.convolution ins(%x, %w : tensor<2x8x8x4xf32>, tensor<3x3x4x16xf32>)
+           outs(%e : tensor<2x6x6x16xf32>) {dim_labels = "b01f_01io->b01f"} -> tensor<2x6x6x16xf32>
+    ```
+
+    After, for hosts:
+
+    ```mlir
+    %copies = linalg.generic ... ins(%x) -> tensor<2x6x6x3x3x4xf32>
+    %rows = tensor.collapse_shape %copies : tensor<72x36xf32>
+    %sums = linalg.generic ... ins(%rows, %kernel) -> tensor<72x16xf32>
+    ```
+
+    After, for a GPU:
+
+    ```mlir
+    %t = linalg.transpose ins(%w) permutation = [3, 0, 1, 2]
+    %y = library.convolution ins(%x, %t : tensor<2x8x8x4xf32>, tensor<16x3x3x4xf32>)
+           outs(%e) {dim_labels = "b01f_o01i->b01f"} -> tensor<2x6x6x16xf32>
+    ```
+
+    The remark `decomposed-convolutions` counts the ops that were replaced.
+  }];
+  let options = [
+    Option<"target", "target", "::braid::KernelTarget",
+           /*default=*/"::braid::KernelTarget::Host",
+           "The target, whose library may compute convolutions: host or cuda",
+           "::braid::getKernelTargetValues()">,
+    Option<"convolution", "convolution", "::braid::LibraryLowering",
+           /*default=*/"::braid::LibraryLowering::Library",
+           "What computes convolutions on a GPU: library or decompose",
+           "::braid::getLibraryLoweringValues()">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
   ];
 }
 
@@ -292,7 +349,8 @@ def ConvertLinalgToBraidRTPass
     `library.call` becomes a call of `braid_rt_call_routine`; for `cuda` it is an error.
     `library.attention` and `library.attention_backward` become calls of
     `braid_rt_attention` and `braid_rt_attention_backward` for `cuda`; for the host they
-    are errors, because `braid-decompose-attention` leaves none.
+    are errors, because `braid-decompose-attention` leaves none. The same goes for
+    `library.convolution` and `braid_rt_convolution` (`braid-decompose-convolutions`).
 
     Before:
 

@@ -16,12 +16,13 @@ namespace braid {
 /// The machine that runs the kernels of a program.
 enum class KernelTarget { Host, CUDA };
 
-/// What computes attention on a GPU: cuDNN, or products, sums and elementwise
-/// ops.
-enum class AttentionLowering { Library, Decompose };
+/// What computes attention or convolutions on a GPU: cuDNN, or products, sums
+/// and elementwise ops.
+enum class LibraryLowering { Library, Decompose };
 
-/// The values of `attention` on the command line, with their meaning.
-llvm::cl::ValuesClass getAttentionLoweringValues();
+/// The values of `attention` and `convolution` on the command line, with their
+/// meaning.
+llvm::cl::ValuesClass getLibraryLoweringValues();
 
 /// The values of `target` on the command line, with their meaning.
 llvm::cl::ValuesClass getKernelTargetValues();

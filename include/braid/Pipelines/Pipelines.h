@@ -22,10 +22,15 @@ struct PrepareOptions : public mlir::PassPipelineOptions<PrepareOptions> {
       *this, "target",
       llvm::cl::desc("The target of the program: host or cuda"),
       llvm::cl::init(KernelTarget::Host), getKernelTargetValues()};
-  Option<AttentionLowering> attention{
+  Option<LibraryLowering> attention{
       *this, "attention",
       llvm::cl::desc("What computes attention on a GPU: library or decompose"),
-      llvm::cl::init(AttentionLowering::Library), getAttentionLoweringValues()};
+      llvm::cl::init(LibraryLowering::Library), getLibraryLoweringValues()};
+  Option<LibraryLowering> convolution{
+      *this, "convolution",
+      llvm::cl::desc("What computes convolutions on a GPU: library or "
+                     "decompose"),
+      llvm::cl::init(LibraryLowering::Library), getLibraryLoweringValues()};
   Option<std::string> chip{*this, "chip",
                            llvm::cl::desc("The GPU to compile for"),
                            llvm::cl::init("sm_90")};
@@ -182,10 +187,15 @@ void buildLowerKernelsPipeline(mlir::OpPassManager &pm,
 
 /// Options of `braid-lower-to-cuda`: those of `braid-lower-kernels`, and more.
 struct LowerToCUDAOptions : public LowerKernelsOptions {
-  Option<AttentionLowering> attention{
+  Option<LibraryLowering> attention{
       *this, "attention",
       llvm::cl::desc("What computes attention on a GPU: library or decompose"),
-      llvm::cl::init(AttentionLowering::Library), getAttentionLoweringValues()};
+      llvm::cl::init(LibraryLowering::Library), getLibraryLoweringValues()};
+  Option<LibraryLowering> convolution{
+      *this, "convolution",
+      llvm::cl::desc("What computes convolutions on a GPU: library or "
+                     "decompose"),
+      llvm::cl::init(LibraryLowering::Library), getLibraryLoweringValues()};
 };
 
 /// Lowers a scheduled program on tensors to the LLVM dialect for the host, with

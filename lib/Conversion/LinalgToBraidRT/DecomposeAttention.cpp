@@ -36,7 +36,7 @@ struct DecomposeAttentionPass
 
   LogicalResult transform() override {
     bool hasLibrary =
-        target == KernelTarget::CUDA && attention == AttentionLowering::Library;
+        target == KernelTarget::CUDA && attention == LibraryLowering::Library;
     SmallVector<Operation *> ops;
     llvm::StringSet<> obstacles;
     getOperation().walk([&](Operation *op) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionCalls.h"
+#include "ConvolutionCalls.h"
 #include "MatmulCalls.h"
 #include "RoutineCalls.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
@@ -69,12 +70,15 @@ LogicalResult refuseOnDevice(library::CallOp op) {
                              "host";
 }
 
-/// Replaces attention by a call of the GPU's library.
-LogicalResult convertAttention(Operation *op, bool isCUDA) {
-  if (isCUDA)
-    return convertAttentionToCall(op);
-  return op->emitOpError() << "has no library on the host, expected "
-                              "braid-decompose-attention before";
+/// Replaces attention or a convolution by a call of the GPU's library.
+LogicalResult convertToDeviceCall(Operation *op, bool isCUDA) {
+  auto convolution = dyn_cast<library::ConvolutionOp>(op);
+  if (!isCUDA)
+    return op->emitOpError()
+           << "has no library on the host, expected braid-decompose-"
+           << (convolution ? "convolutions" : "attention") << " before";
+  return convolution ? convertConvolutionToCall(convolution)
+                     : convertAttentionToCall(op);
 }
 
 struct ConvertLinalgToBraidRTPass
@@ -97,13 +101,13 @@ struct ConvertLinalgToBraidRTPass
     for (library::CallOp op : routines)
       if (failed(isCUDA ? refuseOnDevice(op) : convertToCall(op)))
         result = failure();
-    SmallVector<Operation *> attentions;
+    SmallVector<Operation *> deviceCalls;
     getOperation().walk([&](Operation *op) {
-      if (library::isAttention(op))
-        attentions.push_back(op);
+      if (library::isAttention(op) || isa<library::ConvolutionOp>(op))
+        deviceCalls.push_back(op);
     });
-    for (Operation *op : attentions)
-      if (failed(convertAttention(op, isCUDA)))
+    for (Operation *op : deviceCalls)
+      if (failed(convertToDeviceCall(op, isCUDA)))
         result = failure();
     for (auto &[op, match] : matmuls) {
       if (isCUDA && useLibrary && isDeviceLibraryCall(op))

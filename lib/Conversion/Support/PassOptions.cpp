@@ -16,9 +16,9 @@ llvm::cl::ValuesClass braid::getKernelTargetValues() {
       clEnumValN(KernelTarget::CUDA, "cuda", "NVIDIA GPUs"));
 }
 
-llvm::cl::ValuesClass braid::getAttentionLoweringValues() {
-  return llvm::cl::values(clEnumValN(AttentionLowering::Library, "library",
+llvm::cl::ValuesClass braid::getLibraryLoweringValues() {
+  return llvm::cl::values(clEnumValN(LibraryLowering::Library, "library",
                                      "cuDNN, where it supports the op"),
-                          clEnumValN(AttentionLowering::Decompose, "decompose",
+                          clEnumValN(LibraryLowering::Decompose, "decompose",
                                      "products, sums and elementwise ops"));
 }

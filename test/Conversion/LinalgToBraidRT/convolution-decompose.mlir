@@ -1,0 +1,80 @@
+// RUN: braid-opt %s --braid-decompose-convolutions | FileCheck %s
+// RUN: braid-opt %s --braid-decompose-convolutions="target=cuda convolution=decompose" | FileCheck %s
+// RUN: braid-opt %s --braid-decompose-convolutions --comm-bufferize --canonicalize -o /dev/null
+
+// Padding, the copies of 3 x 3 elements for each place of the output, and a matmul of matrices.
+// CHECK-LABEL: func.func @stacked(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<2x8x8x4xbf16>, %[[W:[^:]*]]: tensor
+// CHECK:         %[[PADDED:.*]] = tensor.insert_slice %[[X]] into %{{.*}}[0, 0, 1, 0] [2, 8, 8, 4] [1, 1, 1, 1] : tensor<2x8x8x4xbf16> into tensor<2x8x10x4xbf16>
+// CHECK:         %[[COPIES:.*]] = linalg.generic {{.*}} ins(%[[PADDED]] : {{.*}}) outs(%{{.*}} : tensor<2x6x8x3x3x4xbf16>)
+// CHECK:         %[[SUMS:.*]] = linalg.generic {indexing_maps = [#{{.*}}], iterator_types = ["parallel", "parallel", "reduction"]} ins(%{{.*}}, %{{.*}} : tensor<96x36xbf16>, tensor<36x16xbf16>) outs(%{{.*}} : tensor<96x16xf32>) attrs = {braid.precision = "tf32"}
+// CHECK:         arith.truncf %{{.*}} : f32 to bf16
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+func.func @stacked(%x: tensor<2x8x8x4xbf16>, %w: tensor<3x3x4x16xbf16>) -> tensor<2x6x8x16xbf16> {
+  %e = tensor.empty() : tensor<2x6x8x16xbf16>
+  %y = library.convolution ins(%x, %w : tensor<2x8x8x4xbf16>, tensor<3x3x4x16xbf16>) outs(%e : tensor<2x6x8x16xbf16>)
+      {dim_labels = "b01f_01io->b01f", padding = array<i64: 0, 0, 1, 1>, braid.precision = "tf32"} -> tensor<2x6x8x16xbf16>
+  return %y : tensor<2x6x8x16xbf16>
+}
+
+// Of the gradient by the kernel there are 3 x 3 copies, too, in the order of the batch and the places of
+// the output of the convolution.
+// CHECK-LABEL: func.func @filter(
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<2x6x6x4x3x3xf32>)
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<72x36xf32>, tensor<72x16xf32>) outs(%{{.*}} : tensor<36x16xf32>)
+func.func @filter(%x: tensor<2x8x8x4xf32>, %dy: tensor<2x6x6x16xf32>) -> tensor<4x3x3x16xf32> {
+  %e = tensor.empty() : tensor<4x3x3x16xf32>
+  %dw = library.convolution ins(%x, %dy : tensor<2x8x8x4xf32>, tensor<2x6x6x16xf32>) outs(%e : tensor<4x3x3x16xf32>)
+      {dim_labels = "f01b_i01o->b01f"} -> tensor<4x3x3x16xf32>
+  return %dw : tensor<4x3x3x16xf32>
+}
+
+// Points, and patches that fill a dimension, are in place; no copies.
+// CHECK-LABEL: func.func @points(
+// CHECK-NOT:     tensor.insert_slice
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<128x4xf32>, tensor<4x16xf32>)
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @points(%x: tensor<2x8x8x4xf32>, %w: tensor<1x1x4x16xf32>) -> tensor<2x8x8x16xf32> {
+  %e = tensor.empty() : tensor<2x8x8x16xf32>
+  %y = library.convolution ins(%x, %w : tensor<2x8x8x4xf32>, tensor<1x1x4x16xf32>) outs(%e : tensor<2x8x8x16xf32>) {dim_labels = "b01f_01io->b01f"} -> tensor<2x8x8x16xf32>
+  return %y : tensor<2x8x8x16xf32>
+}
+
+// CHECK-LABEL: func.func @patches(
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<8x8xf32>, tensor<8x16xf32>)
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @patches(%x: tensor<2x8x4xf32>, %w: tensor<2x4x16xf32>) -> tensor<2x4x16xf32> {
+  %e = tensor.empty() : tensor<2x4x16xf32>
+  %y = library.convolution ins(%x, %w : tensor<2x8x4xf32>, tensor<2x4x16xf32>) outs(%e : tensor<2x4x16xf32>) {dim_labels = "b0f_0io->b0f", strides = array<i64: 2>} -> tensor<2x4x16xf32>
+  return %y : tensor<2x4x16xf32>
+}
+
+// Groups are loops.
+// CHECK-LABEL: func.func @groups(
+// CHECK:         linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction", "reduction", "parallel", "parallel"]} ins(%{{.*}}, %{{.*}} : tensor<2x8x2x2xf32>, tensor<3x2x2x8xf32>) outs(%{{.*}} : tensor<2x6x2x8xf32>)
+func.func @groups(%x: tensor<2x8x4xf32>, %w: tensor<3x2x16xf32>) -> tensor<2x6x16xf32> {
+  %e = tensor.empty() : tensor<2x6x16xf32>
+  %y = library.convolution ins(%x, %w : tensor<2x8x4xf32>, tensor<3x2x16xf32>) outs(%e : tensor<2x6x16xf32>) {dim_labels = "b0f_0io->b0f", feature_groups = 2 : i64} -> tensor<2x6x16xf32>
+  return %y : tensor<2x6x16xf32>
+}
+
+// Copies of more than 2^29 elements are not made.
+// CHECK-LABEL: func.func @large(
+// CHECK:         linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction", "reduction", "parallel"]} ins(%{{.*}}, %{{.*}} : tensor<2x200000x64xf32>, tensor<100x64x2xf32>)
+func.func @large(%x: tensor<2x200000x64xf32>, %w: tensor<100x64x2xf32>) -> tensor<2x199901x2xf32> {
+  %e = tensor.empty() : tensor<2x199901x2xf32>
+  %y = library.convolution ins(%x, %w : tensor<2x200000x64xf32>, tensor<100x64x2xf32>) outs(%e : tensor<2x199901x2xf32>) {dim_labels = "b0f_0io->b0f"} -> tensor<2x199901x2xf32>
+  return %y : tensor<2x199901x2xf32>
+}
+
+// CHECK-LABEL: func.func @buffers(
+// CHECK:         bufferization.to_tensor %{{.*}} restrict
+// CHECK-NOT:     library.convolution
+// CHECK:         bufferization.materialize_in_destination
+func.func @buffers(%x: memref<2x8x4xf32>, %w: memref<3x4x16xf32>, %y: memref<2x6x16xf32>) {
+  library.convolution ins(%x, %w : memref<2x8x4xf32>, memref<3x4x16xf32>) outs(%y : memref<2x6x16xf32>) {dim_labels = "b0f_0io->b0f"}
+  return
+}
