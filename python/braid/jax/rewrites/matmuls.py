@@ -51,14 +51,14 @@ def _wide(op, operands=None, shape=None, numbers=None):
     attributes = {name: op.attributes[name] for name in op.attributes if name != "algorithm"}
     if numbers is not None:
         attributes["dot_dimension_numbers"] = numbers
-    if op.name == "stablehlo.dot_general" and _may_round(op):
+    if op.name == "stablehlo.dot_general" and may_round(op):
         attributes["braid.precision"] = ir.StringAttr.get("tf32")
     return ir.Operation.create(
         op.name, results=[_wide_type(type, shape or ir.RankedTensorType(type).shape)],
         operands=operands or list(op.operands), attributes=attributes).result
 
 
-def _may_round(op):
+def may_round(op):
     """Whether a matmul of f32 may round its operands to TF32."""
     if any(str(ir.RankedTensorType(operand.type).element_type) != "f32" for operand in op.operands):
         return False
