@@ -93,6 +93,9 @@ static std::string chooseEngine(const Options &options,
   if (options.target == "host" && !options.attention.empty())
     throw UsageError("--attention: found the target host, expected "
                      "--target=cuda: a host has no library for attention");
+  if (options.target == "host" && !options.convolution.empty())
+    throw UsageError("--convolution: found the target host, expected "
+                     "--target=cuda: a host has no library for convolutions");
   std::string engine = engineName(options, launcher);
   char error[4096] = "";
   if (braid_rt_find_engine(engine.c_str(), error, sizeof(error)) != BRAID_RT_OK)

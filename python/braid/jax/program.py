@@ -154,10 +154,10 @@ class Program(braid.mlir.Program):
 
     @renamed_keywords(verify_program="verify")
     def compile(self, target="host", passes=None, output=None, chip=None, verify=None,
-                attention=None):
+                attention=None, convolution=None):
         """Compiles the program; see braid.mlir.Program.compile. For the host it gives
         a Function."""
-        compiled = super().compile(target, passes, output, chip, verify, attention)
+        compiled = super().compile(target, passes, output, chip, verify, attention, convolution)
         return Function(self, compiled) if target == "host" else compiled
 
 

@@ -98,7 +98,7 @@ class Program:
 
     @renamed_keywords(verify_program="verify")
     def compile(self, target="host", passes=None, output=None, chip=None, verify=None,
-                attention=None):
+                attention=None, convolution=None):
         """Compiles the program with braid-compile.
 
         target: "host" or "cuda"
@@ -109,6 +109,7 @@ class Program:
             (the default), "warning", "off", or "each" (an error, also after each pass)
         attention: what computes attention on a GPU: "library" (the default, cuDNN where it
             supports the op) or "decompose" (matmuls, sums and elementwise ops)
+        convolution: the same for convolutions
 
         The variable BRAID_OPTIMIZATION_LEVEL gives the level of optimization of host code.
 
@@ -136,6 +137,8 @@ class Program:
             options.append(f"--verify={verify}")
         if attention is not None:
             options.append(f"--attention={attention}")
+        if convolution is not None:
+            options.append(f"--convolution={convolution}")
         if output:
             # A whole path is no option, no file of options and no name to search for.
             path = os.path.abspath(output)

@@ -58,7 +58,8 @@ How the program is compiled (a shared object is compiled already):
                         that of the device
   --attention=KIND      what computes attention, with the target cuda: library
                         (cuDNN, where it supports the op; the default) or
-                        decompose (products, sums and elementwise ops)
+                        decompose (matmuls, sums and elementwise ops)
+  --convolution=KIND    the same for convolutions
   --verify=KIND         what becomes of an error that comm-verify finds in the
                         program or its schedule: error (the default), warning,
                         off, or each (error, also after each pass)

@@ -298,6 +298,10 @@ static const ValueOption valueOptions[] = {
      [](Options &o, Text name, Text value) {
        o.attention = checkOneOf(name, value, {"library", "decompose"});
      }},
+    {"--convolution",
+     [](Options &o, Text name, Text value) {
+       o.convolution = checkOneOf(name, value, {"library", "decompose"});
+     }},
     {"--verify",
      [](Options &o, Text name, Text value) {
        o.verify = checkOneOf(name, value, {"off", "warning", "error", "each"});
@@ -370,6 +374,9 @@ static void checkTogether(const Options &options) {
     throw UsageError("--chip: " + options.program + " is already compiled");
   if (compiled && !options.attention.empty())
     throw UsageError("--attention: " + options.program +
+                     " is already compiled");
+  if (compiled && !options.convolution.empty())
+    throw UsageError("--convolution: " + options.program +
                      " is already compiled");
   if (compiled && !options.verify.empty())
     throw UsageError("--verify: " + options.program + " is already compiled");

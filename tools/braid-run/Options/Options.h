@@ -68,6 +68,7 @@ struct Options {
   std::optional<std::string> passes;
   std::string chip;           ///< Empty: that of the device.
   std::string attention;      ///< Empty: the default of braid-compile.
+  std::string convolution;    ///< Empty: the default of braid-compile.
   std::string verify;         ///< Empty: the default of braid-compile.
   bool isProgramSent = false; ///< By rank 0, to the other processes.
   /// Options of the engine, in the order of the command line.

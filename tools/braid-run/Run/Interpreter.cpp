@@ -192,6 +192,7 @@ static void checkOptions(const Options &options) {
          "sees at once that ranks wait for each other");
   refuse(!options.chip.empty(), "--chip", "compiles nothing");
   refuse(!options.attention.empty(), "--attention", "compiles nothing");
+  refuse(!options.convolution.empty(), "--convolution", "compiles nothing");
   refuse(!options.verify.empty(), "--verify", "compiles nothing");
   refuse(!options.engineOptions.empty(), "--engine-option", "has no engines");
 }

@@ -160,6 +160,7 @@ void Session::load() {
              options.target,
              options.chip,
              options.attention,
+             options.convolution,
              options.verify,
              processes.worldSize(),
              options.isProgramSent};

@@ -43,6 +43,8 @@ void braid::run::compileProgram(const std::string &file,
     words.push_back("--chip=" + request.chip);
   if (!request.attention.empty())
     words.push_back("--attention=" + request.attention);
+  if (!request.convolution.empty())
+    words.push_back("--convolution=" + request.convolution);
   if (!request.verify.empty())
     words.push_back("--verify=" + request.verify);
   if (request.ranks != 0)

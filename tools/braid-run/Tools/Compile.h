@@ -19,8 +19,9 @@ struct CompileRequest {
   std::string passes;
   std::string target; ///< Empty: host.
   std::string chip;   ///< Of the target cuda.
-  /// What computes attention, with the target cuda; empty: the default.
-  std::string attention;
+  /// What computes attention and convolutions, with the target cuda; empty:
+  /// the default.
+  std::string attention, convolution;
   /// What braid-compile makes of errors that comm-verify finds; empty: its
   /// default.
   std::string verify;
