@@ -151,7 +151,7 @@ KINDS = (
     ("matmul", r"gemm|cutlass|nvjet|xmma|cublas|splitK|dot"),
     ("convolution", r"conv|cudnn|dgrad|wgrad|fprop"),
     ("copy", r"memcpy|memset|copy"),
-    ("elementwise", r"^elementwise|^loop_|_elementwise"),
+    ("elementwise", r"^elementwise|^parts|^loop_|_elementwise"),
     ("rows and columns", r"^rows|^columns|reduce|^input_|softmax|norm"),
     ("transpose", r"transpose"),
 )

@@ -51,6 +51,12 @@ def ConvertLinalgToGPUPass
     that only these ops use. So the pass runs before `braid-plan-memory` with
     `leave-calls`, and again behind it for copies.
 
+    Three or more small ops become one kernel, too, if each iteration depends only
+    on iterations of the other ops with the same indices along some axes, as in the
+    levels of an associative scan. A block computes a part of the indices, op after
+    op, with a barrier where an op reads what others have written. The ops move
+    behind ops between them that use other buffers, but not behind a `comm.wait`.
+
     Before:
 
     ```mlir

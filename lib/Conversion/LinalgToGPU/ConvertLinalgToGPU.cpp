@@ -9,12 +9,14 @@
 #include "../LinalgToBraidRT/MatmulMatch.h"
 #include "BufferAddress.h"
 #include "Kernels.h"
+#include "PartRun.h"
 #include "RowRun.h"
 
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -165,6 +167,7 @@ struct ConvertLinalgToGPUPass
     KernelModule kernels(getOperation());
     // Runs come first, because a run may begin before its seed.
     convertRuns(rewriter, kernels);
+    convertPartRuns(rewriter, kernels);
     convertSingly(rewriter, kernels);
     for (Operation *op : general) {
       emitGeneral(kernels, cast<linalg::LinalgOp>(op));
@@ -242,6 +245,19 @@ private:
         done.insert(rowOp.op);
       emitRowRun(kernels, rewriter, run);
     }
+  }
+
+  void convertPartRuns(RewriterBase &rewriter, KernelModule &kernels) {
+    SmallVector<Block *> blocks;
+    getOperation().walk([&](func::FuncOp function) {
+      function.walk([&](Block *block) { blocks.push_back(block); });
+    });
+    for (Block *block : blocks)
+      for (PartRun &run : findPartRuns(rewriter, *block, [&](Operation *op) {
+             return isa<memref::CopyOp>(op) ||
+                    (!general.contains(op) && !isLeft(op));
+           }))
+        emitPartRun(kernels, rewriter, run);
   }
 
   /// Converts each remaining op to a kernel of its own.

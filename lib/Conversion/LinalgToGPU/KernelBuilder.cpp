@@ -115,7 +115,8 @@ void KernelBuilder::addBuffer(Value buffer, bool isWritten) {
 
 void KernelBuilder::addScalar(Value value) {
   if (isa<MemRefType>(value.getType()))
-    addBuffer(value, /*isWritten=*/false);
+    addBuffer(sharesWrittenBuffers ? getRoot(value) : value,
+              /*isWritten=*/false);
   else if (matchPattern(value, m_Constant()))
     constants.insert(value);
   else
@@ -187,7 +188,9 @@ void KernelBuilder::start(int64_t size, TypeRange workgroupMemory) {
       kernel.setArgAttr(index, LLVM::LLVMDialect::getAlignAttrName(),
                         host.getI64IntegerAttr(kAccessBytes));
     Value self = buffer;
-    if (llvm::all_of(buffers, [&](const auto &other) {
+    // What is noalias does not change at a barrier.
+    if (!(written && sharesWrittenBuffers) &&
+        llvm::all_of(buffers, [&](const auto &other) {
           return other.first == self || !(written || other.second) ||
                  !mayOverlap(self, other.first);
         }))
@@ -239,8 +242,14 @@ Value KernelBuilder::getMemory(Value buffer) { return memory.lookup(buffer); }
 void KernelBuilder::mapCaptured(const LoopNest &nest, IRMapping &mapping) {
   for (Value value : getCaptured(*nest.body)) {
     // A body that reads a buffer indexes it by the buffer's own type.
-    Value inKernel = fromHost.lookup(value);
-    if (inKernel.getType() != value.getType()) {
+    Value inKernel = fromHost.lookupOrNull(value);
+    if (!inKernel) {
+      auto type = cast<MemRefType>(value.getType());
+      auto [strides, offset] = type.getStridesAndOffset();
+      inKernel = memref::ReinterpretCastOp::create(
+          b, type, fromHost.lookup(getRoot(value)), offset, type.getShape(),
+          strides);
+    } else if (inKernel.getType() != value.getType()) {
       // The kernel takes the offset as a separate argument.
       auto type = cast<MemRefType>(value.getType());
       SmallVector<int64_t> strides;

@@ -66,6 +66,9 @@ public:
   /// Adds all buffers that `nest` accesses, and all values from outside that
   /// its body reads.
   void addOperands(LoopNest &nest);
+  /// Threads may read what other threads of the block have written, and bodies
+  /// read the memory of roots, which are the buffers.
+  void shareWrittenBuffers() { sharesWrittenBuffers = true; }
 
   /// Opens the body. `workgroupMemory` are the types of the shared memory of a
   /// block.
@@ -137,6 +140,7 @@ private:
   mlir::Operation *before;
   llvm::StringRef name;
   int64_t blockSize = 0;
+  bool sharesWrittenBuffers = false;
   mlir::Type indexType;
   mlir::gpu::GPUFuncOp kernel;
   /// The buffers on the host, with whether the kernel writes them.

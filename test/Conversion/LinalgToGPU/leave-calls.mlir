@@ -66,11 +66,13 @@ func.func @run(%a: memref<64x256xf32>, %r: memref<64xf32>, %s: memref<64xf32>) {
 // CHECK-LABEL: func.func @other_writer
 // CHECK:         gpu.launch_func
 // CHECK:         memref.copy
+func.func private @elsewhere()
 func.func @other_writer(%a: memref<64xf32>, %r: memref<64xf32>) {
   %zero = arith.constant 0.0 : f32
   %fill = memref.alloc() : memref<64xf32>
   linalg.fill ins(%zero : f32) outs(%fill : memref<64xf32>)
   linalg.exp ins(%a : memref<64xf32>) outs(%fill : memref<64xf32>)
+  call @elsewhere() : () -> ()
   memref.copy %fill, %r : memref<64xf32> to memref<64xf32>
   return
 }

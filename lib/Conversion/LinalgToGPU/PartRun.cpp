@@ -1,0 +1,560 @@
+//===- PartRun.cpp - Ops that work on the same parts ----------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PartRun.h"
+
+#include "../LinalgToBraidRT/MatmulMatch.h"
+#include "BufferAddress.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace braid::kernels;
+
+/// A run of fewer ops saves too little.
+static constexpr unsigned kFewestOps = 3;
+/// Bounds of the size of a kernel and of its list of arguments.
+static constexpr unsigned kMostOps = 128, kMostRoots = 160;
+/// How many other ops may stand between two ops of a run.
+static constexpr unsigned kMostSkipped = 64;
+/// A launch is a small part of the time of an op that moves more bytes.
+static constexpr int64_t kMostBytes = int64_t(48) << 20;
+/// What the ops of a run may read and write together: all their buffers live at
+/// once.
+static constexpr int64_t kMostBytesOfRun = int64_t(1) << 30;
+/// Fewer blocks leave a part of a large GPU idle.
+static constexpr int64_t kBusyBlocks = 128, kWantedBlocks = 256;
+/// The bytes that a large GPU moves in the time of a launch.
+static constexpr int64_t kBytesOfLaunch = int64_t(8) << 20;
+/// The bytes of a sector of memory, which a block should use as a whole.
+static constexpr int64_t kSectorBytes = 32;
+
+namespace {
+
+/// A read of a body from a buffer from outside.
+struct CapturedRead {
+  Value root;
+  int64_t base;
+  /// The stride and size of each dimension, and the loop whose index it has;
+  /// -1 for another index.
+  SmallVector<int64_t> strides, sizes;
+  SmallVector<int> loops;
+};
+
+/// An op that may be a part of a run.
+struct Candidate {
+  Operation *op;
+  /// What a copy is as a linalg op. This op stands in no block.
+  OwningOpRef<linalg::GenericOp> copy;
+  LoopNest nest;
+  SmallVector<CapturedRead> captured;
+  int64_t numBytes = 0;
+  bool isTaken = false;
+};
+
+/// The place of a buffer in the memory of its root.
+struct Place {
+  Value root;
+  int64_t offset;
+};
+
+} // namespace
+
+/// The place of `buffer`; none if it is not a constant distance from its root.
+static std::optional<Place> getPlace(Value buffer) {
+  Value root = getRoot(buffer);
+  for (Value value = buffer; value != root;) {
+    Operation *view = value.getDefiningOp();
+    if (!isa<memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp,
+             memref::ExpandShapeOp>(view))
+      return std::nullopt;
+    value = view->getOperand(0);
+  }
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  auto rootType = dyn_cast<MemRefType>(root.getType());
+  SmallVector<int64_t> strides, rootStrides;
+  int64_t offset = 0, rootOffset = 0;
+  if (!type || !rootType || !rootType.hasStaticShape() ||
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      failed(rootType.getStridesAndOffset(rootStrides, rootOffset)) ||
+      ShapedType::isDynamic(offset) || ShapedType::isDynamic(rootOffset))
+    return std::nullopt;
+  return Place{root, offset - rootOffset};
+}
+
+/// The reads of `body` from buffers from outside; none if one is not known.
+static std::optional<SmallVector<CapturedRead>>
+getCapturedReads(const LoopNest &nest) {
+  SmallVector<CapturedRead> reads;
+  for (Value buffer : getCaptured(*nest.body)) {
+    auto type = dyn_cast<MemRefType>(buffer.getType());
+    if (!type)
+      continue;
+    std::optional<Place> place = getPlace(buffer);
+    auto [strides, offset] = type.getStridesAndOffset();
+    if (!place || !type.hasStaticShape() ||
+        llvm::any_of(strides, ShapedType::isDynamic))
+      return std::nullopt;
+    for (OpOperand &use : buffer.getUses()) {
+      if (!nest.body->getParent()->isAncestor(
+              use.getOwner()->getParentRegion()))
+        continue;
+      auto load = dyn_cast<memref::LoadOp>(use.getOwner());
+      if (!load)
+        return std::nullopt;
+      CapturedRead read{place->root,
+                        place->offset,
+                        strides,
+                        SmallVector<int64_t>(type.getShape()),
+                        {}};
+      for (Value index : load.getIndices()) {
+        auto loop = index.getDefiningOp<linalg::IndexOp>();
+        read.loops.push_back(loop ? nest.dimensions[loop.getDim()].loop : -1);
+      }
+      reads.push_back(std::move(read));
+    }
+  }
+  return reads;
+}
+
+/// True if a kernel reads `access` best with tiles in shared memory: elements
+/// that are adjacent in memory are not the nearest ones that `nest` writes.
+static bool isTransposed(const Access &access, const LoopNest &nest) {
+  ArrayRef<int64_t> written = nest.outputs.front().strides;
+  auto isNearer = [](int64_t a, int64_t b) {
+    return std::abs(a) < std::abs(b);
+  };
+  for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop)
+    if (access.strides[loop] == 1 &&
+        isNearer(*llvm::min_element(written, isNearer), written[loop]))
+      return true;
+  return false;
+}
+
+/// True if the kernel of a reduction or a matmul may take in `fill`.
+static bool isTakenIn(linalg::FillOp fill) {
+  return llvm::any_of(fill.output().getUsers(), [](Operation *user) {
+    auto other = dyn_cast<linalg::LinalgOp>(user);
+    return other && other.getNumReductionLoops() > 0;
+  });
+}
+
+/// The candidate of `op`; null if `op` cannot be a part of a run.
+static std::unique_ptr<Candidate> match(RewriterBase &rewriter, Operation *op) {
+  OwningOpRef<linalg::GenericOp> generic;
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    auto isStatic = [](Value buffer) {
+      auto type = dyn_cast<MemRefType>(buffer.getType());
+      return type && type.hasStaticShape() && type.isStrided();
+    };
+    if (!isStatic(copy.getSource()) || !isStatic(copy.getTarget()))
+      return nullptr;
+    rewriter.setInsertionPoint(op);
+    generic = linalg::makeMemRefCopyOp(rewriter, op->getLoc(), copy.getSource(),
+                                       copy.getTarget());
+    (*generic)->remove();
+    structured = cast<linalg::LinalgOp>((*generic).getOperation());
+  }
+  if (!structured || !structured.hasPureBufferSemantics() ||
+      structured.getNumReductionLoops() > 0 || op->getNumRegions() > 1 ||
+      op->hasAttr(braid::kOverwritesAttrName))
+    return nullptr;
+  if (auto fill = dyn_cast<linalg::FillOp>(op); fill && isTakenIn(fill))
+    return nullptr;
+  // No two iterations write the same element.
+  for (OpOperand &output : structured.getDpsInitsMutable())
+    if (!structured.getMatchingIndexingMap(&output).isPermutation())
+      return nullptr;
+  std::optional<LoopNest> nest = getLoopNest(structured);
+  if (!nest || nest->getNumIterations() == 0 || nest->outputs.empty())
+    return nullptr;
+  auto result = std::make_unique<Candidate>(
+      Candidate{op, std::move(generic), std::move(*nest), {}});
+  for (Access *access : result->nest.getAccesses()) {
+    std::optional<Place> place = getPlace(access->buffer);
+    if (!place || isTransposed(*access, result->nest))
+      return nullptr;
+    access->buffer = place->root;
+    access->base += place->offset;
+    int64_t bytes = getByteSize(access->elementType);
+    for (auto [size, stride] :
+         llvm::zip_equal(result->nest.sizes, access->strides))
+      bytes *= stride == 0 ? 1 : size;
+    result->numBytes += bytes;
+  }
+  std::optional<SmallVector<CapturedRead>> captured =
+      getCapturedReads(result->nest);
+  if (!captured)
+    return nullptr;
+  result->captured = std::move(*captured);
+  if (!result->captured.empty())
+    result->numBytes *= 2;
+  if (result->numBytes > kMostBytes)
+    return nullptr;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Axes
+//===----------------------------------------------------------------------===//
+
+/// The distance of the elements whose indices along an axis of `size` differ by
+/// one, if the address of an element tells the index: the index is the address
+/// divided by the distance, modulo the size. Zero otherwise. `stride` is that
+/// of the axis, `others` are the strides and sizes of the other loops.
+static int64_t getDistance(int64_t stride, int64_t size, int64_t base,
+                           ArrayRef<std::pair<int64_t, int64_t>> others) {
+  if (stride <= 0 || base < 0)
+    return 0;
+  int64_t period = stride * size, below = base % period;
+  for (auto [other, iterations] : others) {
+    if (other < 0)
+      return 0;
+    if (other % period != 0)
+      below += other * (iterations - 1);
+  }
+  return below < stride ? stride : 0;
+}
+
+static int64_t getDistance(const Access &access, const LoopNest &nest,
+                           unsigned loop) {
+  SmallVector<std::pair<int64_t, int64_t>> others;
+  for (unsigned other = 0; other < nest.getNumLoops(); ++other)
+    if (other != loop)
+      others.emplace_back(access.strides[other], nest.sizes[other]);
+  return getDistance(access.strides[loop], nest.sizes[loop], access.base,
+                     others);
+}
+
+static int64_t getDistance(const CapturedRead &read, const LoopNest &nest,
+                           unsigned loop) {
+  SmallVector<std::pair<int64_t, int64_t>> others;
+  int64_t stride = 0;
+  for (auto [dim, its] : llvm::enumerate(read.loops)) {
+    if (its != static_cast<int>(loop))
+      others.emplace_back(read.strides[dim], read.sizes[dim]);
+    else if (stride != 0)
+      return 0;
+    else
+      stride = read.strides[dim];
+  }
+  return getDistance(stride, nest.sizes[loop], read.base, others);
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What a run does with the memory of a root.
+struct RootUse {
+  bool isWritten = false;
+  /// For each axis the distance that all accesses agree on; zero if they do not
+  /// or if there is none.
+  SmallVector<int64_t> distances;
+  /// Whether an op since the last barrier has read or written the root.
+  bool isRead = false, isWrittenSince = false;
+};
+
+/// Grows a run.
+class PartRunFinder {
+public:
+  explicit PartRunFinder(Candidate &seed);
+
+  /// Adds the op of `candidate` to the run; false if it does not fit.
+  bool add(Candidate &candidate);
+  /// True if the ops of the run may move behind `op`.
+  bool isPassable(Operation *op);
+  bool isFull() const { return ops.size() >= kMostOps; }
+  ArrayRef<Candidate *> getOps() const { return ops; }
+  PartRun take();
+
+private:
+  struct Access {
+    Value root;
+    bool isWrite;
+    llvm::function_ref<int64_t(unsigned)> getDistance;
+  };
+  static void forEachAccess(const Candidate &candidate,
+                            llvm::function_ref<void(const Access &)> visit);
+  std::optional<unsigned> chooseLoop(const Candidate &candidate, unsigned axis,
+                                     ArrayRef<unsigned> used);
+  bool isConsistent(const Candidate &candidate, unsigned axis, unsigned loop);
+  bool mayOverlapOther(Value root, bool isWrite);
+  static int64_t chooseIndices(int64_t numIndices, int64_t narrowest);
+
+  SmallVector<Candidate *> ops;
+  /// The loops of each op along the axes, and whether it needs a barrier.
+  SmallVector<SmallVector<unsigned>> loops;
+  SmallVector<bool> needsBarrier;
+  SmallVector<int64_t> axisSizes, axisStrides;
+  llvm::MapVector<Value, RootUse> roots;
+  int64_t numBytes = 0;
+  /// The fewest bytes of an element.
+  int64_t narrowest = 16;
+};
+
+} // namespace
+
+PartRunFinder::PartRunFinder(Candidate &seed) {
+  // The axis with adjacent elements is the last.
+  ArrayRef<int64_t> strides = seed.nest.outputs.front().strides;
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, strides.size()));
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    return std::make_pair(-strides[a], a) < std::make_pair(-strides[b], b);
+  });
+  for (unsigned loop : order) {
+    axisSizes.push_back(seed.nest.sizes[loop]);
+    axisStrides.push_back(strides[loop]);
+  }
+}
+
+void PartRunFinder::forEachAccess(
+    const Candidate &candidate,
+    llvm::function_ref<void(const Access &)> visit) {
+  const LoopNest &nest = candidate.nest;
+  auto visitAll = [&](ArrayRef<braid::kernels::Access> accesses, bool isWrite) {
+    for (const braid::kernels::Access &access : accesses)
+      visit({access.buffer, isWrite,
+             [&](unsigned loop) { return getDistance(access, nest, loop); }});
+  };
+  visitAll(nest.inputs, /*isWrite=*/false);
+  visitAll(nest.outputs, /*isWrite=*/true);
+  for (const CapturedRead &read : candidate.captured)
+    visit({read.root, /*isWrite=*/false,
+           [&](unsigned loop) { return getDistance(read, nest, loop); }});
+}
+
+bool PartRunFinder::isConsistent(const Candidate &candidate, unsigned axis,
+                                 unsigned loop) {
+  llvm::SmallDenseMap<Value, std::pair<int64_t, bool>> own;
+  forEachAccess(candidate, [&](const Access &access) {
+    int64_t distance = access.getDistance(loop);
+    auto [entry, isNew] =
+        own.try_emplace(access.root, distance, access.isWrite);
+    if (!isNew) {
+      if (entry->second.first != distance)
+        entry->second.first = 0;
+      entry->second.second |= access.isWrite;
+    }
+  });
+  return llvm::all_of(own, [&](const auto &entry) {
+    auto [distance, isWritten] = entry.second;
+    auto *known = roots.find(entry.first);
+    if (known == roots.end())
+      return !isWritten || distance != 0;
+    return !(isWritten || known->second.isWritten) ||
+           (distance != 0 && known->second.distances[axis] == distance);
+  });
+}
+
+std::optional<unsigned> PartRunFinder::chooseLoop(const Candidate &candidate,
+                                                  unsigned axis,
+                                                  ArrayRef<unsigned> used) {
+  const LoopNest &nest = candidate.nest;
+  std::optional<unsigned> found;
+  for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop) {
+    if (nest.sizes[loop] != axisSizes[axis] || llvm::is_contained(used, loop) ||
+        !isConsistent(candidate, axis, loop))
+      continue;
+    if (nest.outputs.front().strides[loop] == axisStrides[axis])
+      return loop;
+    if (!found)
+      found = loop;
+  }
+  return found;
+}
+
+bool PartRunFinder::mayOverlapOther(Value root, bool isWrite) {
+  return llvm::any_of(roots, [&](const auto &other) {
+    return other.first != root && (isWrite || other.second.isWritten) &&
+           mayOverlap(root, other.first);
+  });
+}
+
+/// How many of `numIndices` indices a block computes, if elements have at least
+/// `narrowest` bytes.
+int64_t PartRunFinder::chooseIndices(int64_t numIndices, int64_t narrowest) {
+  int64_t sector = kSectorBytes / narrowest;
+  return std::max<int64_t>(
+      {1,
+       std::min(sector, static_cast<int64_t>(
+                            llvm::bit_ceil(static_cast<uint64_t>(numIndices)))),
+       static_cast<int64_t>(llvm::bit_floor(
+           static_cast<uint64_t>(numIndices / kWantedBlocks)))});
+}
+
+bool PartRunFinder::add(Candidate &candidate) {
+  SmallVector<unsigned> chosen, kept;
+  int64_t numIndices = 1;
+  for (unsigned axis = 0; axis < axisSizes.size(); ++axis)
+    if (std::optional<unsigned> loop = chooseLoop(candidate, axis, chosen)) {
+      chosen.push_back(*loop);
+      kept.push_back(axis);
+      numIndices *= axisSizes[axis];
+    }
+  int64_t narrow = narrowest;
+  bool isApart = true;
+  llvm::SmallPtrSet<Value, 8> own;
+  forEachAccess(candidate, [&](const Access &access) {
+    own.insert(access.root);
+    isApart &= !mayOverlapOther(access.root, access.isWrite);
+    narrow = std::min(narrow,
+                      getByteSize(getElementTypeOrSelf(access.root.getType())));
+  });
+  // What too few blocks lose has to be less than what the launches cost.
+  int64_t bytes = numBytes + candidate.numBytes;
+  int64_t blocks =
+      llvm::divideCeil(numIndices, chooseIndices(numIndices, narrow));
+  if (!isApart || bytes > kMostBytesOfRun ||
+      roots.size() + own.size() > kMostRoots ||
+      (blocks < kBusyBlocks &&
+       bytes / blocks * (kBusyBlocks - blocks) >
+           static_cast<int64_t>(ops.size() + 1) * kBytesOfLaunch))
+    return false;
+  // Two roots of the op itself may be the same memory, too.
+  for (Value a : own)
+    for (Value b : own)
+      if (a != b && mayOverlap(a, b))
+        return false;
+
+  auto keep = [&](auto &values) {
+    for (auto [to, from] : llvm::enumerate(kept))
+      values[to] = values[from];
+    values.resize(kept.size());
+  };
+  keep(axisSizes);
+  keep(axisStrides);
+  for (auto &[root, use] : roots)
+    keep(use.distances);
+  for (SmallVector<unsigned> &other : loops)
+    keep(other);
+  bool needs = false;
+  forEachAccess(candidate, [&](const Access &access) {
+    auto *known = roots.find(access.root);
+    needs |= known != roots.end() && (known->second.isWrittenSince ||
+                                      (access.isWrite && known->second.isRead));
+  });
+  if (needs)
+    for (auto &[root, use] : roots)
+      use.isRead = use.isWrittenSince = false;
+  forEachAccess(candidate, [&](const Access &access) {
+    auto [entry, isNew] = roots.try_emplace(access.root);
+    RootUse &use = entry->second;
+    for (auto [axis, loop] : llvm::enumerate(chosen)) {
+      int64_t distance = access.getDistance(loop);
+      if (isNew)
+        use.distances.push_back(distance);
+      else if (use.distances[axis] != distance)
+        use.distances[axis] = 0;
+    }
+    use.isWritten |= access.isWrite;
+    use.isRead |= !access.isWrite;
+    use.isWrittenSince |= access.isWrite;
+  });
+  ops.push_back(&candidate);
+  loops.push_back(std::move(chosen));
+  needsBarrier.push_back(needs);
+  numBytes = bytes;
+  narrowest = narrow;
+  return true;
+}
+
+bool PartRunFinder::isPassable(Operation *op) {
+  if (isa<memref::AllocOp>(op) || isMemoryEffectFree(op))
+    return true;
+  auto conflicts = [&](Value buffer, bool isWrite) {
+    Value root = getRoot(buffer);
+    return llvm::any_of(roots, [&](const auto &other) {
+      return (isWrite || other.second.isWritten) &&
+             mayOverlap(root, other.first);
+    });
+  };
+  // A body may read other buffers than the operands.
+  if (op->getNumRegions() > 0) {
+    if (!isa<linalg::LinalgOp>(op))
+      return false;
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value value : getCaptured(block))
+          if (isa<MemRefType>(value.getType()) &&
+              conflicts(value, /*isWrite=*/false))
+            return false;
+  }
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface)
+    return false;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  // What an op frees, as the request that a wait waits for, orders more than
+  // its operands tell.
+  return llvm::all_of(
+      effects, [&](const MemoryEffects::EffectInstance &effect) {
+        if (isa<MemoryEffects::Free>(effect.getEffect()))
+          return false;
+        if (effect.getResource() != SideEffects::DefaultResource::get())
+          return true;
+        Value value = effect.getValue();
+        return value && isa<MemRefType>(value.getType()) &&
+               !conflicts(value, isa<MemoryEffects::Write>(effect.getEffect()));
+      });
+}
+
+PartRun PartRunFinder::take() {
+  PartRun run;
+  run.axisSizes = axisSizes;
+  for (int64_t size : axisSizes)
+    run.numIndices *= size;
+  run.indicesOfBlock = chooseIndices(run.numIndices, narrowest);
+  for (auto [candidate, along, barrier] :
+       llvm::zip_equal(ops, loops, needsBarrier)) {
+    candidate->isTaken = true;
+    run.ops.push_back(PartOp{candidate->op, std::move(candidate->copy),
+                             std::move(candidate->nest), std::move(along),
+                             barrier});
+  }
+  return run;
+}
+
+std::vector<PartRun> braid::kernels::findPartRuns(
+    RewriterBase &rewriter, Block &block,
+    llvm::function_ref<bool(Operation *)> isCandidate) {
+  SmallVector<Operation *> order;
+  SmallVector<std::unique_ptr<Candidate>> candidates;
+  for (Operation &op : block)
+    order.push_back(&op);
+  for (Operation *op : order)
+    candidates.push_back(isCandidate(op) ? match(rewriter, op) : nullptr);
+  std::vector<PartRun> runs;
+  for (size_t start = 0; start < order.size(); ++start) {
+    if (!candidates[start] || candidates[start]->isTaken)
+      continue;
+    PartRunFinder finder(*candidates[start]);
+    if (!finder.add(*candidates[start]))
+      continue;
+    unsigned numSkipped = 0;
+    for (size_t next = start + 1;
+         next < order.size() && !finder.isFull() && numSkipped < kMostSkipped;
+         ++next) {
+      Candidate *candidate = candidates[next].get();
+      if (candidate && !candidate->isTaken && finder.add(*candidate)) {
+        numSkipped = 0;
+        continue;
+      }
+      if (!finder.isPassable(order[next]))
+        break;
+      numSkipped += !isMemoryEffectFree(order[next]);
+    }
+    if (finder.getOps().size() >= kFewestOps)
+      runs.push_back(finder.take());
+  }
+  return runs;
+}
