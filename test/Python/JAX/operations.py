@@ -60,6 +60,28 @@ class PiecesTest(jt.JaxTestCase):
         x, y = with_special_values((6, 16)), jt.integers((6, 16), seed=1)
         self.check_equal(shard(self.pieces), x, y)
 
+    def test_interleaved_elements(self):
+        x = with_special_values((6, 16))
+        self.check_equal(shard(self.interleaved), x, jt.integers((6, 16), seed=1))
+
+    @staticmethod
+    def interleaved(x, y):
+        def pad(x, *widths, value=0.0):
+            return lax.pad(x, value, ((0, 0, 0), widths))
+
+        return (pad(x, 0, 1, 1) + pad(y, 1, 0, 1), pad(x, 2, 1, 1), pad(x, 0, 3, 1), pad(x, 3, 4, 2, value=np.nan),
+                pad(x, 0, 0, 1), pad(x, 1, 1, 1), pad(x, 1, 9, 9), pad(x, -1, 2, 1), pad(x, -1, 0, 0), pad(x, 0, -16, 0),
+                pad(x, -8, -8, 0), pad(x, -2, 5, 0, value=-0.0), lax.pad(x, 0.0, ((0, 1, 1), (0, 1, 1))),
+                lax.pad(x, 1.0, ((0, 1, 1), (0, 0, 0))), lax.pad(x, 1.0, ((-1, 0, 0), (1, 0, 0))), lax.pad(x > 0, True, ((0, 0, 0), (0, 1, 1))))
+
+    def test_associative_scans(self):
+        def scan(x, y):
+            return lax.associative_scan(lambda a, b: (a[0] * b[0], b[0] * a[1] + b[1]), (x, y), axis=1)
+
+        x, y = jt.integers((4, 13)) % 3 - 1, jt.integers((4, 13), seed=1)
+        self.check_equal(shard(lambda x, y: (scan(x, y), lax.associative_scan(jnp.minimum, y, axis=1, reverse=True))), x, y)
+        self.check_equal(shard(jax.grad(lambda x, y: (scan(x, y)[1] * y).sum(), argnums=(0, 1))), x[:, :8], y[:, :8])
+
     @staticmethod
     def pieces(x, y):
         def rotate(x):

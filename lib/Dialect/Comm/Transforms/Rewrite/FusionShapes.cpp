@@ -18,6 +18,9 @@
 using namespace mlir;
 using namespace braid::comm;
 
+/// Reshapes from a higher rank do not move behind broadcasts.
+static constexpr int64_t kMostJoinedRank = 3;
+
 /// True if patterns, which keep no attributes, may rewrite `op`.
 static bool isPlainElementwise(Operation *op) {
   auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
@@ -53,11 +56,18 @@ static bool mayMoveReshape(OpOperand *operand) {
            split.getSrc().hasOneUse() &&
            llvm::all_of(split->getUsers(), isLoop);
   auto join = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
-  return join &&
-         joinsDimensions(join.getSrcType().getShape(),
-                         join.getReassociationIndices()) &&
-         isPlainElementwise(operand->getOwner()) &&
-         isPlainElementwise(join.getSrc().getDefiningOp());
+  if (!join ||
+      !joinsDimensions(join.getSrcType().getShape(),
+                       join.getReassociationIndices()) ||
+      !isPlainElementwise(operand->getOwner()) ||
+      !isPlainElementwise(join.getSrc().getDefiningOp()))
+    return false;
+  // An op that interleaves what others have interleaved would get one more
+  // dimension for each of them.
+  auto consumer = cast<linalg::LinalgOp>(operand->getOwner());
+  return join.getSrcType().getRank() <= kMostJoinedRank ||
+         consumer.getMatchingIndexingMap(operand).getNumResults() ==
+             consumer.getNumLoops();
 }
 
 /// Computes the slices of the result of `op` from slices of its operands, if
