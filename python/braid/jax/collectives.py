@@ -23,6 +23,7 @@ from jaxlib.mlir.dialects import stablehlo
 from .element_types import PASSED
 from .errors import UnsupportedError
 from .rewrites import bodies
+from .rewrites.tensors import element_of, integer_splat, reshape, shape_of, transpose
 
 _PREFIX = "braid."
 
@@ -44,14 +45,6 @@ def _lists(lists):
     return ir.ArrayAttr.get([ir.DenseI64ArrayAttr.get(row) for row in lists])
 
 
-def _shape(value):
-    return list(ir.RankedTensorType(value.type).shape)
-
-
-def _element(value):
-    return ir.RankedTensorType(value.type).element_type
-
-
 # ===-----------------------------------------------------------------------===#
 # Before the legalisation
 # ===-----------------------------------------------------------------------===#
@@ -63,7 +56,7 @@ def mark(op, world):
     marker = _MARKERS.get(op.name)
     if marker is None:
         return False
-    elements = {str(_element(value)) for value in op.operands} - set(PASSED)
+    elements = {str(element_of(value)) for value in op.operands} - set(PASSED)
     if elements and marker is not _identity:
         raise UnsupportedError(op, f"ranks cannot exchange elements of type {min(elements)}, "
                                    f"expected one of {', '.join(PASSED)}")
@@ -78,7 +71,7 @@ def mark(op, world):
 def _alone(op, world):
     """The results of a collective, or of an op that reads the rank, on the only rank."""
     if not op.operands:
-        return [_splat(result.type, 0) for result in op.results]
+        return [integer_splat(result.type, 0) for result in op.results]
     if op.name == "stablehlo.collective_permute" and not world.permute_pairs(op):
         return [_zeros(result.type) for result in op.results]
     return list(op.operands)
@@ -115,7 +108,7 @@ def _reduction(op):
         raise UnsupportedError(op, f"its body computes {name}, expected one of "
                                    f"{', '.join(_REDUCTIONS)} of both arguments")
     reduction = _REDUCTIONS[name]
-    elements = {str(_element(operand)) for operand in op.operands}
+    elements = {str(element_of(operand)) for operand in op.operands}
     if "i1" in elements:
         return _BOOLEAN.get(reduction, reduction)
     if reduction != "sum" and any(e.startswith("complex") for e in elements):
@@ -138,9 +131,9 @@ def _flip_signs(values):
     """Moves unsigned integers to signed order and back: comm orders signed ones."""
     flipped = []
     for value in values:
-        top = 1 << (ir.IntegerType(_element(value)).width - 1)
-        splat = ir.Attribute.parse(f"dense<{top}> : {value.type}")
-        flipped.append(stablehlo.xor(value, stablehlo.constant(splat)))
+        top = 1 << (ir.IntegerType(element_of(value)).width - 1)
+        signs = ir.Attribute.parse(f"dense<{top}> : {value.type}")
+        flipped.append(stablehlo.xor(value, stablehlo.constant(signs)))
     return flipped
 
 
@@ -150,7 +143,7 @@ def _reduce(kind):
         if reduction is None:
             return _fold(kind, op, world)
         operands = list(op.operands)
-        ordered = reduction in ("min", "max") and _is_unsigned(_element(operands[0]))
+        ordered = reduction in ("min", "max") and _is_unsigned(element_of(operands[0]))
         attributes = {"reduction": ir.StringAttr.get(reduction),
                       "group": _lists(world.collective_groups(op))}
         if kind == "reduce_scatter":
@@ -172,23 +165,23 @@ def _fold(kind, op, world):
     count, = sizes
     results = []
     for value in op.operands:
-        shape, element = _shape(value), _element(value)
+        shape, element = shape_of(value), element_of(value)
         if kind == "reduce_scatter":
             dim = ir.IntegerAttr(op.attributes["scatter_dimension"]).value
             parts = shape[:dim] + [count, shape[dim] // count] + shape[dim + 1:]
             order = [dim] + [d for d in range(len(parts)) if d != dim]
-            mine = _transpose(_reshape(value, parts, element), order)
+            mine = transpose(reshape(value, parts), order)
             theirs = _create("all_to_all", [mine], [mine.type], group=_lists(groups))[0]
         else:
             whole = ir.RankedTensorType.get([count, *shape], element)
-            theirs = _create("all_gather", [_reshape(value, [1, *shape], element)], [whole],
+            theirs = _create("all_gather", [reshape(value, [1, *shape])], [whole],
                              dim=_i64(0), group=_lists(groups))[0]
-        rest = _shape(theirs)[1:]
+        rest = shape_of(theirs)[1:]
         found = None
         for member in range(count):
             part = stablehlo.slice(theirs, [member] + [0] * len(rest), [member + 1, *rest],
                                    [1] * (1 + len(rest)))
-            part = _reshape(part, rest, element)
+            part = reshape(part, rest)
             found = part if found is None else bodies.apply(op, op.regions[0].blocks[0], [found, part])[0]
         results.append(found)
     return results
@@ -222,30 +215,19 @@ def _all_to_all(op, world):
     group = _lists(world.collective_groups(op))
     results = []
     for value, result in zip(op.operands, op.results):
-        shape = _shape(value)
+        shape = shape_of(value)
         if split == concat == 0:
             results += _create("all_to_all", [value], [result.type], group=group)
             continue
-        element = _element(value)
         parts = shape[:split] + [count, shape[split] // count] + shape[split + 1:]
         order = [split] + [d for d in range(len(parts)) if d != split]
-        moved = _transpose(_reshape(value, parts, element), order)
+        moved = transpose(reshape(value, parts), order)
         exchanged = _create("all_to_all", [moved], [moved.type], group=group)[0]
         # The members' parts now stand in dimension 0; they go before `concat`.
         order = list(range(1, concat + 1)) + [0] + list(range(concat + 1, len(parts)))
-        back = _transpose(exchanged, order)
-        results.append(_reshape(back, _shape(result), element))
+        back = transpose(exchanged, order)
+        results.append(reshape(back, shape_of(result)))
     return results
-
-
-def _reshape(value, shape, element):
-    return stablehlo.reshape(ir.RankedTensorType.get(shape, element), value)
-
-
-def _transpose(value, order):
-    if order == sorted(order):
-        return value
-    return stablehlo.transpose(value, order)
 
 
 def _rank(op, world):
@@ -255,16 +237,10 @@ def _rank(op, world):
     if op.name == "stablehlo.partition_id":
         if world.replicas == 1:
             return [rank]
-        return [stablehlo.remainder(rank, _splat(result, world.partitions))]
+        return [stablehlo.remainder(rank, integer_splat(result, world.partitions))]
     if world.partitions == 1:
         return [rank]
-    return [stablehlo.divide(rank, _splat(result, world.partitions))]
-
-
-def _splat(type, value):
-    element = ir.RankedTensorType(type).element_type
-    return stablehlo.constant(ir.DenseElementsAttr.get_splat(
-        type, ir.IntegerAttr.get(element, value)))
+    return [stablehlo.divide(rank, integer_splat(result, world.partitions))]
 
 
 def _identity(op, world):

@@ -17,6 +17,8 @@ from math import prod
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
+from ..rewrites.tensors import element_of, reshape, shape_of
+
 # Ops that give their operands.
 _IDENTITIES = ("stablehlo.optimization_barrier", "sdy.sharding_constraint", "sdy.propagation_barrier")
 _MOVES = ("stablehlo.transpose", "stablehlo.broadcast_in_dim", "stablehlo.reshape")
@@ -125,7 +127,7 @@ class Axes:
         None for other ops, and where the operand cannot be read at axes."""
         if op.name not in _MOVES:
             return None
-        shape = ir.RankedTensorType(op.operands[0].type).shape
+        shape = shape_of(op.operands[0])
         if op.name == "stablehlo.transpose":
             order = list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))
             return [index[order.index(d)] for d in range(len(order))]
@@ -137,7 +139,7 @@ class Axes:
     def result_index(self, op, index):
         """The index of the result of a transpose, reshape or conversion, by that of its operand;
         None for other ops, and where the result has no axes of its own."""
-        shape = ir.RankedTensorType(op.results[0].type).shape
+        shape = shape_of(op.results[0])
         if op.name == "stablehlo.transpose":
             return [index[dim] for dim in ir.DenseI64ArrayAttr(op.attributes["permutation"])]
         if op.name == "stablehlo.reshape":
@@ -177,13 +179,13 @@ class Axes:
         wanted = self.flat(targets)
         kept = [axis for axis in wanted if axis in have]
         if list(have) != kept or len(kept) < len(wanted):
-            value = _reshape(value, [self.size((axis,)) for axis in have])
+            value = reshape(value, [self.size((axis,)) for axis in have])
         if list(have) != kept:
             value = stablehlo.transpose(value, [have.index(axis) for axis in kept])
         if len(kept) < len(wanted):
-            type = ir.RankedTensorType.get([self.size((axis,)) for axis in wanted], element_type(value))
+            type = ir.RankedTensorType.get([self.size((axis,)) for axis in wanted], element_of(value))
             value = stablehlo.broadcast_in_dim(type, value, [wanted.index(axis) for axis in kept])
-        return _reshape(value, [self.size(axes) for axes in targets])
+        return reshape(value, [self.size(axes) for axes in targets])
 
 
 def canonical(value):
@@ -211,10 +213,6 @@ def _before_loop(block, argument):
     return loop.operands[number] if end.operands[number] == argument else None
 
 
-def element_type(value):
-    return ir.RankedTensorType(value.type).element_type
-
-
 def width(type):
     """The bits of a float whose values count as real numbers; None for other types."""
     return _WIDTHS.get(str(type))
@@ -222,7 +220,7 @@ def width(type):
 
 def is_widening(op):
     """Whether a conversion keeps every value."""
-    source, target = element_type(op.operands[0]), element_type(op.results[0])
+    source, target = element_of(op.operands[0]), element_of(op.results[0])
     if source == target:
         return True
     return (width(source) or 99) < (width(target) or 0)
@@ -234,10 +232,3 @@ def convert(value, element):
     if type.element_type == element:
         return value
     return stablehlo.convert(ir.RankedTensorType.get(type.shape, element), value)
-
-
-def _reshape(value, shape):
-    type = ir.RankedTensorType(value.type)
-    if list(type.shape) == list(shape):
-        return value
-    return stablehlo.reshape(ir.RankedTensorType.get(shape, type.element_type), value)

@@ -22,8 +22,9 @@ from jaxlib.mlir.dialects import stablehlo
 from . import ops
 from ..errors import UnsupportedError, find_location
 from ..partition import WholeOpWarning
+from ..rewrites.tensors import element_of, shape_of
 from ..walk import walk
-from .axes import convert, element_type
+from .axes import convert
 from .masks import as_bias, splat_number
 from .record import Attention
 
@@ -96,12 +97,12 @@ class Call:
         ends = self._bias_of_lengths() if "PADDING" in self.mask else None
         if given is None or ends is None:
             return ends if given is None else given
-        shape = [max(sizes) for sizes in zip(_shape(given), _shape(ends))]
+        shape = [max(sizes) for sizes in zip(shape_of(given), shape_of(ends))]
         return stablehlo.add(*(_spread(convert(value, ir.F32Type.get()), shape) for value in (given, ends)))
 
     def _bias_of_lengths(self):
         """0 before the ends of the sequences of queries and keys, minus infinity behind them."""
-        q, k = _shape(self.operands["q"]), _shape(self.operands["k"])
+        q, k = shape_of(self.operands["q"]), shape_of(self.operands["k"])
         dim = 2 if self.form.layout == "bhsd" else 1
         whole = [q[0], 1, q[dim], k[dim]]
         keep = None
@@ -112,25 +113,21 @@ class Call:
                 continue
             shape = [q[0], 1, 1, 1]
             shape[place] = whole[place]
-            type = ir.RankedTensorType.get(shape, element_type(lengths))
+            type = ir.RankedTensorType.get(shape, element_of(lengths))
             before = stablehlo.compare(
                 stablehlo.iota(type, ir.IntegerAttr.get(ir.IntegerType.get_signless(64), place)),
                 stablehlo.broadcast_in_dim(type, lengths, [0]), stablehlo.ComparisonDirectionAttr.get("LT"))
             keep = before if keep is None else stablehlo.and_(_spread(keep, whole), _spread(before, whole))
         if keep is None:
             return None
-        return as_bias(_spread(keep, [*_shape(keep)[:3], whole[3]]), float("-inf"), ir.F32Type.get())
-
-
-def _shape(value):
-    return list(ir.RankedTensorType(value.type).shape)
+        return as_bias(_spread(keep, [*shape_of(keep)[:3], whole[3]]), float("-inf"), ir.F32Type.get())
 
 
 def _spread(value, shape):
     """The value with more elements in its dimensions of one."""
-    if _shape(value) == list(shape):
+    if shape_of(value) == list(shape):
         return value
-    return stablehlo.broadcast_in_dim(ir.RankedTensorType.get(shape, element_type(value)), value,
+    return stablehlo.broadcast_in_dim(ir.RankedTensorType.get(shape, element_of(value)), value,
                                       list(range(len(shape))))
 
 
@@ -182,11 +179,11 @@ def _backward(call):
     bias, given = call.bias(), call.operands.get("bias")
     wanted = len(call.op.results) > 4 and bool(list(call.op.results[3].uses))
     if wanted and bias.type != given.type:
-        if _shape(bias) != _shape(given):
+        if shape_of(bias) != shape_of(given):
             raise UnsupportedError(call.op, "the gradient of a bias that several sequences with lengths share has no "
                                             "translation")
     found = ops.backward(*(call.operands[name] for name in names), bias, call.form, bias_gradient=wanted)
-    return found[:3], [convert(value, element_type(given)) for value in found[3:]]
+    return found[:3], [convert(value, element_of(given)) for value in found[3:]]
 
 
 def _replace(old, new, heads_second):

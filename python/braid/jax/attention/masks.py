@@ -18,6 +18,7 @@ import numpy as np
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
+from ..rewrites.tensors import element_of, rank_of, shape_of
 from .axes import canonical
 
 # Arrays of constants that are looked at element by element.
@@ -85,7 +86,7 @@ class Reader:
     def _select(self, op, index):
         """`where(condition, mask, False)`, and `where(condition, False, mask)`."""
         condition, then, otherwise = op.operands
-        condition_index = index if ir.RankedTensorType(condition.type).rank else []
+        condition_index = index if rank_of(condition) else []
         if is_splat(otherwise, False):
             return self.read(condition, condition_index) & self.read(then, index)
         if is_splat(then, False):
@@ -97,7 +98,7 @@ class Reader:
     def _compare(self, op, index):
         direction = stablehlo.ComparisonDirectionAttr(op.attributes["comparison_direction"]).value
         left, right = op.operands
-        if ir.RankedTensorType(left.type).element_type == ir.IntegerType.get_signless(1):
+        if element_of(left) == ir.IntegerType.get_signless(1):
             return None
         if is_splat(right, 0) and direction in ("NE", "GT", "EQ"):
             truth = self._truth(left, index)
@@ -120,7 +121,7 @@ class Reader:
             return None
         if op.name == "stablehlo.convert":
             inner = op.operands[0]
-            if ir.RankedTensorType(inner.type).element_type == ir.IntegerType.get_signless(1):
+            if element_of(inner) == ir.IntegerType.get_signless(1):
                 return self.read(inner, index)
             return self._truth(inner, index)
         if op.name == "stablehlo.constant":
@@ -131,7 +132,7 @@ class Reader:
             number = splat_number(then)
             if number is None or not number > 0 or not is_splat(otherwise, 0):
                 return None
-            return self.read(condition, index if ir.RankedTensorType(condition.type).rank else [])
+            return self.read(condition, index if rank_of(condition) else [])
         return None
 
     def _form(self, value, index):
@@ -337,7 +338,7 @@ def is_splat(value, number):
 
 def as_bias(keep, number, element):
     """0 where `keep` is true, `number` elsewhere."""
-    type = ir.RankedTensorType.get(ir.RankedTensorType(keep.type).shape, element)
+    type = ir.RankedTensorType.get(shape_of(keep), element)
 
     def splat(of):
         return stablehlo.constant(ir.DenseElementsAttr.get_splat(type, ir.FloatAttr.get(element, of)))

@@ -19,8 +19,9 @@ from dataclasses import dataclass, field
 
 from jaxlib.mlir import ir
 
+from ..rewrites.tensors import element_of, rank_of, shape_of
 from . import algebra, matmuls
-from .axes import canonical, element_type, width
+from .axes import canonical, width
 from .scores import is_sum, read
 
 ELEMENTWISE = {f"stablehlo.{name}" for name in (
@@ -183,7 +184,7 @@ def _index(axes, op, number, known):
     if op.name == "stablehlo.optimization_barrier":
         return known.get(op.operands[number])
     if op.name in ELEMENTWISE:
-        shape = ir.RankedTensorType(op.results[0].type).shape
+        shape = shape_of(op.results[0])
         indices = [known[v] for v in op.operands if known.get(v) is not None and len(known[v]) == len(shape)]
         return [next((axes_of for axes_of in dims if axes_of is not None), None) for dims in zip(*indices)] or None
     index = known.get(op.operands[0])
@@ -193,7 +194,7 @@ def _index(axes, op, number, known):
         dims = list(ir.DenseI64ArrayAttr(op.attributes["dimensions"]))
         return [axes_of for d, axes_of in enumerate(index) if d not in dims]
     if op.name == "stablehlo.broadcast_in_dim":
-        shape = ir.RankedTensorType(op.results[0].type).shape
+        shape = shape_of(op.results[0])
         whole = [() if size == 1 else None for size in shape]
         for dim, axes_of in zip(ir.DenseI64ArrayAttr(op.attributes["broadcast_dimensions"]), index):
             whole[dim] = whole[dim] if axes_of == () else axes_of
@@ -214,14 +215,14 @@ def _read_end(match, evaluate, op, number, index):
     over_keys = set(axes.leaves(matmul.summed)) == set(axes.leaves(scores.columns))
     if value.equals(algebra.PROBABILITIES):
         kind, role = ("out", "v") if over_keys else ("dv", "dout")
-        match.probability_types.append(element_type(op.operands[number]))
+        match.probability_types.append(element_of(op.operands[number]))
     elif value.equals(algebra.SCORE_GRADIENTS.scaled(scores.scale)):
         kind, role = ("dq", "k") if over_keys else ("dk", "q")
     else:
         return False
     if match.end(kind) or not take_role(match, role, *other, matmul.fresh):
         return False
-    end = End(kind, op, op.results[0], matmul.index, [element_type(op.results[0])])
+    end = End(kind, op, op.results[0], matmul.index, [element_of(op.results[0])])
     match.ends.append(end)
     return _walk_on(match, end)
 
@@ -245,7 +246,7 @@ def _read_bias_gradient(match, evaluate, value, known):
     found = evaluate(inner, at)
     if found is None or not found.equals(algebra.SCORE_GRADIENTS):
         return False
-    match.ends.append(End("dbias", value.owner, value, index, [element_type(value)]))
+    match.ends.append(End("dbias", value.owner, value, index, [element_of(value)]))
     return True
 
 
@@ -279,10 +280,10 @@ def _walk_on(match, end):
                 index = [axes_of for d, axes_of in enumerate(end.index) if d not in dims]
         elif op.name in ("stablehlo.convert", "stablehlo.transpose", "stablehlo.reshape"):
             index = axes.result_index(op, end.index)
-        if index is None or width(element_type(op.results[0])) is None:
+        if index is None or width(element_of(op.results[0])) is None:
             return not group
         end.value, end.index = op.results[0], index
-        end.types.append(element_type(end.value))
+        end.types.append(element_of(end.value))
 
 
 def _is_whole(match):
@@ -321,7 +322,7 @@ class _Evaluator:
 
     def _evaluate(self, value, index):
         op = value.owner
-        if isinstance(op, ir.Block) or width(element_type(value)) is None:
+        if isinstance(op, ir.Block) or width(element_of(value)) is None:
             return None
         if op == self.scores.exp:
             return algebra.EXPONENTIALS if index == self.axes.index(self.scores.index) else None
@@ -373,7 +374,7 @@ class _Evaluator:
         """`where(mask, value, 0)`, where the value is 0 wherever the mask is not true."""
         condition, then, otherwise = op.operands
         masks = self.scores.masks
-        condition_index = index if ir.RankedTensorType(condition.type).rank else []
+        condition_index = index if rank_of(condition) else []
         mask = masks.read(condition, condition_index)
         kept, other = self(then, index), self(otherwise, index)
         if kept is not None and not kept:
@@ -390,7 +391,7 @@ class _Evaluator:
         if not is_sum(op):
             return None
         dims = list(ir.DenseI64ArrayAttr(op.attributes["dimensions"]))
-        shape = ir.RankedTensorType(op.operands[0].type).shape
+        shape = shape_of(op.operands[0])
         summed = self.axes.divide(self.scores.columns, [shape[d] for d in dims])
         if any(shape[d] != 1 for d in dims):
             if summed is None or self.scores.columns_of(index):

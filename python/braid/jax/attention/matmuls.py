@@ -9,8 +9,9 @@
 
 from dataclasses import dataclass
 
-from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
+
+from ..rewrites.tensors import rank_of, shape_of
 
 
 def _dims(op):
@@ -20,14 +21,14 @@ def _dims(op):
              (numbers.rhs_batching_dimensions, numbers.rhs_contracting_dimensions))
     found = []
     for operand, (batch, contracted) in zip(op.operands, sides):
-        rank = ir.RankedTensorType(operand.type).rank
+        rank = rank_of(operand)
         taken = [*batch, *contracted]
         found.append((list(batch), list(contracted), [d for d in range(rank) if d not in taken]))
     return found
 
 
 def _sizes(op, side, dims):
-    shape = ir.RankedTensorType(op.operands[side].type).shape
+    shape = shape_of(op.operands[side])
     return [shape[d] for d in dims]
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from jaxlib.mlir import ir
 
-from .axes import element_type
+from ..rewrites.tensors import element_of, shape_of
+
 
 ATTENTION = "library.attention"
 BACKWARD = "library.attention_backward"
@@ -44,10 +45,10 @@ class Form:
 
 def attention(q, k, v, bias, form):
     """The result of attention and its logarithms."""
-    shape = list(ir.RankedTensorType(q.type).shape)
-    out = [*shape[:3], ir.RankedTensorType(v.type).shape[3]]
+    shape = shape_of(q)
+    out = [*shape[:3], shape_of(v)[3]]
     rows = shape[1:3] if form.layout == "bhsd" else shape[2:0:-1]
-    element = element_type(q)
+    element = element_of(q)
     wide = element == ir.F64Type.get()
     types = [ir.RankedTensorType.get(out, element),
              ir.RankedTensorType.get([shape[0], *rows], element if wide else ir.F32Type.get())]
@@ -58,7 +59,7 @@ def backward(q, k, v, out, logarithms, gradient, bias, form, bias_gradient=False
     """The gradients of q, k and v, and that of the bias where it is wanted."""
     types = [value.type for value in (q, k, v)] + ([bias.type] if bias_gradient else [])
     operands = [q, k, v, out, logarithms, gradient] + ([bias] if bias else [])
-    wide = element_type(q) == ir.F64Type.get()
+    wide = element_of(q) == ir.F64Type.get()
     return _create(BACKWARD, operands, types, form.attributes(wide))
 
 

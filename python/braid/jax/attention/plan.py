@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 
 from jaxlib.mlir import ir
 
-from .axes import canonical, element_type, width
+from ..rewrites.tensors import element_of
+from .axes import canonical, width
 from .masks import splat_number
 from .match import ELEMENTWISE, MOVES
 from .scores import MASKED
@@ -153,7 +154,7 @@ def _may_mask(value):
         if value in seen or isinstance(op, ir.Block):
             continue
         seen.add(value)
-        if width(element_type(value)) is not None:
+        if width(element_of(value)) is not None:
             number = splat_number(value)
             if number is not None and abs(number) >= -MASKED:
                 return True
@@ -173,7 +174,7 @@ def _is_gradient_of(plan, end):
 def _choose_element(match):
     """The widest type of the operands, of the probabilities that are multiplied with v, and of the
     result."""
-    types = [element_type(match.roles[name].value) for name in match.roles]
+    types = [element_of(match.roles[name].value) for name in match.roles]
     types += match.probability_types
     for end in match.ends:
         if end.kind == "out":

@@ -13,7 +13,8 @@ import numpy as np
 
 from jaxlib.mlir import ir
 
-from .axes import Axes, canonical, element_type, width
+from ..rewrites.tensors import element_of, rank_of
+from .axes import Axes, canonical, width
 from .masks import Mask, Reader, constant_array, is_splat, splat_number
 
 # What is added to scores, or takes their place, to mask them: the exponential of less is 0.
@@ -157,7 +158,7 @@ def _strip(scores, value, index):
 
 
 def _are_floats(op):
-    return None not in (width(element_type(op.operands[0])), width(element_type(op.results[0])))
+    return None not in (width(element_of(op.operands[0])), width(element_of(op.results[0])))
 
 
 def _read_scaled(scores, op, index, factor):
@@ -212,7 +213,7 @@ def _reaches_product(value):
 def _read_select(scores, op, index, factor):
     """`where(mask, scores, number)` and `where(mask, number, scores)`."""
     condition, then, otherwise = op.operands
-    condition_index = index if ir.RankedTensorType(condition.type).rank else []
+    condition_index = index if rank_of(condition) else []
     number, negated = splat_number(otherwise), False
     if number is None:
         number, then, negated = splat_number(then), otherwise, True
@@ -232,7 +233,7 @@ def _read_mask(scores, condition, index, negated):
 
 def _add_bias(scores, value, index, factor):
     value, index = _strip(scores, value, index)
-    if width(element_type(value)) is None:
+    if width(element_of(value)) is None:
         return False
     if not scores.columns_of(index):
         return True
@@ -265,7 +266,7 @@ def _as_added_mask(scores, value, index):
     if op.name != "stablehlo.select":
         return None
     condition, then, otherwise = op.operands
-    condition_index = index if ir.RankedTensorType(condition.type).rank else []
+    condition_index = index if rank_of(condition) else []
     then, otherwise = splat_number(then), splat_number(otherwise)
     if then is None or otherwise is None or 0 not in (then, otherwise) or min(then, otherwise) > MASKED:
         return None

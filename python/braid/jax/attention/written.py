@@ -13,8 +13,9 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from ..errors import find_location
+from ..rewrites.tensors import element_of, shape_of
 from . import masks, match, ops, plan
-from .axes import convert, element_type
+from .axes import convert
 from .record import Attention
 
 
@@ -130,7 +131,7 @@ def _give(planned, kind, value):
             have = set(axes.flat(end.index))
             index = [part if have & set(part) else () for part in map(axes.leaves, planned.bias_targets())]
         value = axes.arrange(value, index, end.index)
-        end.value.replace_all_uses_with(convert(value, element_type(end.value)))
+        end.value.replace_all_uses_with(convert(value, element_of(end.value)))
 
 
 def _emit_bias(planned):
@@ -165,12 +166,12 @@ def _with_keys(value, count):
 
 
 def _add(one, other):
-    shapes = [ir.RankedTensorType(value.type).shape for value in (one, other)]
+    shapes = [shape_of(value) for value in (one, other)]
     shape = [max(sizes) for sizes in zip(*shapes)]
     parts = []
     for value in (one, other):
-        value = convert(value, ir.F32Type.get()) if element_type(one) != element_type(other) else value
-        type = ir.RankedTensorType.get(shape, element_type(value))
+        value = convert(value, ir.F32Type.get()) if element_of(one) != element_of(other) else value
+        type = ir.RankedTensorType.get(shape, element_of(value))
         parts.append(value if value.type == type else stablehlo.broadcast_in_dim(type, value, [0, 1, 2, 3]))
     return stablehlo.add(*parts)
 

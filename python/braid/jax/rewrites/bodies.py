@@ -12,6 +12,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from ..errors import UnsupportedError
 from .scalars import splat
+from .tensors import element_of, shape_of
 
 _IDENTITIES = ("stablehlo.reshape", "stablehlo.broadcast_in_dim", "stablehlo.copy")
 
@@ -19,7 +20,7 @@ _IDENTITIES = ("stablehlo.reshape", "stablehlo.broadcast_in_dim", "stablehlo.cop
 def apply(op, block, values):
     """The results of a block of `op` for each element of `values`, arrays of one shape: one
     for each argument of the block."""
-    shape = ir.RankedTensorType(values[0].type).shape
+    shape = shape_of(values[0])
     known = list(zip(block.arguments, values))
 
     def find(value):
@@ -39,7 +40,7 @@ def apply(op, block, values):
             continue
         if len(inner.regions):
             raise UnsupportedError(op, f"its body has {inner.name}, expected elementwise ops")
-        types = [ir.RankedTensorType.get(shape, ir.RankedTensorType(result.type).element_type)
+        types = [ir.RankedTensorType.get(shape, element_of(result))
                  for result in inner.results]
         attributes = {name: inner.attributes[name] for name in inner.attributes}
         if inner.name == "stablehlo.constant":
@@ -64,11 +65,11 @@ def reduce_nothing(op):
     dimensions = list(ir.DenseI64ArrayAttr(op.attributes["dimensions"]))
     count = len(op.results)
     arrays, starts = list(op.operands)[:count], list(op.operands)[count:]
-    shape = ir.RankedTensorType(arrays[0].type).shape
+    shape = shape_of(arrays[0])
     if dimensions and all(shape[d] for d in dimensions):
         return False
     with ir.InsertionPoint(op), op.location:
-        result_shape = ir.RankedTensorType(op.results[0].type).shape
+        result_shape = shape_of(op.results[0])
         results = [broadcast(start, result_shape) for start in starts]
         if not dimensions:
             results = apply(op, op.regions[0].blocks[0], results + arrays)

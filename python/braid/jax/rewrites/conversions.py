@@ -11,13 +11,15 @@ one, and 0 for NaN. The legalisation to linalg leaves these to the processor."""
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
+from .tensors import element_of
+
 
 def rewrite(op):
     """Replaces a conversion of floats to integers. Gives whether it was one."""
     if op.name != "stablehlo.convert":
         return False
     value, type = op.operands[0], ir.RankedTensorType(op.results[0].type)
-    element = ir.RankedTensorType(value.type).element_type
+    element = element_of(value)
     if not isinstance(element, ir.FloatType) or not isinstance(type.element_type, ir.IntegerType):
         return False
     integer = ir.IntegerType(type.element_type)
@@ -31,7 +33,7 @@ def rewrite(op):
 
 
 def _saturate(value, type, integer):
-    if ir.RankedTensorType(value.type).element_type.width < 32:
+    if element_of(value).width < 32:
         # The bounds of integers are no numbers of 16 bits.
         value = stablehlo.convert(ir.RankedTensorType.get(type.shape, ir.F32Type.get()), value)
     least, end = (0, 2 ** integer.width) if integer.is_unsigned else (-2 ** (integer.width - 1), 2 ** (integer.width - 1))
@@ -44,7 +46,7 @@ def _saturate(value, type, integer):
     def compare(direction, other):
         return stablehlo.compare(value, other, stablehlo.ComparisonDirectionAttr.get(direction))
 
-    element = ir.RankedTensorType(value.type).element_type
+    element = element_of(value)
     result = stablehlo.convert(type, value)
     for condition, number in ((compare("NE", value), 0), (compare("LE", constant(least, element)), least),
                               (compare("GE", constant(end, element)), end - 1)):

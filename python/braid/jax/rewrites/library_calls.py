@@ -20,6 +20,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from . import bodies
+from .tensors import element_of, rank_of, transpose
 from ..errors import UnsupportedError
 
 # Of each routine of LAPACK: JAX's operands that it reads only, for each of its outputs JAX's
@@ -100,7 +101,7 @@ def _fft(op):
 
 def _transpose(value):
     """The array with its last two dimensions swapped."""
-    order = list(range(ir.RankedTensorType(value.type).rank))
+    order = list(range(rank_of(value)))
     order[-2:] = order[:-3:-1]
     return stablehlo.transpose(value, order)
 
@@ -164,7 +165,7 @@ class _LapackCall:
     def input(self, number):
         """An operand as LAPACK finds it in memory."""
         value, order = self.operands[number]
-        return value if order == sorted(order) else stablehlo.transpose(value, order)
+        return transpose(value, order)
 
     def output(self, number, start):
         """The type of a result in memory, or the operand that it starts from."""
@@ -193,7 +194,7 @@ class _LapackCall:
 
     def eigenvalues(self):
         """`geev` gives complex numbers; JAX takes those of real matrices in two parts."""
-        is_complex = isinstance(ir.RankedTensorType(self.operands[0][0].type).element_type, ir.ComplexType)
+        is_complex = isinstance(element_of(self.operands[0][0]), ir.ComplexType)
         count = len(self.results)
         vectors = count - 3
         type, order = self.results[vectors]
@@ -218,7 +219,7 @@ class _LapackCall:
 
 def _orders(op, name, values):
     """For each value its dimensions as they stand in memory, slowest first."""
-    ranks = [ir.RankedTensorType(value.type).rank for value in values]
+    ranks = [rank_of(value) for value in values]
     if name not in op.attributes:
         return [list(range(rank)) for rank in ranks]
     return [list(ir.DenseIntElementsAttr(layout))[::-1] if rank else []

@@ -17,7 +17,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from . import bodies
 from ..errors import UnsupportedError
-from .tensors import tensor_type
+from .tensors import integer_splat, tensor_type
 
 _MOST_POSITIONS = 4096
 
@@ -71,7 +71,7 @@ class _Gradient:
         for number, offset in enumerate(offsets):
             inside = self._inside(offset)
             candidate = stablehlo.slice(padded, list(offset), self._ends(offset), self.strides)
-            here = _splat(numbers, number)
+            here = integer_splat(numbers, number)
             if value is None:
                 value, chosen = candidate, here
             else:
@@ -84,7 +84,7 @@ class _Gradient:
             has |= inside
         result = bodies.broadcast(self.start, self.padded)
         for number, offset in enumerate(offsets):
-            is_here = stablehlo.compare(chosen, _splat(numbers, number),
+            is_here = stablehlo.compare(chosen, integer_splat(numbers, number),
                                         stablehlo.ComparisonDirectionAttr.get("EQ"))
             ends = [padded - end for padded, end in zip(self.padded, self._ends(offset))]
             part = self._pad(self.source, offset, ends, self.strides)
@@ -125,8 +125,3 @@ class _Gradient:
             f"dense<{'0.0' if is_float else '0' if str(element) != 'i1' else 'false'}> : {tensor_type([], element)}"))
         inner = [stride - 1 for stride in strides or [1] * len(self.shape)]
         return stablehlo.pad(value, zero, list(low), list(high), inner)
-
-
-def _splat(type, value):
-    return stablehlo.constant(ir.DenseElementsAttr.get_splat(
-        type, ir.IntegerAttr.get(type.element_type, value)))

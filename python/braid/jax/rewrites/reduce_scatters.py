@@ -16,6 +16,8 @@ import numpy as np
 
 from jaxlib.mlir import ir
 
+from .tensors import shape_of
+
 
 def fuse(op, world):
     """Replaces a slice of an all_reduce, and the all_reduce. Gives whether it was such
@@ -26,8 +28,8 @@ def fuse(op, world):
     if (isinstance(reduce, ir.Block) or reduce.name != "stablehlo.all_reduce"
             or len(reduce.results) != 1 or len(list(reduce.results[0].uses)) != 1):
         return False
-    whole = list(ir.RankedTensorType(op.operands[0].type).shape)
-    part = list(ir.RankedTensorType(op.results[0].type).shape)
+    whole = shape_of(op.operands[0])
+    part = shape_of(op.results[0])
     split = [d for d in range(len(whole)) if whole[d] != part[d]]
     starts = list(op.operands)[1:]
     if len(split) != 1 or world.replicas != 1:

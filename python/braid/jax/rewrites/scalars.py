@@ -10,6 +10,8 @@
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
+from .tensors import element_of
+
 
 def fold_broadcast(op):
     """Makes a constant of a constant scalar that is broadcast: ops that use it fuse
@@ -20,7 +22,7 @@ def fold_broadcast(op):
     if isinstance(owner, ir.Block) or owner.name != "stablehlo.constant":
         return False
     # jaxlib's MLIR cannot hand out an attribute with complex elements.
-    if str(ir.RankedTensorType(op.operands[0].type).element_type).startswith("complex"):
+    if str(element_of(op.operands[0])).startswith("complex"):
         return False
     value = ir.DenseElementsAttr(owner.attributes["value"])
     if not value.is_splat:

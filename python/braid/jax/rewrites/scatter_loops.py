@@ -17,7 +17,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from .bodies import apply
 from .control import ITERATIONS
-from .tensors import element_of, tensor_type
+from .tensors import element_of, rank_of, shape_of, tensor_type
 
 
 def make_loop(op):
@@ -42,11 +42,11 @@ class _Scatter:
         arrays = len(op.results)
         self.arrays, indices = list(op.operands)[:arrays], op.operands[arrays]
         updates = list(op.operands)[arrays + 1:]
-        self.shape = list(ir.RankedTensorType(self.arrays[0].type).shape)
+        self.shape = shape_of(self.arrays[0])
         self.index_type = element_of(indices)
         self.indexed = list(numbers.scattered_dims_to_operand_dims)
         window_dims = list(numbers.update_window_dims)
-        shape = list(ir.RankedTensorType(updates[0].type).shape)
+        shape = shape_of(updates[0])
         row_dims = [d for d in range(len(shape)) if d not in window_dims]
         rows = [shape[d] for d in row_dims]
         self.count = prod(rows)
@@ -55,7 +55,7 @@ class _Scatter:
         self.window = [1 if d in dropped else next(sizes) for d in range(len(self.shape))]
         self.updates = [self._rows(one, row_dims + window_dims, self.window) for one in updates]
         vector = numbers.index_vector_dim
-        rank = ir.RankedTensorType(indices.type).rank
+        rank = rank_of(indices)
         order = [d for d in range(rank) if d != vector] + ([vector] if vector < rank else [])
         self.indices = self._rows(indices, order, [len(self.indexed)])
         self.batches = self._batches(numbers, rows, vector)

@@ -19,7 +19,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from . import bodies
 from .control import ITERATIONS
-from .tensors import element_of
+from .tensors import element_of, reshape, shape_of
 from ..walk import walk
 
 
@@ -27,7 +27,7 @@ def rewrite(op):
     """Replaces a sort by a loop. Gives whether it was one."""
     if op.name != "stablehlo.sort":
         return False
-    shape = list(ir.RankedTensorType(op.operands[0].type).shape)
+    shape = shape_of(op.operands[0])
     dimension = ir.IntegerAttr(op.attributes["dimension"]).value if "dimension" in op.attributes else -1
     dimension %= max(len(shape), 1)
     with ir.InsertionPoint(op), op.location:
@@ -58,7 +58,7 @@ def expand_top_k(module):
         with ir.InsertionPoint(op), op.location:
             sort = _create_sort(op, arrays, dimension, comparators[name].regions[0].blocks[0])
             for old, new in zip(op.results, sort.results):
-                shape = ir.RankedTensorType(old.type).shape
+                shape = shape_of(old)
                 old.replace_all_uses_with(
                     stablehlo.slice(new, [0] * len(shape), shape, [1] * len(shape)))
         op.erase()
@@ -77,10 +77,6 @@ def _create_sort(op, arrays, dimension, comparator):
     with ir.InsertionPoint(block):
         stablehlo.return_(bodies.apply(op, comparator, list(block.arguments)))
     return sort
-
-
-def _reshape(value, shape):
-    return stablehlo.reshape(ir.RankedTensorType.get(shape, element_of(value)), value)
 
 
 def _i32(shape):
@@ -117,7 +113,7 @@ class _Sort:
     def _to_rows(self, value):
         if self.order != sorted(self.order):
             value = stablehlo.transpose(value, self.order)
-        value = _reshape(value, [self.shape[0], self.length])
+        value = reshape(value, [self.shape[0], self.length])
         if self.padded == self.length:
             return value
         # Any element fits: the place decides.
@@ -127,7 +123,7 @@ class _Sort:
     def _from_rows(self, value):
         if self.padded != self.length:
             value = stablehlo.slice(value, [0, 0], [self.shape[0], self.length], [1, 1])
-        value = _reshape(value, self.moved)
+        value = reshape(value, self.moved)
         if self.order != sorted(self.order):
             value = stablehlo.transpose(value, [int(d) for d in np.argsort(self.order)])
         return value
@@ -155,7 +151,7 @@ class _Sort:
             stablehlo.return_([_compare("LT", condition.arguments[0], _constant(count))])
         with ir.InsertionPoint(body):
             number, *arrays = body.arguments
-            step = [_reshape(stablehlo.dynamic_slice(_constant(table), [number], [1]), [])
+            step = [reshape(stablehlo.dynamic_slice(_constant(table), [number], [1]), [])
                     for table in (blocks, distances)]
             stablehlo.return_([stablehlo.add(number, _constant(1)), *self._step(arrays, *step)])
         return [self._from_rows(value) for value in list(loop.results)[1:-1]]

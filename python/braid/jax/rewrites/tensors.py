@@ -5,9 +5,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===-----------------------------------------------------------------------===#
-"""Types, shapes and elements of the values that rewrites work on."""
+"""Types, shapes and elements of the values that rewrites work on, and ops that change no element."""
 
 from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
 
 
 def tensor_type(shape, element):
@@ -21,3 +22,23 @@ def shape_of(value):
 
 def element_of(value):
     return ir.RankedTensorType(value.type).element_type
+
+
+def rank_of(value):
+    return ir.RankedTensorType(value.type).rank
+
+
+def reshape(value, shape):
+    """The elements of `value` in another shape."""
+    return value if shape_of(value) == list(shape) else stablehlo.reshape(tensor_type(shape, element_of(value)), value)
+
+
+def transpose(value, order):
+    """`value` with its dimensions in this order."""
+    return value if order == sorted(order) else stablehlo.transpose(value, order)
+
+
+def integer_splat(type, value):
+    """A constant whose elements are all one integer."""
+    return stablehlo.constant(ir.DenseElementsAttr.get_splat(
+        type, ir.IntegerAttr.get(ir.RankedTensorType(type).element_type, value)))
