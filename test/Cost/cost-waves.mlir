@@ -77,3 +77,14 @@ func.func @kernel(%a: tensor<8192x8192xbf16>) -> tensor<8192x8192xbf16> {
   }
   return %r : tensor<8192x8192xbf16>
 }
+
+// The gradient by a kernel has few tiles of the output, and sums of 100,352 elements, which a library
+// divides into 24 parts: the multiprocessors do not wait for a few of them.
+// CHECK-LABEL: Timeline of @gradient_by_a_kernel ====
+// CHECK: library.convolution tensor<64x3x3x64xbf16>, 15864 ns (roofline)
+func.func @gradient_by_a_kernel(%x: tensor<32x56x56x64xbf16>, %dy: tensor<32x56x56x64xbf16>) -> tensor<64x3x3x64xbf16> {
+  %e = tensor.empty() : tensor<64x3x3x64xbf16>
+  %r = library.convolution ins(%x, %dy : tensor<32x56x56x64xbf16>, tensor<32x56x56x64xbf16>) outs(%e : tensor<64x3x3x64xbf16>)
+      {dim_labels = "f01b_i01o->f01b", padding = array<i64: 1, 1, 1, 1>} -> tensor<64x3x3x64xbf16>
+  return %r : tensor<64x3x3x64xbf16>
+}

@@ -106,6 +106,7 @@ def timed_cases():
     """Layers of a ResNet: 32 pictures."""
     for size, features in ((56, 64), (28, 128), (14, 256), (7, 512)):
         yield Case(f"resnet_{size}", (32, size, size, features), (3, 3, features, features))
+    yield Case("resnet_points", (32, 56, 56, 256), (1, 1, 256, 64))
     yield Case("resnet_56_tf32", (32, 56, 56, 64), (3, 3, 64, 64), "tf32")
 
 

@@ -247,6 +247,9 @@ void ConvolutionOp::getEffects(
   addEffects(*this, effects);
 }
 
+/// The elements of a sum that a library does not divide.
+static constexpr uint64_t kPart = 4096;
+
 comm::Work ConvolutionOp::getWork(const comm::SizeDefaults &) {
   comm::Work work;
   for (Value input : getInputs())
@@ -262,23 +265,28 @@ comm::Work ConvolutionOp::getWork(const comm::SizeDefaults &) {
   uint64_t operations =
       2 * static_cast<uint64_t>(getSizes(getInput())[shape.inputFeature] /
                                 shape.featureGroups);
-  uint64_t rows = batch;
+  uint64_t rows = batch, taps = 1;
   for (uint64_t count : {batch, features})
     operations = llvm::SaturatingMultiply(operations, count);
   for (const ConvolutionDim &dim : shape.spatial) {
     operations = llvm::SaturatingMultiply(operations, dim.countPairs());
     rows = llvm::SaturatingMultiply(rows, static_cast<uint64_t>(dim.outputs));
+    taps = llvm::SaturatingMultiply(taps, static_cast<uint64_t>(dim.taps));
   }
   work.addOperations(element, operations);
   // Libraries compute convolutions as matmuls whose left matrix they collect
-  // on the way.
+  // on the way. They divide long sums, as those of a gradient by the kernel,
+  // and add up the parts.
+  uint64_t summed = llvm::SaturatingMultiply(
+      taps, static_cast<uint64_t>(getSizes(getKernel())[shape.kernelInput]));
   auto groups =
       static_cast<uint64_t>(std::max(shape.featureGroups, shape.batchGroups));
   comm::Matmul matmul = {};
   matmul.elementType = element;
   matmul.rows = rows;
   matmul.columns = features / groups;
-  matmul.batch = groups;
+  matmul.batch =
+      llvm::SaturatingMultiply(groups, std::max<uint64_t>(summed / kPart, 1));
   matmul.operations = operations;
   work.matmuls.push_back(matmul);
   return work;
