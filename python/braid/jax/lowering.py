@@ -104,6 +104,8 @@ def to_text(module, world, recognize=True):
         after = (control.convert, scatters.finish, lambda op: collectives.finish(op, groups), scalars.expand, attention.finish)
         for op in walk(module):
             _rewrite(op, after)
+        for op in walk(module, "tensor.extract"):
+            _rewrite(op, (scalars.read_known,))
         groups.define(module)
         _check(module)
         _simplify_locations(module)

@@ -112,6 +112,22 @@ class ControlFlowTest(jt.JaxTestCase):
             program = self.check_equal(shard(function), jt.integers((16, 3)))
             self.assertIn("scf.for", program.text)
 
+    def test_counters_are_indices_of_loops(self):
+        def loops(x):
+            rows = lax.scan(lambda c, row: (c + row @ jnp.ones((3, 3)), c * row), x[0], x, reverse=True)[1]
+            nested = lax.fori_loop(1, 4, lambda i, c: lax.fori_loop(2, 4, lambda j, c: c.at[i].add(c[j - i] * j), c), x)
+            chosen = lax.fori_loop(0, 3, lambda i, c: lax.cond(i == 1, lambda c: c @ c.T @ c, lambda c: c.at[i].set(0.0), c), x)
+            never = lax.fori_loop(5, 2, lambda i, c: c @ jnp.ones((3, 3)) + i, x)
+            i, down, long, sums = lax.while_loop(lambda s: s[0] < 7, lambda s: (
+                s[0] + 1, s[1] - 3, s[2] + np.uint8(100), lax.dynamic_slice(s[3], (s[1] % 2, 0), (3, 3)).sum() + s[3] * s[1] + s[2]),
+                (2, 1, np.uint8(7), x))
+            return rows, nested, chosen, never, sums + i * down + long
+
+        program = self.check_equal(shard(loops), jt.integers((16, 3)))
+        # A GPU's host would read these.
+        self.assertNotRegex(program.text, r"tensor\.extract %\w+\[\]")
+        self.assertNotRegex(program.text, r"scf\.for .*tensor<i32>")
+
     def test_loop_of_a_number_of_iterations_that_the_rank_decides(self):
         self.check_equal(shard(lambda x: lax.fori_loop(
             0, lax.axis_index("r"), lambda i, c: c * 2, x)), jt.integers((8, 3)))

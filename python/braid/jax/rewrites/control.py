@@ -10,21 +10,53 @@
 They are converted when their bodies are: the values that they carry are tensors in
 both dialects. A loop whose number of iterations is known, as that of `lax.scan` is, is
 found before, while its condition is StableHLO, and becomes an `scf.for`, for which
-Braid knows the costs of loops and their schedules.
+Braid knows the costs of loops and their schedules. Its counter is the index of the
+`scf.for` instead of an array that the loop carries: a GPU's host would read that array
+in each iteration, as a place in an array.
 """
 
 from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
 
 # The attribute of a `while` that says how often its body runs.
-ITERATIONS = "braid_iterations"
+_ITERATIONS = "braid_iterations"
+# The op that stands for a counter in the body of a loop, and its attributes: the first value, and how much the next one is more.
+_COUNTER, _BEGIN, _STEP = "braid_jax.counter", "begin", "step"
 
 
 def note_iterations(op):
     """Notes how often the body of a `while` runs. Replaces nothing: gives False."""
     iterations = count_iterations(op)
     if iterations is not None:
-        op.attributes[ITERATIONS] = ir.IntegerAttr.get(ir.IndexType.get(), iterations)
+        set_iterations(op, iterations)
     return False
+
+
+def set_iterations(op, count):
+    """Notes that the body of a `while` runs `count` times. Values that it carries and that go up by a constant get ops of
+    their own in the body."""
+    op.attributes[_ITERATIONS] = ir.IntegerAttr.get(ir.IndexType.get(), count)
+    body = op.regions[1].blocks[0]
+    terminator = list(body.operations)[-1].operation
+    for number, counter in enumerate(body.arguments):
+        type = ir.RankedTensorType(counter.type)
+        begin, step = _integer(op.operands[number]), _step(terminator.operands[number], counter)
+        if (begin is None or step is None or type.rank or not ir.IntegerType(type.element_type).is_signless
+                or ir.IntegerType(type.element_type).width < 32):
+            continue
+        with ir.InsertionPoint.at_block_begin(body), op.location:
+            marker = ir.Operation.create(_COUNTER, results=[type], attributes={
+                _BEGIN: ir.IntegerAttr.get(type.element_type, begin), _STEP: ir.IntegerAttr.get(type.element_type, step)})
+        counter.replace_all_uses_with(marker.result)
+        # Nothing reads what the loop carries now. The last value is known.
+        with ir.InsertionPoint(terminator), op.location:
+            last = ir.IntegerAttr.get(type.element_type, _wrap(begin + step * count, type.element_type))
+            terminator.operands[number] = stablehlo.constant(ir.DenseElementsAttr.get_splat(type, last))
+
+
+def _wrap(value, element):
+    half = 1 << (ir.IntegerType(element).width - 1)
+    return (value + half) % (2 * half) - half
 
 
 def count_iterations(op):
@@ -43,7 +75,7 @@ def count_iterations(op):
     body = op.regions[1].blocks[0]
     next_value = list(body.operations)[-1].operation.operands[number]
     begin, end = _integer(op.operands[number]), _integer(limit)
-    if begin is None or end is None or not _is_next(next_value, body.arguments[number]):
+    if begin is None or end is None or _step(next_value, body.arguments[number]) != 1:
         return None
     return max(end - begin, 0)
 
@@ -54,14 +86,21 @@ def _integer(value):
     if isinstance(owner, ir.Block) or owner.name != "stablehlo.constant":
         return None
     attribute = owner.attributes["value"]
-    return list(attribute)[0] if isinstance(attribute, ir.DenseIntElementsAttr) else None
+    # Elements of one bit are bools of Python.
+    return int(list(attribute)[0]) if isinstance(attribute, ir.DenseIntElementsAttr) else None
 
 
-def _is_next(value, counter):
+def _step(value, counter):
+    """The constant that a value is more than a counter; None if it is no such sum or difference."""
     owner = value.owner
-    return (not isinstance(owner, ir.Block) and owner.name == "stablehlo.add"
-            and counter in list(owner.operands)
-            and 1 in [_integer(operand) for operand in owner.operands])
+    if isinstance(owner, ir.Block) or owner.name not in ("stablehlo.add", "stablehlo.subtract"):
+        return None
+    left, right = owner.operands
+    if owner.name == "stablehlo.subtract":
+        step = _integer(right) if left == counter else None
+        return None if step is None else -step
+    other = right if left == counter else left if right == counter else None
+    return None if other is None else _integer(other)
 
 
 def convert(op):
@@ -71,7 +110,7 @@ def convert(op):
         return False
     with ir.InsertionPoint(op), op.location:
         new = converter(op)
-    for old, result in zip(op.results, new.results):
+    for old, result in zip(op.results, new if isinstance(new, list) else new.results):
         old.replace_all_uses_with(result)
     op.erase()
     return True
@@ -102,24 +141,66 @@ def _yield(values):
 
 
 def _for(op):
-    types = [value.type for value in op.operands]
-    zero, count, one = (
-        ir.Operation.create("arith.constant", results=[ir.IndexType.get()],
-                            attributes={"value": value}).result
-        for value in (ir.IntegerAttr.get(ir.IndexType.get(), 0), op.attributes[ITERATIONS],
-                      ir.IntegerAttr.get(ir.IndexType.get(), 1)))
-    new = ir.Operation.create("scf.for", results=types,
-                              operands=[zero, count, one, *op.operands], regions=1)
-    target = new.regions[0].blocks.append(ir.IndexType.get(), *types,
-                                          arg_locs=[op.location] * (1 + len(types)))
-    values = _move(op.regions[1].blocks[0], target, list(target.arguments)[1:])
+    """A loop that carries neither what all iterations have nor constants that only the code behind it reads."""
+    count = ir.IntegerAttr(op.attributes[_ITERATIONS]).value
+    body = op.regions[1].blocks[0]
+    yielded = list(list(body.operations)[-1].operation.operands)
+    # By number, what the body and the code behind the loop read instead.
+    fixed = {n: value for n, value in enumerate(op.operands) if count == 0 or yielded[n] == body.arguments[n]}
+    lasts = {n: value.owner.attributes["value"] for n, value in enumerate(yielded)
+             if n not in fixed and not list(body.arguments[n].uses) and _is_constant(value)}
+    carried = [n for n in range(len(yielded)) if n not in fixed and n not in lasts]
+    types = [op.operands[n].type for n in carried]
+    index = ir.IndexType.get()
+    zero, end, one = (_constant(ir.IntegerAttr.get(index, n)) for n in (0, count, 1))
+    new = ir.Operation.create("scf.for", results=types, regions=1,
+                              operands=[zero, end, one, *(op.operands[n] for n in carried)])
+    target = new.regions[0].blocks.append(index, *types, arg_locs=[op.location] * (1 + len(types)))
+    inner, outer = (dict(zip(carried, values)) for values in (list(target.arguments)[1:], new.results))
+    _place_counter(body, target)
+    values = _move(body, target, [inner.get(n, value) for n, value in enumerate(op.operands)])
     with ir.InsertionPoint(target):
-        _yield(values)
-    return new
+        _yield([values[n] for n in carried])
+    behind = {**fixed, **outer, **{n: _constant(value) for n, value in lasts.items()}}
+    return [behind[n] for n in range(len(yielded))]
+
+
+def _is_constant(value):
+    return not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant"
+
+
+def _place_counter(body, target):
+    """Makes arrays of the index of a loop of the ops that stand for it."""
+    for marker in [each.operation for each in body.operations if each.operation.name == _COUNTER]:
+        begin, step = (ir.IntegerAttr(marker.attributes[name]) for name in (_BEGIN, _STEP))
+        with ir.InsertionPoint.at_block_begin(target), marker.location:
+            number = ir.Operation.create("arith.index_cast", results=[begin.type], operands=[target.arguments[0]]).result
+            for name, value, neutral in (("arith.muli", step, 1), ("arith.addi", begin, 0)):
+                if value.value != neutral:
+                    number = ir.Operation.create(name, results=[begin.type], operands=[number, _constant(value)]).result
+            array = _to_array(number, marker.result.type)
+        marker.result.replace_all_uses_with(array)
+        marker.erase()
+
+
+def _to_array(number, type):
+    """The array without dimensions of a scalar: an elementwise op, so that others fuse with it."""
+    empty = ir.Operation.create("tensor.empty", results=[type]).result
+    op = ir.Operation.create("linalg.generic", results=[type], operands=[empty], regions=1, attributes={
+        "indexing_maps": ir.Attribute.parse("[affine_map<() -> ()>]"), "iterator_types": ir.ArrayAttr.get([]),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 1])})
+    body = op.regions[0].blocks.append(number.type, arg_locs=[op.location])
+    with ir.InsertionPoint(body):
+        ir.Operation.create("linalg.yield", operands=[number])
+    return op.result
+
+
+def _constant(value):
+    return ir.Operation.create("arith.constant", results=[value.type], attributes={"value": value}).result
 
 
 def _while(op):
-    if ITERATIONS in op.attributes:
+    if _ITERATIONS in op.attributes:
         return _for(op)
     condition, body = (region.blocks[0] for region in op.regions)
     types = [value.type for value in op.operands]

@@ -42,6 +42,55 @@ def splat(type, value):
     return ir.Attribute.parse(f"{text[:text.rindex(' : ')]} : {type}")
 
 
+def read_known(op):
+    """Computes the only element of an array that the host knows, instead of reading it from the
+    array. Gives whether the op was such a read."""
+    if op.name != "tensor.extract" or len(op.operands) != 1:
+        return False
+    with ir.InsertionPoint(op), op.location:
+        result = _compute(op.operands[0]) if _is_known(op.operands[0]) else None
+    if result is None:
+        return False
+    op.results[0].replace_all_uses_with(result)
+    op.erase()
+    return True
+
+
+def _is_known(array):
+    """Whether the only element of an array comes from scalars by arithmetic."""
+    owner = array.owner
+    if isinstance(owner, ir.Block) or ir.RankedTensorType(array.type).rank:
+        return False
+    if owner.name in ("tensor.from_elements", "arith.constant"):
+        return True
+    if owner.name != "linalg.generic" or len(owner.results) != 1:
+        return False
+    body = owner.regions[0].blocks[0]
+    return (not list(body.arguments[len(owner.operands) - 1].uses)
+            and all(_is_known(value) for value in list(owner.operands)[:-1])
+            and all(len(each.operation.regions) == 0 and each.operation.name.split(".")[0] in ("arith", "math", "linalg")
+                    for each in body.operations))
+
+
+def _compute(array):
+    owner = array.owner
+    if owner.name == "tensor.from_elements":
+        return owner.operands[0]
+    if owner.name == "arith.constant":
+        element = ir.RankedTensorType(array.type).element_type
+        value = ir.DenseElementsAttr(owner.attributes["value"]).get_splat_value()
+        return ir.Operation.create("arith.constant", results=[element], attributes={"value": value}).result
+    body = owner.regions[0].blocks[0]
+    known = {argument: _compute(value) for argument, value in zip(list(body.arguments)[:-1], owner.operands)}
+    *ops, terminator = [each.operation for each in body.operations]
+    for each in ops:
+        copy = each.clone()
+        for number, operand in enumerate(each.operands):
+            copy.operands[number] = known.get(operand, operand)
+        known.update(zip(each.results, copy.results))
+    return known.get(terminator.operands[0], terminator.operands[0])
+
+
 def expand(op):
     """Makes bit operations of those of `math` that the lowering to the host lacks. Gives
     whether it was one."""

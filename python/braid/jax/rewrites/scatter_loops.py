@@ -16,7 +16,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from .bodies import apply
-from .control import ITERATIONS
+from .control import set_iterations
 from .tensors import element_of, rank_of, shape_of, tensor_type
 
 
@@ -81,7 +81,6 @@ class _Scatter:
         location = ir.Location.current
         loop = ir.Operation.create("stablehlo.while", results=types,
                                    operands=[_constant(counter, 0), *self.arrays], regions=2)
-        loop.attributes[ITERATIONS] = ir.IntegerAttr.get(ir.IndexType.get(), self.count)
         condition, body = (region.blocks.append(*types, arg_locs=[location] * len(types))
                            for region in loop.regions)
         with ir.InsertionPoint(condition):
@@ -91,6 +90,7 @@ class _Scatter:
             number, *arrays = body.arguments
             stablehlo.return_([stablehlo.add(number, _constant(counter, 1)),
                                *self._update(number, arrays)])
+        set_iterations(loop, self.count)
         return list(loop.results)[1:]
 
     def _compare(self, direction, left, right):

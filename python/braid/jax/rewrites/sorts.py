@@ -18,7 +18,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from . import bodies
-from .control import ITERATIONS
+from .control import set_iterations
 from .tensors import element_of, reshape, shape_of
 from ..walk import walk
 
@@ -144,7 +144,6 @@ class _Sort:
         types = [value.type for value in operands]
         location = ir.Location.current
         loop = ir.Operation.create("stablehlo.while", results=types, operands=operands, regions=2)
-        loop.attributes[ITERATIONS] = ir.IntegerAttr.get(ir.IndexType.get(), count)
         condition, body = (region.blocks.append(*types, arg_locs=[location] * len(types))
                            for region in loop.regions)
         with ir.InsertionPoint(condition):
@@ -154,6 +153,7 @@ class _Sort:
             step = [reshape(stablehlo.dynamic_slice(_constant(table), [number], [1]), [])
                     for table in (blocks, distances)]
             stablehlo.return_([stablehlo.add(number, _constant(1)), *self._step(arrays, *step)])
+        set_iterations(loop, count)
         return [self._from_rows(value) for value in list(loop.results)[1:-1]]
 
     def _step(self, arrays, block, distance):
