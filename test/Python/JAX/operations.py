@@ -67,12 +67,14 @@ class PiecesTest(jt.JaxTestCase):
     @staticmethod
     def interleaved(x, y):
         def pad(x, *widths, value=0.0):
-            return lax.pad(x, value, ((0, 0, 0), widths))
+            return lax.pad(x, x.dtype.type(value), ((0, 0, 0), widths))
 
         return (pad(x, 0, 1, 1) + pad(y, 1, 0, 1), pad(x, 2, 1, 1), pad(x, 0, 3, 1), pad(x, 3, 4, 2, value=np.nan),
                 pad(x, 0, 0, 1), pad(x, 1, 1, 1), pad(x, 1, 9, 9), pad(x, -1, 2, 1), pad(x, -1, 0, 0), pad(x, 0, -16, 0),
                 pad(x, -8, -8, 0), pad(x, -2, 5, 0, value=-0.0), lax.pad(x, 0.0, ((0, 1, 1), (0, 1, 1))),
-                lax.pad(x, 1.0, ((0, 1, 1), (0, 0, 0))), lax.pad(x, 1.0, ((-1, 0, 0), (1, 0, 0))), lax.pad(x > 0, True, ((0, 0, 0), (0, 1, 1))))
+                lax.pad(x, 1.0, ((0, 1, 1), (0, 0, 0))), lax.pad(x, 1.0, ((-1, 0, 0), (1, 0, 0))), lax.pad(x > 0, True, ((0, 0, 0), (0, 1, 1))),
+                lax.pad(x + 1j, 1j, ((0, 0, 0), (0, 1, 1))), pad(x.astype(jnp.bfloat16), 1, 0, 1).astype(jnp.float32),
+                pad(y.astype(jnp.uint8), 1, 0, 1, value=np.uint8(200)))
 
     def test_associative_scans(self):
         def scan(x, y):

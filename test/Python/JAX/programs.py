@@ -121,7 +121,8 @@ class ControlFlowTest(jt.JaxTestCase):
             i, down, long, sums = lax.while_loop(lambda s: s[0] < 7, lambda s: (
                 s[0] + 1, s[1] - 3, s[2] + np.uint8(100), lax.dynamic_slice(s[3], (s[1] % 2, 0), (3, 3)).sum() + s[3] * s[1] + s[2]),
                 (2, 1, np.uint8(7), x))
-            return rows, nested, chosen, never, sums + i * down + long
+            turned = lax.fori_loop(0, 3, lambda i, c: ((c[1] @ jnp.ones((3, 3))).real * 1j, c[0] + i), (1j + jnp.zeros((4, 3)), x + 0j))
+            return rows, nested, chosen, never, sums + i * down + long, turned
 
         program = self.check_equal(shard(loops), jt.integers((16, 3)))
         # A GPU's host would read these.

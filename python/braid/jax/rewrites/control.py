@@ -81,13 +81,13 @@ def count_iterations(op):
 
 
 def _integer(value):
-    """The integer that a constant is."""
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name != "stablehlo.constant":
+    """The integer that a constant without dimensions is."""
+    owner, type = value.owner, ir.RankedTensorType(value.type)
+    if (isinstance(owner, ir.Block) or owner.name != "stablehlo.constant" or type.rank
+            or not isinstance(type.element_type, ir.IntegerType)):
         return None
-    attribute = owner.attributes["value"]
     # Elements of one bit are bools of Python.
-    return int(list(attribute)[0]) if isinstance(attribute, ir.DenseIntElementsAttr) else None
+    return int(list(owner.attributes["value"])[0])
 
 
 def _step(value, counter):
@@ -166,7 +166,9 @@ def _for(op):
 
 
 def _is_constant(value):
-    return not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant"
+    """Whether a value is a constant of integers."""
+    return (not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant"
+            and isinstance(ir.RankedTensorType(value.type).element_type, ir.IntegerType))
 
 
 def _place_counter(body, target):

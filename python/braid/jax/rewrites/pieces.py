@@ -17,6 +17,7 @@ from math import prod
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
+from .scalars import splat
 from .tensors import element_of
 
 # A selection reads all pieces for each element, so these have to be few, and near in memory.
@@ -130,10 +131,10 @@ class _Pieces:
     def _fill(self, filler):
         """An array of `filler`; of a constant it is one, too, so that reshapes of it are."""
         owner = filler.owner
-        if not isinstance(owner, ir.Block) and owner.name == "stablehlo.constant":
-            value = ir.DenseElementsAttr(owner.attributes["value"])
-            return stablehlo.constant(ir.DenseElementsAttr.get_splat(self.type, value.get_splat_value()))
-        return stablehlo.broadcast_in_dim(self.type, filler, [])
+        # jaxlib's MLIR cannot hand out an attribute with complex elements.
+        if isinstance(owner, ir.Block) or owner.name != "stablehlo.constant" or isinstance(element_of(filler), ir.ComplexType):
+            return stablehlo.broadcast_in_dim(self.type, filler, [])
+        return stablehlo.constant(splat(self.type, ir.DenseElementsAttr(owner.attributes["value"])))
 
     def is_piece(self, number):
         """Whether an element is in the part of this number."""
