@@ -1,7 +1,7 @@
 # REQUIRES: jax
 # RUN: %jax_python %s
 """Cases of JAX's own tests of pmap (`tests/pmap_test.py`) around the collectives themselves,
-against JAX, on 2, 4 and 8 ranks: trees, groups, gradients, constants, halos, loops."""
+against JAX, on 2 and 8 ranks: trees, groups, gradients, constants, halos, loops."""
 
 import unittest
 
@@ -11,8 +11,8 @@ import jax_testing as jt
 import numpy as np
 from jax import lax
 
-HALVES = {2: [[0], [1]], 4: [[0, 1], [2, 3]], 8: [[0, 1, 2, 3], [4, 5, 6, 7]]}
-STRIPES = {2: [[1], [0]], 4: [[0, 2], [1, 3]], 8: [[0, 2, 4, 6], [1, 3, 5, 7]]}
+HALVES = {2: [[0], [1]], 8: [[0, 1, 2, 3], [4, 5, 6, 7]]}
+STRIPES = {2: [[1], [0]], 8: [[0, 2, 4, 6], [1, 3, 5, 7]]}
 
 
 def rotate(count, step=1):
@@ -21,8 +21,8 @@ def rotate(count, step=1):
 
 class PmapTest(jt.JaxTestCase):
     def check_on_all(self, fn, make, **options):
-        """`fn` of the number of ranks gives the function."""
-        for ranks in (2, 4, 8):
+        """`fn` of the number of ranks gives the function. Groups of 8 ranks have several members."""
+        for ranks in (2, 8):
             with self.subTest(ranks=ranks):
                 mapped = jax.pmap(fn(ranks), "i", devices=jax.devices()[:ranks], **options)
                 made = make(ranks)
