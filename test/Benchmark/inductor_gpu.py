@@ -167,7 +167,11 @@ def get_variants(step, options):
         "Inductor on FX": get_overlap_on_graphs(options),
         **{name: reorder(ordered) for name, ordered in passes.items()},
     }
-    return {name: Variant(step, patch) for name, patch in settings.items()}, passes
+    wanted = options.variants or list(settings)
+    unknown = [name for name in wanted if name not in settings]
+    if unknown:
+        raise SystemExit(f"--variants: found {', '.join(unknown)}, expected some of {', '.join(settings)}")
+    return {name: Variant(step, patch) for name, patch in settings.items() if name in wanted}, passes
 
 
 def measure(variants, inputs, rounds, device):
@@ -260,6 +264,9 @@ def main():
     parser.add_argument("--graphs", action="store_true", help="measure CUDA graphs, which take the host little time")
     parser.add_argument("--limit", type=float, default=600, help="seconds after which no further step begins")
     parser.add_argument("--steps", default=",".join(torch_steps.STEPS))
+    parser.add_argument(
+        "--variants", type=lambda names: names.split(","), help='some of them, "as it comes" among these: names with commas between'
+    )
     parser.add_argument("--output", help="a file for the figures as JSON")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
