@@ -191,7 +191,9 @@ if wanted address && build address "$address" braid-opt BraidSupportTests BraidS
   # Without a result there is nothing to read.
   add "lit tests" "${litPassed:-0}" "${litFailed:-1}"
 
-  SHARDS=$JOBS unitTests "$address/test/Unit/Schedule/BraidScheduleTests" "$address/test/Unit/Support/BraidSupportTests"
+  # Two tests compare with all orders of many problems, a third of the time; what they run, others run.
+  GTEST_FILTER="-ResourcePlan.OrderAndPlanTogetherAreTheBestOfAll:SuccessionBound.NoOrderIsShorter" SHARDS=$JOBS \
+    unitTests "$address/test/Unit/Schedule/BraidScheduleTests" "$address/test/Unit/Support/BraidSupportTests"
 
   programs=${PROGRAMS:-250}
   step "$programs mutated programs"
