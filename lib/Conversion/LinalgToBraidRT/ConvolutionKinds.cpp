@@ -61,18 +61,12 @@ static FailureOr<Dim> matchDataGradient(const ConvolutionDim &dim) {
   return found;
 }
 
-/// A kernel that is larger than the output sums over the batch, as in XLA: a
-/// gradient by w, whose input has the batch as its features.
+/// A gradient by w sums over the batch, which the op therefore calls features:
+/// in the order of dimensions that all layouts of programs share the batch
+/// comes first. Sizes would not tell: pictures may be as small as kernels.
 static bool isFilterGradient(const ConvolutionShape &shape) {
-  if (shape.batchGroups > 1)
-    return true;
-  uint64_t taps = 1, outputs = 1;
-  for (const ConvolutionDim &dim : shape.spatial) {
-    taps = llvm::SaturatingMultiply(taps, static_cast<uint64_t>(dim.taps));
-    outputs =
-        llvm::SaturatingMultiply(outputs, static_cast<uint64_t>(dim.outputs));
-  }
-  return shape.featureGroups == 1 && taps > outputs;
+  return shape.batchGroups > 1 ||
+         (shape.featureGroups == 1 && shape.inputFeature < shape.inputBatch);
 }
 
 /// Finds the kind and the window.

@@ -91,3 +91,17 @@ func.func @dilated(%x: tensor<2x8x4xf32>, %w: tensor<3x4x16xf32>, %e: tensor<2x7
   %y = library.convolution ins(%x, %w : tensor<2x8x4xf32>, tensor<3x4x16xf32>) outs(%e : tensor<2x7x16xf32>) {dim_labels = "b0f_0io->b0f", lhs_dilation = array<i64: 2>, strides = array<i64: 2>} -> tensor<2x7x16xf32>
   return %y : tensor<2x7x16xf32>
 }
+
+// -----
+
+// Which gradient it is does not depend on sizes: here the kernel is larger than the output, then smaller.
+// CHECK-LABEL: func.func @small(
+// CHECK:         library.convolution {{.*}}dim_labels = "b0f_o0i->b0f"
+// CHECK:         library.convolution {{.*}}dim_labels = "f0b_i0o->f0b"
+func.func @small(%x: tensor<2x2x4xf32>, %w: tensor<3x4x16xf32>) -> (tensor<2x2x16xf32>, tensor<3x4x16xf32>) {
+  %e = tensor.empty() : tensor<2x2x16xf32>
+  %y = library.convolution ins(%x, %w : tensor<2x2x4xf32>, tensor<3x4x16xf32>) outs(%e : tensor<2x2x16xf32>) {dim_labels = "b0f_0io->b0f", padding = array<i64: 1, 1>} -> tensor<2x2x16xf32>
+  %f = tensor.empty() : tensor<3x4x16xf32>
+  %dw = library.convolution ins(%x, %y : tensor<2x2x4xf32>, tensor<2x2x16xf32>) outs(%f : tensor<3x4x16xf32>) {dim_labels = "f0b_i0o->0bf", padding = array<i64: 1, 1>} -> tensor<3x4x16xf32>
+  return %y, %dw : tensor<2x2x16xf32>, tensor<3x4x16xf32>
+}

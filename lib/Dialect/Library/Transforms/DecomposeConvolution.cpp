@@ -382,7 +382,7 @@ Value ConvolutionDecomposer::multiply(Value left, ArrayRef<Loop> leftLoops) {
   int64_t rows = countPoints(rowLoops);
   int64_t summed = countPoints(filter(kernelLoops, isSummed));
   int64_t columns = getOperandSizes(op.getOutput())[shape.outputFeature];
-  auto first = llvm::find_if(leftLoops, isLong);
+  const auto *first = llvm::find_if(leftLoops, isLong);
   bool areRowsFirst = first == leftLoops.end() || first->isRow();
   left = reshape(left, areRowsFirst ? SmallVector<int64_t>{rows, summed}
                                     : SmallVector<int64_t>{summed, rows});
