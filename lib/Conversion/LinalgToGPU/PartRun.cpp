@@ -27,7 +27,7 @@ static constexpr unsigned kMostSkipped = 64;
 static constexpr int64_t kMostBytes = int64_t(48) << 20;
 /// What the ops of a run may read and write together: all their buffers live at
 /// once.
-static constexpr int64_t kMostBytesOfRun = int64_t(1) << 30;
+static constexpr int64_t kMostBytesOfRun = int64_t(256) << 20;
 /// Fewer blocks leave a part of a large GPU idle.
 static constexpr int64_t kBusyBlocks = 128, kWantedBlocks = 256;
 /// The bytes that a large GPU moves in the time of a launch.
