@@ -98,6 +98,14 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
     setCosts(splitOptions, options);
     pm.addPass(comm::createCommSplitAllReducePass(splitOptions));
   }
+  // With `keep-order` each start keeps its place among the others.
+  if (options.combine && !options.keepOrder && !isOnFunction) {
+    comm::CommCombinePassOptions combineOptions;
+    setCosts(combineOptions, options);
+    combineOptions.planResources = options.planResources;
+    combineOptions.maxMemory = options.maxMemory;
+    pm.addPass(comm::createCommCombinePass(combineOptions));
+  }
   if (options.planResources) {
     comm::CommPlanResourcesPassOptions planOptions;
     setCosts(planOptions, options);

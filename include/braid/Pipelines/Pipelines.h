@@ -119,6 +119,12 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
                      "with the order and the plan (comm-pipeline-matmul, on "
                      "modules only)"),
       llvm::cl::init(false)};
+  Option<bool> combine{
+      *this, "combine",
+      llvm::cl::desc("Combine collectives into launches of several operands "
+                     "where that pays with the order and the plan "
+                     "(comm-combine, on modules only)"),
+      llvm::cl::init(true)};
   Option<bool> splitAllReduce{
       *this, "split-all-reduce",
       llvm::cl::desc("Replace all-reduces by reduce-scatters and gathers by "

@@ -50,6 +50,7 @@ static Attribute getLaunchKey(CollectiveOpInterface start) {
   NamedAttrList attributes(start->getAttrDictionary());
   attributes.erase(kSegmentSizes);
   attributes.erase(CommDialect::kLabelAttrName);
+  attributes.erase(CommDialect::kReportNumberAttrName);
   Builder builder(start.getContext());
   if (attributes.get(CommDialect::kCostAttrName))
     attributes.set(CommDialect::kCostAttrName, builder.getUnitAttr());

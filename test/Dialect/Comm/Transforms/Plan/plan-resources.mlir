@@ -7,7 +7,7 @@
 // RUN:   | FileCheck %s --check-prefix=UNPLANNED
 // RUN: braid-opt %s --comm-plan-resources="machine=b200x8 ranks=2" | FileCheck %s --check-prefix=UNKNOWN
 // RUN: braid-opt %s --comm-plan-resources="machine=h200x8 ranks=2 profile=none" | FileCheck %s --check-prefix=UNKNOWN
-// RUN: braid-opt %s --pass-pipeline="builtin.module(braid-overlap{plan=1 effort=low machine=h200x8 ranks=2})" \
+// RUN: braid-opt %s --pass-pipeline="builtin.module(braid-overlap{plan=1 combine=false effort=low machine=h200x8 ranks=2})" \
 // RUN:   | FileCheck %s --check-prefix=OTHER
 
 // Another plan is another pair of ways.
