@@ -13,7 +13,7 @@ import functools
 from .errors import BraidError
 from .tools import find_runtime
 
-ABI_VERSION = 3
+ABI_VERSION = 4
 OK = 0
 DYNAMIC = -1
 IN, OUT, INOUT = range(3)

@@ -43,7 +43,7 @@
 
 // The entries in their order, and the program: version, target, name, groups, entries.
 // ENTRIES:      @__braid_entries = private constant [4 x ptr] [ptr @__braid_entry_all_kinds, ptr @__braid_entry_one_result, ptr @__braid_entry_three_results, ptr @__braid_entry_no_arguments]
-// ENTRIES-NEXT: @braid_program = constant { i32, i32, ptr, i64, ptr, i64, ptr, ptr, ptr } { i32 3, i32 0, ptr null, i64 0, ptr null, i64 4, ptr @__braid_entries, ptr null, ptr null }
+// ENTRIES-NEXT: @braid_program = constant { i32, i32, ptr, i64, ptr, i64, ptr, ptr, ptr } { i32 4, i32 0, ptr null, i64 0, ptr null, i64 4, ptr @__braid_entries, ptr null, ptr null }
 
 // A memref is read from its descriptor field by field: two pointers, offset, sizes,
 // strides. A scalar is one element.
@@ -148,7 +148,7 @@ llvm.func @no_arguments() attributes {braid.entry = []} {
 // MODULE:      @__braid_groups = private constant [2 x ptr] [ptr @__braid_group_tp, ptr @__braid_group_world]
 // MODULE-NEXT: @__braid_entries = private constant [1 x ptr] [ptr @__braid_entry_main]
 // MODULE-NEXT: @__braid_program_name = private constant [9 x i8] c"training\00"
-// MODULE-NEXT: @braid_program = constant { i32, i32, ptr, i64, ptr, i64, ptr, ptr, ptr } { i32 3, i32 0, ptr @__braid_program_name, i64 2, ptr @__braid_groups, i64 1, ptr @__braid_entries, ptr null, ptr null }
+// MODULE-NEXT: @braid_program = constant { i32, i32, ptr, i64, ptr, i64, ptr, ptr, ptr } { i32 4, i32 0, ptr @__braid_program_name, i64 2, ptr @__braid_groups, i64 1, ptr @__braid_entries, ptr null, ptr null }
 module @training attributes {braid_rt.constants = 5 : i64} {
   llvm.mlir.global private constant @__braid_group_tp_name("tp\00") {addr_space = 0 : i32}
   llvm.mlir.global private constant @__braid_group_tp() {addr_space = 0 : i32} : !llvm.struct<(ptr, i32, i32, ptr, ptr)> {
@@ -193,7 +193,7 @@ module @training attributes {braid_rt.constants = 5 : i64} {
 //--- bare.mlir
 
 // Only the table.
-// BARE:     @braid_program = constant { i32, i32, ptr, i64, ptr, i64, ptr, ptr, ptr } { i32 3, i32 0, ptr null, i64 0, ptr null, i64 0, ptr null, ptr null, ptr null }
+// BARE:     @braid_program = constant { i32, i32, ptr, i64, ptr, i64, ptr, ptr, ptr } { i32 4, i32 0, ptr null, i64 0, ptr null, i64 0, ptr null, ptr null, ptr null }
 // BARE-NOT: @__braid
 module {
 }

@@ -27,7 +27,7 @@ comm.group @world all
 // LLVM-DAG: @__braid_image_kernels_chip = private constant [6 x i8] c"sm_90\00"
 // LLVM-DAG: @__braid_device = private constant { i64, ptr, i64, ptr, i64, i64, i64 } { i64 1, ptr @__braid_images, i64 0, ptr null, i64 32768, i64 0, i64 0 }
 // LLVM-DAG: @__braid_schedule = private constant [17 x i8] c"{{[0-9a-f]+}}\00"
-// LLVM-DAG: @braid_program = {{.*}}constant { i32, i32, ptr, i64, ptr, i64, ptr, ptr, ptr } { i32 3, i32 1, ptr null, i64 1, ptr @__braid_groups, i64 1, ptr @__braid_entries, ptr @__braid_schedule, ptr @__braid_device }
+// LLVM-DAG: @braid_program = {{.*}}constant { i32, i32, ptr, i64, ptr, i64, ptr, ptr, ptr } { i32 4, i32 1, ptr null, i64 1, ptr @__braid_groups, i64 1, ptr @__braid_entries, ptr @__braid_schedule, ptr @__braid_device }
 
 // CHIP: c"sm_80\00"
 
