@@ -166,7 +166,7 @@ def FuseEpiloguesPass : Pass<"braid-fuse-epilogues", "::mlir::func::FuncOp"> {
 
 def DecomposeAttentionPass
     : Pass<"braid-decompose-attention", "::mlir::func::FuncOp"> {
-  let summary = "Replace attention by products, sums and elementwise ops";
+  let summary = "Replace attention by matmuls, sums and elementwise ops";
   let description = [{
     `library.attention` and `library.attention_backward` become ops of `linalg` that
     compute the same and round where the op rounds: for hosts, which have no library

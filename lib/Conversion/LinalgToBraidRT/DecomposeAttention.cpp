@@ -48,7 +48,7 @@ struct DecomposeAttentionPass
           return;
         if (obstacles.insert(obstacle).second)
           op->emitWarning()
-              << "becomes products, sums and elementwise ops: cuDNN's "
+              << "becomes matmuls, sums and elementwise ops: cuDNN's "
                  "attention does not support "
               << obstacle;
       }

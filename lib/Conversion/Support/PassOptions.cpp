@@ -20,5 +20,5 @@ llvm::cl::ValuesClass braid::getLibraryLoweringValues() {
   return llvm::cl::values(clEnumValN(LibraryLowering::Library, "library",
                                      "cuDNN, where it supports the op"),
                           clEnumValN(LibraryLowering::Decompose, "decompose",
-                                     "products, sums and elementwise ops"));
+                                     "matmuls, sums and elementwise ops"));
 }

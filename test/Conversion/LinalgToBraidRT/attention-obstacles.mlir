@@ -23,7 +23,7 @@ func.func @supported_backward(%q: tensor<1x2x64x64xbf16>, %k: tensor<1x2x64x64xb
 // -----
 
 func.func @f32(%q: tensor<1x2x64x64xf32>, %k: tensor<1x2x64x64xf32>, %l: tensor<1x2x64xf32>) {
-  // expected-warning@+1 {{becomes products, sums and elementwise ops: cuDNN's attention does not support elements of type f32, expected bf16 or f16}}
+  // expected-warning@+1 {{becomes matmuls, sums and elementwise ops: cuDNN's attention does not support elements of type f32, expected bf16 or f16}}
   %r:2 = library.attention ins(%q, %k, %k : tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>) outs(%q, %l : tensor<1x2x64x64xf32>, tensor<1x2x64xf32>) {scale = 1.0 : f32, layout = "bhsd"} -> tensor<1x2x64x64xf32>, tensor<1x2x64xf32>
   return
 }
@@ -31,7 +31,7 @@ func.func @f32(%q: tensor<1x2x64x64xf32>, %k: tensor<1x2x64x64xf32>, %l: tensor<
 // -----
 
 func.func @deep(%q: tensor<1x2x64x264xbf16>, %k: tensor<1x2x64x264xbf16>, %l: tensor<1x2x64xf32>) {
-  // expected-warning@+1 {{becomes products, sums and elementwise ops: cuDNN's attention does not support heads of 264 and 264 elements, expected multiples of 8 up to 256 on sm_90}}
+  // expected-warning@+1 {{becomes matmuls, sums and elementwise ops: cuDNN's attention does not support heads of 264 and 264 elements, expected multiples of 8 up to 256 on sm_90}}
   %r:2 = library.attention ins(%q, %k, %k : tensor<1x2x64x264xbf16>, tensor<1x2x64x264xbf16>, tensor<1x2x64x264xbf16>) outs(%q, %l : tensor<1x2x64x264xbf16>, tensor<1x2x64xf32>) {scale = 1.0 : f32, layout = "bhsd"} -> tensor<1x2x64x264xbf16>, tensor<1x2x64xf32>
   return
 }
@@ -39,7 +39,7 @@ func.func @deep(%q: tensor<1x2x64x264xbf16>, %k: tensor<1x2x64x264xbf16>, %l: te
 // -----
 
 func.func @odd(%q: tensor<1x2x64x12xbf16>, %k: tensor<1x2x64x12xbf16>, %l: tensor<1x2x64xf32>) {
-  // expected-warning@+1 {{becomes products, sums and elementwise ops: cuDNN's attention does not support heads of 12 and 12 elements, expected multiples of 8 up to 256 on sm_90}}
+  // expected-warning@+1 {{becomes matmuls, sums and elementwise ops: cuDNN's attention does not support heads of 12 and 12 elements, expected multiples of 8 up to 256 on sm_90}}
   %r:2 = library.attention ins(%q, %k, %k : tensor<1x2x64x12xbf16>, tensor<1x2x64x12xbf16>, tensor<1x2x64x12xbf16>) outs(%q, %l : tensor<1x2x64x12xbf16>, tensor<1x2x64xf32>) {scale = 1.0 : f32, layout = "bhsd"} -> tensor<1x2x64x12xbf16>, tensor<1x2x64xf32>
   return
 }
@@ -47,7 +47,7 @@ func.func @odd(%q: tensor<1x2x64x12xbf16>, %k: tensor<1x2x64x12xbf16>, %l: tenso
 // -----
 
 func.func @empty(%q: tensor<1x2x64x64xbf16>, %k: tensor<1x2x0x64xbf16>, %l: tensor<1x2x64xf32>) {
-  // expected-warning@+1 {{becomes products, sums and elementwise ops: cuDNN's attention does not support operands without elements}}
+  // expected-warning@+1 {{becomes matmuls, sums and elementwise ops: cuDNN's attention does not support operands without elements}}
   %r:2 = library.attention ins(%q, %k, %k : tensor<1x2x64x64xbf16>, tensor<1x2x0x64xbf16>, tensor<1x2x0x64xbf16>) outs(%q, %l : tensor<1x2x64x64xbf16>, tensor<1x2x64xf32>) {scale = 1.0 : f32, layout = "bhsd"} -> tensor<1x2x64x64xbf16>, tensor<1x2x64xf32>
   return
 }
@@ -55,7 +55,7 @@ func.func @empty(%q: tensor<1x2x64x64xbf16>, %k: tensor<1x2x0x64xbf16>, %l: tens
 // -----
 
 func.func @window(%q: tensor<1x2x128x64xbf16>, %k: tensor<1x2x64x64xbf16>, %l: tensor<1x2x128xf32>) {
-  // expected-warning@+1 {{becomes products, sums and elementwise ops: cuDNN's attention does not support a window over 128 queries and 64 keys, expected no more queries than keys}}
+  // expected-warning@+1 {{becomes matmuls, sums and elementwise ops: cuDNN's attention does not support a window over 128 queries and 64 keys, expected no more queries than keys}}
   %r:2 = library.attention ins(%q, %k, %k : tensor<1x2x128x64xbf16>, tensor<1x2x64x64xbf16>, tensor<1x2x64x64xbf16>) outs(%q, %l : tensor<1x2x128x64xbf16>, tensor<1x2x128xf32>) {causal, window = 4 : i64, scale = 1.0 : f32, layout = "bhsd"} -> tensor<1x2x128x64xbf16>, tensor<1x2x128xf32>
   return
 }
@@ -63,7 +63,7 @@ func.func @window(%q: tensor<1x2x128x64xbf16>, %k: tensor<1x2x64x64xbf16>, %l: t
 // -----
 
 func.func @one_query(%q: tensor<1x2x1x64xbf16>, %k: tensor<1x2x64x64xbf16>, %l: tensor<1x2x1xf32>) {
-  // expected-warning@+1 {{becomes products, sums and elementwise ops: cuDNN's attention does not support a causal mask of one query}}
+  // expected-warning@+1 {{becomes matmuls, sums and elementwise ops: cuDNN's attention does not support a causal mask of one query}}
   %r:2 = library.attention ins(%q, %k, %k : tensor<1x2x1x64xbf16>, tensor<1x2x64x64xbf16>, tensor<1x2x64x64xbf16>) outs(%q, %l : tensor<1x2x1x64xbf16>, tensor<1x2x1xf32>) {causal, scale = 1.0 : f32, layout = "bhsd"} -> tensor<1x2x1x64xbf16>, tensor<1x2x1xf32>
   return
 }
@@ -71,7 +71,7 @@ func.func @one_query(%q: tensor<1x2x1x64xbf16>, %k: tensor<1x2x64x64xbf16>, %l: 
 // -----
 
 func.func @gradients_of_one_query(%q: tensor<1x2x1x64xbf16>, %k: tensor<1x2x64x64xbf16>, %l: tensor<1x2x1xf32>) {
-  // expected-warning@+1 {{becomes products, sums and elementwise ops: cuDNN's attention does not support gradients of one query}}
+  // expected-warning@+1 {{becomes matmuls, sums and elementwise ops: cuDNN's attention does not support gradients of one query}}
   %r:3 = library.attention_backward ins(%q, %k, %k, %q, %l, %q : tensor<1x2x1x64xbf16>, tensor<1x2x64x64xbf16>, tensor<1x2x64x64xbf16>, tensor<1x2x1x64xbf16>, tensor<1x2x1xf32>, tensor<1x2x1x64xbf16>) outs(%q, %k, %k : tensor<1x2x1x64xbf16>, tensor<1x2x64x64xbf16>, tensor<1x2x64x64xbf16>) {scale = 1.0 : f32, layout = "bhsd"} -> tensor<1x2x1x64xbf16>, tensor<1x2x64x64xbf16>, tensor<1x2x64x64xbf16>
   return
 }
@@ -79,7 +79,7 @@ func.func @gradients_of_one_query(%q: tensor<1x2x1x64xbf16>, %k: tensor<1x2x64x6
 // -----
 
 func.func @bias_type(%q: tensor<1x2x64x64xbf16>, %k: tensor<1x2x64x64xbf16>, %l: tensor<1x2x64xf32>, %b: tensor<1x2x64x64xf32>) {
-  // expected-warning@+1 {{becomes products, sums and elementwise ops: cuDNN's attention does not support a bias with elements of type f32, expected bf16}}
+  // expected-warning@+1 {{becomes matmuls, sums and elementwise ops: cuDNN's attention does not support a bias with elements of type f32, expected bf16}}
   %r:2 = library.attention ins(%q, %k, %k, %b : tensor<1x2x64x64xbf16>, tensor<1x2x64x64xbf16>, tensor<1x2x64x64xbf16>, tensor<1x2x64x64xf32>) outs(%q, %l : tensor<1x2x64x64xbf16>, tensor<1x2x64xf32>) {scale = 1.0 : f32, layout = "bhsd"} -> tensor<1x2x64x64xbf16>, tensor<1x2x64xf32>
   return
 }
@@ -87,7 +87,7 @@ func.func @bias_type(%q: tensor<1x2x64x64xbf16>, %k: tensor<1x2x64x64xbf16>, %l:
 // -----
 
 func.func @shared_bias(%q: tensor<1x2x64x64xbf16>, %k: tensor<1x2x64x64xbf16>, %l: tensor<1x2x64xf32>, %b: tensor<1x1x1x64xbf16>) {
-  // expected-warning@+1 {{becomes products, sums and elementwise ops: cuDNN's attention does not support a bias that all queries share}}
+  // expected-warning@+1 {{becomes matmuls, sums and elementwise ops: cuDNN's attention does not support a bias that all queries share}}
   %r:2 = library.attention ins(%q, %k, %k, %b : tensor<1x2x64x64xbf16>, tensor<1x2x64x64xbf16>, tensor<1x2x64x64xbf16>, tensor<1x1x1x64xbf16>) outs(%q, %l : tensor<1x2x64x64xbf16>, tensor<1x2x64xf32>) {scale = 1.0 : f32, layout = "bhsd"} -> tensor<1x2x64x64xbf16>, tensor<1x2x64xf32>
   return
 }
@@ -95,7 +95,7 @@ func.func @shared_bias(%q: tensor<1x2x64x64xbf16>, %k: tensor<1x2x64x64xbf16>, %
 // -----
 
 func.func @bias_and_window(%q: tensor<1x2x64x64xbf16>, %k: tensor<1x2x64x64xbf16>, %l: tensor<1x2x64xf32>, %b: tensor<1x2x64x64xbf16>) {
-  // expected-warning@+1 {{becomes products, sums and elementwise ops: cuDNN's attention does not support a bias and a window, expected at most one of them}}
+  // expected-warning@+1 {{becomes matmuls, sums and elementwise ops: cuDNN's attention does not support a bias and a window, expected at most one of them}}
   %r:2 = library.attention ins(%q, %k, %k, %b : tensor<1x2x64x64xbf16>, tensor<1x2x64x64xbf16>, tensor<1x2x64x64xbf16>, tensor<1x2x64x64xbf16>) outs(%q, %l : tensor<1x2x64x64xbf16>, tensor<1x2x64xf32>) {causal, window = 4 : i64, scale = 1.0 : f32, layout = "bhsd"} -> tensor<1x2x64x64xbf16>, tensor<1x2x64xf32>
   return
 }
@@ -103,7 +103,7 @@ func.func @bias_and_window(%q: tensor<1x2x64x64xbf16>, %k: tensor<1x2x64x64xbf16
 // -----
 
 func.func @bias_gradient(%q: tensor<1x2x64x64xbf16>, %k: tensor<1x2x72x64xbf16>, %l: tensor<1x2x64xf32>, %b: tensor<1x2x64x72xbf16>) {
-  // expected-warning@+1 {{becomes products, sums and elementwise ops: cuDNN's attention does not support the gradient of a bias of 64x72, expected multiples of 64}}
+  // expected-warning@+1 {{becomes matmuls, sums and elementwise ops: cuDNN's attention does not support the gradient of a bias of 64x72, expected multiples of 64}}
   %r:4 = library.attention_backward ins(%q, %k, %k, %q, %l, %q, %b : tensor<1x2x64x64xbf16>, tensor<1x2x72x64xbf16>, tensor<1x2x72x64xbf16>, tensor<1x2x64x64xbf16>, tensor<1x2x64xf32>, tensor<1x2x64x64xbf16>, tensor<1x2x64x72xbf16>) outs(%q, %k, %k, %b : tensor<1x2x64x64xbf16>, tensor<1x2x72x64xbf16>, tensor<1x2x72x64xbf16>, tensor<1x2x64x72xbf16>) {scale = 1.0 : f32, layout = "bhsd"} -> tensor<1x2x64x64xbf16>, tensor<1x2x72x64xbf16>, tensor<1x2x72x64xbf16>, tensor<1x2x64x72xbf16>
   return
 }
@@ -111,7 +111,7 @@ func.func @bias_gradient(%q: tensor<1x2x64x64xbf16>, %k: tensor<1x2x72x64xbf16>,
 // -----
 
 func.func @twice(%q: tensor<1x2x64x64xf32>, %k: tensor<1x2x64x64xf32>, %l: tensor<1x2x64xf32>) {
-  // expected-warning@+1 {{becomes products, sums and elementwise ops: cuDNN's attention does not support elements of type f32, expected bf16 or f16}}
+  // expected-warning@+1 {{becomes matmuls, sums and elementwise ops: cuDNN's attention does not support elements of type f32, expected bf16 or f16}}
   %r:2 = library.attention ins(%q, %k, %k : tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>) outs(%q, %l : tensor<1x2x64x64xf32>, tensor<1x2x64xf32>) {scale = 1.0 : f32, layout = "bhsd"} -> tensor<1x2x64x64xf32>, tensor<1x2x64xf32>
   %s:2 = library.attention ins(%q, %k, %k : tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>) outs(%q, %l : tensor<1x2x64x64xf32>, tensor<1x2x64xf32>) {scale = 1.0 : f32, layout = "bhsd"} -> tensor<1x2x64x64xf32>, tensor<1x2x64xf32>
   return

@@ -22,7 +22,7 @@ def Library_Dialect : Dialect {
   let summary = "Attention, convolutions, scatters, Fourier transforms and LAPACK's routines";
   let description = [{
     What a compiler leaves to libraries. Attention and convolutions have a library on GPUs; hosts
-    and GPUs without the library compute products, sums and elementwise ops instead
+    and GPUs without the library compute matmuls, sums and elementwise ops instead
     (`braid-decompose-attention`, `braid-decompose-convolutions`). Scatters become a loop on hosts
     and kernels on GPUs (`braid-decompose-scatters`). Fourier transforms and LAPACK's routines, on batches of
     arrays, have libraries on hosts alone: the lowering for a GPU refuses such a call with its
