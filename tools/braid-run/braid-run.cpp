@@ -48,12 +48,16 @@ static void flushOutput() {
 }
 
 /// Sets the target to that of a compiled program. Throws a UsageError if the
-/// options name another target.
-static void chooseTarget(Options &options) {
+/// options name another target, and a RunError if the only process cannot load
+/// the program.
+static void chooseTarget(Options &options, const Launcher &launcher) {
   std::optional<int32_t> found;
+  std::string why;
   if (isCompiled(options.program))
-    found = targetOf(options.program);
+    found = targetOf(options.program, why);
   if (!found) {
+    if (!why.empty() && !launcher)
+      throw RunError(why);
     // If the file cannot be loaded, rank 0 sends its own (--send-program), or a
     // later check fails.
     if (options.target.empty())
@@ -214,7 +218,7 @@ int main(int argc, char **argv) {
       flushOutput();
       return 0;
     }
-    chooseTarget(options);
+    chooseTarget(options, launcher);
     std::string engine = chooseEngine(options, launcher);
     return runWorld(options, engine, launcher);
   } catch (const UsageError &error) {

@@ -108,10 +108,12 @@ void Program::load(const std::string &object) {
     throw RunError(error);
 }
 
-std::optional<int32_t> braid::run::targetOf(const std::string &file) {
-  char error[1024];
+std::optional<int32_t> braid::run::targetOf(const std::string &file,
+                                            std::string &why) {
+  char error[1024] = "";
   std::unique_ptr<braid_rt_library, void (*)(braid_rt_library *)> library(
       braid_rt_load(file.c_str(), error, sizeof(error)), braid_rt_unload);
+  why = error;
   if (!library)
     return std::nullopt;
   return braid_rt_library_program(library.get())->target;

@@ -50,8 +50,8 @@ private:
 };
 
 /// The target of a compiled program, a braid_rt_target; nothing if the file
-/// cannot be loaded.
-std::optional<int32_t> targetOf(const std::string &file);
+/// cannot be loaded, and then `why` says why.
+std::optional<int32_t> targetOf(const std::string &file, std::string &why);
 
 } // namespace braid::run
 
