@@ -3,7 +3,7 @@
 // members, and when ranks other than 0 and 2 start one more, the numbers tell.
 // The numbers start at 1 in each group.
 //
-// RUN: braid-run %s --verify=off --ranks=4 --entry=counted --trace=%t.json
+// RUN: braid-run %s --passes=none --verify=off --ranks=4 --entry=counted --trace=%t.json
 // RUN: %python %S/Inputs/sequence_numbers.py %t.json 4
 // RUN: not braid-run %s --verify=off --ranks=4 --entry=one_more 2>&1 | FileCheck %s --check-prefix=WORLD
 // RUN: not braid-run %s --verify=off --ranks=4 --entry=one_more_subgroup 2>&1 | FileCheck %s --check-prefix=SUBGROUP

@@ -11,6 +11,7 @@
 
 #include "braid/Analysis/Structure/ReorderedSums.h"
 #include "braid/Support/Units.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -30,6 +31,20 @@ static bool isAwaitedIn(Block *block, Value token) {
   });
 }
 
+/// True if `source` is a tensor without values. It may have the buffer of one
+/// of the results, which is the source of no other result of a launch then.
+static bool isWithoutValues(Value source) {
+  while (Operation *view = source.getDefiningOp()) {
+    if (isa<tensor::EmptyOp>(view))
+      return true;
+    if (!isa<tensor::ExtractSliceOp, tensor::CollapseShapeOp,
+             tensor::ExpandShapeOp, tensor::CastOp>(view))
+      return false;
+    source = view->getOperand(0);
+  }
+  return false;
+}
+
 /// True if `start` may be a launch of any number of operands: one of the
 /// dialect's own, with no operand that all of the launch would share.
 static bool canHaveMoreOperands(CollectiveOpInterface start) {
@@ -37,6 +52,7 @@ static bool canHaveMoreOperands(CollectiveOpInterface start) {
   // A variant of the call, such as an exchange of parts of given sizes, is of
   // one operand.
   return isa<CommDialect>(start->getDialect()) &&
+         llvm::none_of(async.getSources(), isWithoutValues) &&
          start->hasAttr(kSegmentSizes) && start.getCallSuffix().empty() &&
          !async.getSourceOperands().empty() &&
          async.getTokens().size() == async.getSourceOperands().size() &&

@@ -36,6 +36,19 @@ func.func @gathers(%a: tensor<4xf32>, %b: tensor<2x3xbf16>, %c: tensor<?xi1>)
   return %z, %y, %w : tensor<16xf32>, tensor<8x3xbf16>, tensor<?xi1>
 }
 
+// A tensor without values may share its buffer with a result.
+// CHECK-LABEL: func.func @without_values
+// CHECK-COUNT-2: comm.all_reduce sum %{{.*}} on @world : tensor<4xf32>
+// CHECK:         return
+func.func @without_values() -> (tensor<4xf32>, tensor<4xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %t = comm.all_reduce sum %e on @world : tensor<4xf32>
+  %u = comm.all_reduce sum %e on @world : tensor<4xf32>
+  %x = comm.wait %t : !comm.token<tensor<4xf32>>
+  %y = comm.wait %u : !comm.token<tensor<4xf32>>
+  return %x, %y : tensor<4xf32>, tensor<4xf32>
+}
+
 // Reductions of one kind and type; the library may add in another order. A
 // launch of two takes more.
 // CHECK-LABEL: func.func @reductions
