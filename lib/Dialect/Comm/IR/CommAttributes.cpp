@@ -28,22 +28,20 @@ static bool isTransport(Attribute value) {
                        transport == "default");
 }
 
-static bool isPositiveI32(Attribute value) {
+static bool isPositiveI64(Attribute value) {
   auto integer = dyn_cast_or_null<IntegerAttr>(value);
   return integer && integer.getType().isSignlessInteger(64) &&
-         integer.getInt() > 0 &&
-         integer.getInt() <= std::numeric_limits<int32_t>::max();
+         integer.getInt() > 0;
+}
+
+static bool isPositiveI32(Attribute value) {
+  return isPositiveI64(value) && cast<IntegerAttr>(value).getInt() <=
+                                     std::numeric_limits<int32_t>::max();
 }
 
 static bool isName(Attribute value) {
   auto name = dyn_cast_or_null<StringAttr>(value);
   return name && !name.empty();
-}
-
-static bool isPositiveI64(Attribute value) {
-  auto integer = dyn_cast_or_null<IntegerAttr>(value);
-  return integer && integer.getType().isSignlessInteger(64) &&
-         integer.getInt() > 0;
 }
 
 /// True for a dictionary with `name`, and with `ctas`, `transport` and

@@ -179,9 +179,9 @@ private:
   int64_t flushes = 0;
   std::map<std::pair<int64_t, bool>, int64_t> counts;
   std::vector<CudaRequest *> deferred;
+  static constexpr int64_t kStagingAlignment = 256;
   /// The word of barriers. Behind it, at a multiple of `kStagingAlignment`, is
   /// the staging memory of the lane. NCCL has both as one window.
-  static constexpr int64_t kStagingAlignment = 256;
   DevicePointer barrierWord = 0;
 
   LaneSpec used; ///< What remains of `spec.lane` after NCCL's refusals.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CombinedStarts.h"
+#include "Analysis/Memory/TransparentOps.h"
 #include "Dialect/Comm/Transforms/Chunks/RewriteJudge.h"
 
 #include "braid/Analysis/Structure/ReorderedSums.h"
@@ -34,15 +35,12 @@ static bool isAwaitedIn(Block *block, Value token) {
 /// True if `source` is a tensor without values. It may have the buffer of one
 /// of the results, which is the source of no other result of a launch then.
 static bool isWithoutValues(Value source) {
-  while (Operation *view = source.getDefiningOp()) {
-    if (isa<tensor::EmptyOp>(view))
-      return true;
-    if (!isa<tensor::ExtractSliceOp, tensor::CollapseShapeOp,
-             tensor::ExpandShapeOp, tensor::CastOp>(view))
-      return false;
-    source = view->getOperand(0);
+  Operation *op = source.getDefiningOp();
+  while (op && !isa<tensor::EmptyOp>(op)) {
+    Value viewed = getViewSource(op);
+    op = viewed ? viewed.getDefiningOp() : nullptr;
   }
-  return false;
+  return op != nullptr;
 }
 
 /// True if `start` may be a launch of any number of operands: one of the

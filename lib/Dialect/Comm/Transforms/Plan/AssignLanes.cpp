@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/Memory/TransparentOps.h"
 #include "Analysis/Memory/TypeSize.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -39,12 +39,9 @@ constexpr uint64_t kStagingAlignment = 256;
 
 /// True if `value` is an argument of the program, or a part of one.
 bool isOfArgument(Value value) {
-  while (auto view = value.getDefiningOp()) {
-    if (!isa<tensor::ExtractSliceOp, tensor::CollapseShapeOp,
-             tensor::ExpandShapeOp, tensor::CastOp>(view))
+  while (Operation *view = value.getDefiningOp())
+    if (value = braid::getViewSource(view); !value)
       return false;
-    value = view->getOperand(0);
-  }
   auto function = dyn_cast<FunctionOpInterface>(
       cast<BlockArgument>(value).getOwner()->getParentOp());
   return function && function.isPublic();
