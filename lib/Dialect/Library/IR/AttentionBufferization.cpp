@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Operands.h"
+
 #include "braid/Dialect/Comm/IR/ContiguousBuffers.h"
 #include "braid/Dialect/Library/IR/Library.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -42,43 +44,6 @@ static FailureOr<Value> getPacked(RewriterBase &rewriter, Location loc,
   return comm::getContiguous(rewriter, loc, buffer, options, copy);
 }
 
-template <typename AttentionLike>
-static LogicalResult bufferizeAttention(AttentionLike op,
-                                        RewriterBase &rewriter,
-                                        const BufferizationOptions &options,
-                                        BufferizationState &state) {
-  if (op.getResults().empty())
-    return success();
-  SmallVector<Value> buffers, packed;
-  for (OpOperand &operand : op->getOpOperands()) {
-    FailureOr<Value> buffer =
-        getBuffer(rewriter, operand.get(), options, state);
-    if (failed(buffer))
-      return failure();
-    FailureOr<Value> taken = getPacked(rewriter, op.getLoc(), *buffer, options,
-                                       /*copy=*/!op.isDpsInit(&operand));
-    if (failed(taken))
-      return failure();
-    buffers.push_back(*buffer);
-    packed.push_back(*taken);
-  }
-  size_t numInputs = op.getInputs().size();
-  ArrayRef<Value> all(packed);
-  auto onBuffers = AttentionLike::create(
-      rewriter, op.getLoc(), TypeRange(), op.getScaleAttr(), op.getCausalAttr(),
-      op.getWindowAttr(), op.getLayoutAttr(), all.take_front(numInputs),
-      all.drop_front(numInputs));
-  onBuffers->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  for (size_t i = numInputs; i != buffers.size(); ++i)
-    if (buffers[i] != packed[i] &&
-        failed(
-            options.createMemCpy(rewriter, op.getLoc(), packed[i], buffers[i])))
-      return failure();
-  replaceOpWithBufferizedValues(rewriter, op,
-                                ArrayRef<Value>(buffers).drop_front(numInputs));
-  return success();
-}
-
 #define BRAID_BUFFERIZE_ATTENTION(Name)                                        \
   bool Name::bufferizesToMemoryRead(OpOperand &operand,                        \
                                     const AnalysisState &) {                   \
@@ -97,7 +62,12 @@ static LogicalResult bufferizeAttention(AttentionLike op,
   LogicalResult Name::bufferize(RewriterBase &rewriter,                        \
                                 const BufferizationOptions &options,           \
                                 BufferizationState &state) {                   \
-    return bufferizeAttention(*this, rewriter, options, state);                \
+    return bufferizeOnPacked(*this, rewriter, options, state,                  \
+                             [&](OpOperand &operand, Value buffer) {           \
+                               return getPacked(                               \
+                                   rewriter, getLoc(), buffer, options,        \
+                                   /*copy=*/!isDpsInit(&operand));             \
+                             });                                               \
   }
 BRAID_BUFFERIZE_ATTENTION(AttentionOp)
 BRAID_BUFFERIZE_ATTENTION(AttentionBackwardOp)

@@ -39,10 +39,10 @@ uint64_t library::getByteSize(Value value) {
   return bytes;
 }
 
-LogicalResult library::bufferizeOnContiguous(
+LogicalResult library::bufferizeOnPacked(
     DestinationStyleOpInterface op, RewriterBase &rewriter,
     const BufferizationOptions &options, BufferizationState &state,
-    function_ref<bool(OpOperand &)> reads) {
+    function_ref<FailureOr<Value>(OpOperand &, Value)> pack) {
   if (op->getNumResults() == 0)
     return success();
   SmallVector<Value> buffers, packed;
@@ -51,12 +51,11 @@ LogicalResult library::bufferizeOnContiguous(
         getBuffer(rewriter, operand.get(), options, state);
     if (failed(buffer))
       return failure();
-    FailureOr<Value> contiguous = comm::getContiguous(
-        rewriter, op.getLoc(), *buffer, options, reads(operand));
-    if (failed(contiguous))
+    FailureOr<Value> taken = pack(operand, *buffer);
+    if (failed(taken))
       return failure();
     buffers.push_back(*buffer);
-    packed.push_back(*contiguous);
+    packed.push_back(*taken);
   }
   clone(rewriter, op, TypeRange(), packed);
   size_t numInputs = op->getNumOperands() - op.getNumDpsInits();
@@ -68,4 +67,15 @@ LogicalResult library::bufferizeOnContiguous(
   replaceOpWithBufferizedValues(rewriter, op,
                                 ArrayRef<Value>(buffers).drop_front(numInputs));
   return success();
+}
+
+LogicalResult library::bufferizeOnContiguous(
+    DestinationStyleOpInterface op, RewriterBase &rewriter,
+    const BufferizationOptions &options, BufferizationState &state,
+    function_ref<bool(OpOperand &)> reads) {
+  return bufferizeOnPacked(
+      op, rewriter, options, state, [&](OpOperand &operand, Value buffer) {
+        return comm::getContiguous(rewriter, op.getLoc(), buffer, options,
+                                   reads(operand));
+      });
 }
