@@ -267,7 +267,7 @@ def main():
     parser.add_argument("what", choices=("prepare", "run"))
     parser.add_argument("folder")
     parser.add_argument("--build", default="build")
-    parser.add_argument("--models", default="llama,llama:attention=xla,gpt2,vit,experts,state_space,resnet")
+    parser.add_argument("--models", default="llama,llama:attention=xla,scan,gpt2,vit,experts,state_space,resnet")
     parser.add_argument("--ways", default="fsdp,tp")
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--machine", default="h200x8")

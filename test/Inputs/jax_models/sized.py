@@ -24,13 +24,15 @@ TYPE = jnp.bfloat16
 class Sized:
     """A model: parameters of each layer as shapes, the batch of a rank as shapes and types, and the loss as
     `loss(read, layers, batch)`, where `read` gives the whole parameters of a layer. `columns` and `rows` name the
-    parameters that tensor parallelism splits along their last and their first dimension; without it they are empty."""
+    parameters that tensor parallelism splits along their last and their first dimension; without it they are empty.
+    `stacked`: the first dimension of each parameter counts layers, and `read` gives those of a slice of all of them."""
 
     layers: list[dict[str, tuple[int, ...]]]
     batch: dict[str, tuple[tuple[int, ...], Any]]
     loss: Callable[..., Any]
     columns: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
+    stacked: bool = False
 
 
 MODELS: dict[str, Callable[..., Sized]] = {}
@@ -74,10 +76,8 @@ def cross_entropy(logits, labels):
     return -chosen.mean()
 
 
-@model
-def llama(width=4096, heads=32, groups=8, inner=14336, layers=2, tokens=2048, attention="hand"):
-    """RMSNorm, rotary positions, grouped-query attention, SwiGLU. `attention`: by hand, or an implementation of
-    jax.nn.dot_product_attention."""
+def _llama(width, heads, groups, inner, attention):
+    """The parameters of a layer, and a layer."""
     size = width // heads
 
     def attention_of(q, k, v):
@@ -86,12 +86,23 @@ def llama(width=4096, heads=32, groups=8, inner=14336, layers=2, tokens=2048, at
         k, v = (jnp.repeat(each, q.shape[1] // each.shape[1], 1) for each in (k, v))
         return attend(q[None], k[None], v[None], True)[0]
 
-    def block(x, p, total):
+    def block(x, p, total=lambda y: y):
         h = rms_norm(x, p["g1"])
         q, k, v = ((h @ p[name]).reshape(len(x), -1, size) for name in ("q", "k", "v"))
         x = x + total(attention_of(rotate(q), rotate(k), v).reshape(len(x), -1) @ p["o"])
         h = rms_norm(x, p["g2"])
         return x + total((jax.nn.silu(h @ p["gate"]) * (h @ p["up"])) @ p["down"])
+
+    shapes = {"g1": (width,), "g2": (width,), "q": (width, width), "k": (width, groups * size), "v": (width, groups * size),
+              "o": (width, width), "gate": (width, inner), "up": (width, inner), "down": (inner, width)}
+    return shapes, block
+
+
+@model
+def llama(width=4096, heads=32, groups=8, inner=14336, layers=2, tokens=2048, attention="hand"):
+    """RMSNorm, rotary positions, grouped-query attention, SwiGLU. `attention`: by hand, or an implementation of
+    jax.nn.dot_product_attention."""
+    shapes, block = _llama(width, heads, groups, inner, attention)
 
     def loss(read, parameters, batch, total=lambda y: y):
         x = batch["x"]
@@ -99,10 +110,22 @@ def llama(width=4096, heads=32, groups=8, inner=14336, layers=2, tokens=2048, at
             x = block(x, read(p), total)
         return jnp.mean(jnp.square((x - batch["y"]).astype(jnp.float32)))
 
-    shapes = {"g1": (width,), "g2": (width,), "q": (width, width), "k": (width, groups * size), "v": (width, groups * size),
-              "o": (width, width), "gate": (width, inner), "up": (width, inner), "down": (inner, width)}
     batch = {"x": ((tokens, width), TYPE), "y": ((tokens, width), TYPE)}
     return Sized([shapes] * layers, batch, loss, ("q", "k", "v", "gate", "up"), ("o", "down"))
+
+
+@model
+def scan(width=4096, heads=32, groups=8, inner=14336, layers=16, tokens=2048, attention="hand"):
+    """The layers of `llama` in a loop over stacked parameters; the backward pass gathers and computes each layer again."""
+    shapes, block = _llama(width, heads, groups, inner, attention)
+
+    def loss(read, parameters, batch):
+        layer = jax.checkpoint(lambda x, p: (block(x, read(p)), None), prevent_cse=False)
+        x, _ = jax.lax.scan(layer, batch["x"], parameters[0])
+        return jnp.mean(jnp.square((x - batch["y"]).astype(jnp.float32)))
+
+    batch = {"x": ((tokens, width), TYPE), "y": ((tokens, width), TYPE)}
+    return Sized([{name: (layers, *shape) for name, shape in shapes.items()}], batch, loss, stacked=True)
 
 
 def _transformer_shapes(width, inner):
@@ -236,10 +259,10 @@ def resnet(width=256, layers=2, samples=32, size=56):
     return Sized([shapes] * layers, {"x": sizes, "y": sizes}, loss)
 
 
-def _split(shape, ranks):
-    """FSDP splits the first dimension that all ranks divide."""
+def _split(shape, ranks, outer):
+    """FSDP splits the first dimension that all ranks divide, behind the `outer` first ones."""
     for dimension, size in enumerate(shape):
-        if size % ranks == 0:
+        if dimension >= outer and size % ranks == 0:
             return P(*[None] * dimension, "r")
     return P()
 
@@ -253,16 +276,19 @@ def make_step(sized, way, ranks, devices=None):
         specs = [{name: place.get(name, P()) for name in layer} for layer in sized.layers]
         loss = functools.partial(sized.loss, lambda p: p, total=lambda y: jax.lax.psum(y, "r"))
     else:
-        specs = [{name: _split(shape, ranks) for name, shape in layer.items()} for layer in sized.layers]
+        outer = 1 if sized.stacked else 0
+        specs = [{name: _split(shape, ranks, outer) for name, shape in layer.items()} for layer in sized.layers]
 
         def read(index, p):
             gathered = {}
             for name, value in p.items():
                 spec = specs[index][name]
-                gathered[name] = jax.lax.all_gather(value, "r", axis=len(spec) - 1, tiled=True) if spec else value
+                gathered[name] = jax.lax.all_gather(value, "r", axis=len(spec) - 1 - outer, tiled=True) if spec else value
             return gathered
 
         def loss(parameters, batch):
+            if sized.stacked:
+                return sized.loss(lambda p: read(0, p), parameters, batch)
             numbers = {id(p): number for number, p in enumerate(parameters)}
             return sized.loss(lambda p: read(numbers[id(p)], p), parameters, batch)
 
