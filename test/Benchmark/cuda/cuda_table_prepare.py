@@ -98,6 +98,11 @@ class Compiler:
 
     def predict(self, text, passes):
         """The step after the passes in ms, as comm-report simulates it."""
+        function = self.report(text, passes)
+        return function and function["makespan_ns"] / 1e6
+
+    def report(self, text, passes):
+        """What comm-report says of the step after the passes, or nothing."""
         options = self.options
         report = os.path.join(self.folder, "report.json")
         cost = f"machine={options.machine} ranks={options.ranks}"
@@ -114,7 +119,7 @@ class Compiler:
         with open(report, encoding="utf-8") as stream:
             (function,) = json.load(stream)["functions"]
         os.remove(report)
-        return function["makespan_ns"] / 1e6
+        return function
 
     def predictions(self, name, size, dtype):
         """What comm-report says of all variants of a step."""
