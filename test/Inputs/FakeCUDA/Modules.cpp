@@ -8,27 +8,65 @@
 
 #include "State.h"
 
+#include <array>
 #include <cstring>
-#include <regex>
+#include <regex.h>
 
 using namespace fakecuda;
+
+namespace {
+
+/// An extended regular expression of POSIX with at most two groups. A file with
+/// std::regex takes ten times as long to compile.
+class Pattern {
+public:
+  explicit Pattern(const char *text) {
+    regcomp(&expression, text, REG_EXTENDED);
+  }
+  ~Pattern() { regfree(&expression); }
+  Pattern(const Pattern &) = delete;
+  Pattern &operator=(const Pattern &) = delete;
+
+  /// Calls `visit` with the two groups of each match in `text`; a group that
+  /// matches nothing is empty.
+  template <typename Visit>
+  void forEachMatch(const std::string &text, Visit visit) const {
+    std::array<regmatch_t, 3> groups;
+    for (const char *at = text.c_str();
+         regexec(&expression, at, groups.size(), groups.data(), 0) == 0;
+         at += groups[0].rm_eo) {
+      auto get = [&](const regmatch_t &group) {
+        return group.rm_so < 0
+                   ? std::string()
+                   : std::string(at + group.rm_so, at + group.rm_eo);
+      };
+      visit(get(groups[1]), get(groups[2]));
+    }
+  }
+
+private:
+  regex_t expression;
+};
+
+} // namespace
 
 /// The kernels of PTX text and the sizes of their parameters.
 static std::map<std::string, std::vector<size_t>>
 readKernels(const std::string &ptx) {
-  static const std::regex entry(R"(\.entry\s+([\w$]+)\s*\(([^)]*)\))");
-  static const std::regex parameter(
-      R"(\.param\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)(?:\s+\.ptr\b[^,]*?)?\s+[\w$]+(?:\[(\d+)\])?)");
+  static const Pattern entry(
+      R"(\.entry[[:space:]]+([[:alnum:]_$]+)[[:space:]]*\(([^)]*)\))");
+  // The type with its bits, and the elements of an array.
+  static const Pattern parameter(R"(\.[a-z]([0-9]+)[^],[]*(\[[0-9]+\])?)");
   std::map<std::string, std::vector<size_t>> kernels;
-  for (std::sregex_iterator it(ptx.begin(), ptx.end(), entry), end; it != end;
-       ++it) {
-    std::vector<size_t> &sizes = kernels[(*it)[1]];
-    std::string list = (*it)[2];
-    for (std::sregex_iterator p(list.begin(), list.end(), parameter); p != end;
-         ++p)
-      sizes.push_back(std::stoul((*p)[1]) / 8 *
-                      ((*p)[2].matched ? std::stoul((*p)[2]) : 1));
-  }
+  entry.forEachMatch(ptx, [&](const std::string &name,
+                              const std::string &list) {
+    std::vector<size_t> &sizes = kernels[name];
+    parameter.forEachMatch(list, [&](const std::string &bits,
+                                     const std::string &elements) {
+      sizes.push_back(std::stoul(bits) / 8 *
+                      (elements.empty() ? 1 : std::stoul(elements.substr(1))));
+    });
+  });
   return kernels;
 }
 
