@@ -10,7 +10,6 @@
 #define BRAID_TOOLS_CMAKE_PRECOMPILED_MLIR_H
 
 #include "braid/Dialect/Comm/IR/Comm.h"
-#include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
