@@ -137,7 +137,8 @@ class Machine:
 
         self.options, self.folder = options, options.folder
         self.end = time.monotonic() + options.limit
-        self.environment = {**os.environ, **find_libraries()}
+        # The profiles were measured without NVLink multicast.
+        self.environment = {"NCCL_NVLS_ENABLE": "0", **os.environ, **find_libraries()}
         self.braid_run = options.braid_run or os.path.join(options.folder, "bin", "braid-run")
 
     def left(self):
