@@ -21,6 +21,7 @@ config.environment["PATH"] = os.pathsep.join(
 )
 # One BLAS thread for a rank: ranks are threads already.
 config.environment["OPENBLAS_NUM_THREADS"] = "1"
+config.environment["BRAID_TUNING_CACHE"] = ""
 # Inductor compiles kernels in the process itself, not in others that import PyTorch again, and without a look at
 # the processor's vectors, whose three programs take 20 s.
 config.environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"

@@ -80,7 +80,9 @@ CudaEngine::CudaEngine(const Environment &environment)
     // In this order, as the braces have it.
     : RankServices{environment, readLaneOptions(environment),
                    openActivities(environment)},
-      launch(findLaunch([](const char *name) { return std::getenv(name); })) {
+      launch(findLaunch([](const char *name) { return std::getenv(name); })),
+      matmulCache(
+          findMatmulCache([](const char *name) { return std::getenv(name); })) {
   int32_t asked = environment.config.ranks;
   if (launch.hasLauncher()) {
     size = launch.size;

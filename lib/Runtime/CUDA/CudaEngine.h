@@ -13,6 +13,7 @@
 #include "CUDA/Communication/Rank.h"
 #include "CUDA/Communication/RankServices.h"
 #include "CUDA/Failures/Failure.h"
+#include "CUDA/MatmulCache.h"
 #include "CUDA/Processes/Launch.h"
 #include "CUDA/Processes/Store.h"
 #include "CUDA/Watchdog.h"
@@ -137,6 +138,9 @@ private:
   void applyFailure(const cuda::Failure &failure);
   int32_t settleChoice(const std::string &matmul, int32_t algorithm);
   std::optional<int32_t> findChoice(const std::string &matmul) const;
+  int32_t awaitChoice(cuda::CudaRank &rank, const std::string &matmul,
+                      int32_t proposed);
+  void keepChoice(const std::string &matmul, int32_t algorithm);
 
   const cuda::Launch launch;
   int32_t size = 1, own = 0;
@@ -153,8 +157,10 @@ private:
   std::map<std::pair<std::string, int32_t>, cuda::CommunicatorIds>
       unannouncedIds;
   std::map<std::string, cuda::LaneAgreement> unannouncedLanes;
-  /// Chosen algorithms, by matmul.
+  /// Chosen algorithms, by matmul: those of this world, and those that earlier
+  /// runs have measured.
   std::map<std::string, int32_t> algorithms;
+  cuda::MatmulCache matmulCache;
   cuda::Failure firstFailure;
   std::mutex stopMutex;
   bool stopped = false;

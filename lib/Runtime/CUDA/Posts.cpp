@@ -178,15 +178,11 @@ std::optional<int32_t> CudaEngine::findChoice(const std::string &matmul) const {
                                    : std::optional<int32_t>(found->second);
 }
 
-int32_t CudaEngine::chooseAlgorithm(CudaRank &rank, const std::string &matmul,
-                                    const std::function<int32_t()> &measure) {
-  if (std::optional<int32_t> chosen = findChoice(matmul))
-    return *chosen;
-  int32_t algorithm = measure();
-  if (locals.size() > 1 || own == 0)
-    return settleChoice(matmul, algorithm);
+/// What rank 0 has chosen, to which this rank proposes an algorithm.
+int32_t CudaEngine::awaitChoice(CudaRank &rank, const std::string &matmul,
+                                int32_t proposed) {
   // Rank 0's store thread answers, so rank 0's own thread need not.
-  post(ChoiceProposed, Writer().put(algorithm).put(matmul).bytes);
+  post(ChoiceProposed, Writer().put(proposed).put(matmul).bytes);
   std::unique_lock<std::mutex> lock(mutex);
   auto deadline = std::chrono::steady_clock::now() +
                   std::chrono::nanoseconds(environment.config.timeoutNs);
@@ -199,4 +195,35 @@ int32_t CudaEngine::chooseAlgorithm(CudaRank &rank, const std::string &matmul,
   rank.throwIfFailed();
   throw Error(describeTimeout(environment.config.timeoutNs) +
               "rank 0 does not say which algorithm to use for " + matmul);
+}
+
+void CudaEngine::keepChoice(const std::string &matmul, int32_t algorithm) {
+  // One process of a host writes.
+  if (launch.hasLauncher() && launch.localRank > 0)
+    return;
+  std::string problem;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    problem = matmulCache.add(matmul, algorithm);
+  }
+  if (!problem.empty() && environment.logs(BRAID_RT_DEBUG_INFO))
+    environment.log(problem);
+}
+
+int32_t CudaEngine::chooseAlgorithm(CudaRank &rank, const std::string &matmul,
+                                    const std::function<int32_t()> &measure) {
+  if (std::optional<int32_t> chosen = findChoice(matmul))
+    return *chosen;
+  std::optional<int32_t> kept;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    kept = matmulCache.find(matmul);
+  }
+  int32_t algorithm = kept ? *kept : measure();
+  algorithm = locals.size() > 1 || own == 0
+                  ? settleChoice(matmul, algorithm)
+                  : awaitChoice(rank, matmul, algorithm);
+  if (!kept)
+    keepChoice(matmul, algorithm);
+  return algorithm;
 }

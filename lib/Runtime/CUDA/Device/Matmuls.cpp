@@ -218,7 +218,8 @@ Matmuls::Plan Matmuls::choose(const Matmul &p, const Key &key) {
     size_t choice = 0;
     // A measurement waits for the stream, which a recording cannot.
     if (gpu.options.measureMatmuls && candidates.size() > 1 && !gpu.capturing) {
-      std::string text = gpu.model;
+      std::string text =
+          gpu.model + ", cuBLASLt " + std::to_string(blas.getVersion()) + ',';
       for (int64_t value : key)
         text += ' ' + std::to_string(value);
       choice = static_cast<size_t>(gpu.hooks.chooseAlgorithm(

@@ -193,10 +193,10 @@ TEST_F(MatmulChoiceTest, haveOneNameOnAllDevices) {
   auto *memory = upload(std::vector<float>(1024));
   device().multiply(matmulOf(BRAID_RT_F32, 2, 3, 4), memory, memory + 256,
                     memory + 512);
-  // Model, all of the matmul, and the operands' alignments.
+  // Model, library, all of the matmul, and the operands' alignments.
   EXPECT_EQ(measuring.matmuls,
-            std::vector<std::string>{
-                "Fake GPU 7 0 1 2 3 4 4 3 3 0 0 0 0 7 256 256 256"});
+            std::vector<std::string>{"Fake GPU, cuBLASLt 130200, 7 0 1 2 3 4 4 "
+                                     "3 3 0 0 0 0 7 256 256 256"});
 }
 
 TEST_F(MatmulChoiceTest, areNotMeasuredWhereOneProposalIsAll) {

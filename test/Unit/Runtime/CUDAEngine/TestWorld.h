@@ -28,6 +28,7 @@ inline void useFakes() {
   setenv("BRAID_CUBLASLT_LIBRARY", FAKE_CUBLASLT, 1);
   setenv("BRAID_CUPTI_LIBRARY", FAKE_CUPTI, 1);
   setenv("BRAID_NCCL_LIBRARY", FAKE_NCCL, 1);
+  setenv("BRAID_TUNING_CACHE", "", 0);
 }
 
 using Options = std::vector<std::pair<std::string, std::string>>;
