@@ -11,7 +11,7 @@
 
 `prepare` needs no GPU: it draws steps (test/Benchmark/cuda/random_steps.py), keeps those whose predicted time and share of
 communication are as asked for, and compiles each as written, by the rules of Inductor, by comm-schedule, and by the default
-plan. FOLDER gets a bundle, the programs, what comm-report predicts, and this script.
+plan. FOLDER gets a bundle, the programs, what comm-report predicts, and this script. A second call adds what FOLDER lacks.
 
 `run` needs GPUs and Python alone. All variants of a step run in turn in one process, after a rest, and their results are
 compared with those of the program as written. FILE.json is written after each step; a second call goes on with the steps
@@ -71,55 +71,71 @@ def make_bundle(options):
 
 
 def prepare_step(options, compiler, passes, seed):
-    """A step that is as asked for, or nothing."""
+    """A step that is as asked for, without its variants, or nothing."""
     from random_steps import Step
 
     step = Step(seed, options.ranks, options.shrink)
     text = step.write()
-    reports = {"written": compiler.report(text, passes["written"])}
-    if not reports["written"]:
+    report = compiler.report(text, passes["written"])
+    if not report:
         sys.exit(f"error: no prediction of step {seed}")
-    compute, communication = (reports["written"][f"{name}_ns"] for name in ("compute", "communication"))
-    share, milliseconds = communication / max(compute, 1), reports["written"]["makespan_ns"] / 1e6
+    compute, communication = report["compute_ns"], report["communication_ns"]
+    share, milliseconds = communication / max(compute, 1), report["makespan_ns"] / 1e6
     (least, most), (low, high) = options.ms, options.share
     if not (least <= milliseconds <= most and low <= share <= high):
         return None
-    for name in VARIANTS[1:]:
-        reports[name] = compiler.report(text, passes[name])
-    programs = {name: compiler.compile(f"step-{seed}-{name}", text, passes[name]) for name in VARIANTS}
     with open(os.path.join(options.folder, f"step-{seed}.mlir"), "w", encoding="utf-8") as stream:
         stream.write(text)
     return {
-        "seed": seed, "way": step.way, "about": step.describe(), "ops": len(reports["written"]["nodes"]),
-        "compute_ms": compute / 1e6, "communication_ms": communication / 1e6, "programs": programs,
-        "predicted_ms": {name: report["makespan_ns"] / 1e6 for name, report in reports.items()},
-        "bound_ms": reports["plan"]["lower_bound_ns"] / 1e6,
+        "seed": seed, "way": step.way, "about": step.describe(), "ops": len(report["nodes"]),
+        "compute_ms": compute / 1e6, "communication_ms": communication / 1e6, "programs": {}, "predicted_ms": {},
     }  # fmt: skip
+
+
+def add_variants(options, compiler, passes, step):
+    """Compiles and predicts the variants of a step that are not there yet."""
+    with open(os.path.join(options.folder, f"step-{step['seed']}.mlir"), encoding="utf-8") as stream:
+        text = stream.read()
+    for name, text_of_passes in passes.items():
+        if name in step["programs"]:
+            continue
+        report = compiler.report(text, text_of_passes)
+        step["programs"][name] = compiler.compile(f"step-{step['seed']}-{name}", text, text_of_passes)
+        if compiler.failures or not report:
+            sys.exit(f"error: step {step['seed']} was not compiled: {name}")
+        step["predicted_ms"][name] = report["makespan_ns"] / 1e6
+        if name == "plan":
+            step["bound_ms"] = report["lower_bound_ns"] / 1e6
 
 
 def prepare(options):
     sys.path.insert(0, os.path.join(HERE, "cuda"))
     import cuda_table_prepare
 
-    if options.target == "cuda":
+    path = os.path.join(options.folder, "steps.json")
+    known = read_json(path) if os.path.exists(path) else {}
+    if options.target == "cuda" and not known:
         make_bundle(options)
     compiler = cuda_table_prepare.Compiler(options)
     passes = cuda_table_prepare.variants(options)
+    passes = {name: passes[name] for name in (*VARIANTS, *(text.partition("=")[0] for text in options.variant))}
     shutil.copy(os.path.abspath(__file__), options.folder)
     for script in SCRIPTS:
         shutil.copy(os.path.join(HERE, "cuda", script), options.folder)
-    table = {"ranks": options.ranks, "machine": options.machine, "target": options.target,
-             "passes": {name: passes[name] for name in VARIANTS}, "steps": []}  # fmt: skip
+    table = {"ranks": options.ranks, "machine": options.machine, "target": options.target, "passes": passes, "steps": known.get("steps", [])}
     steps, seed = table["steps"], options.seed
+    for step in steps:
+        add_variants(options, compiler, passes, step)
+        seed = step["seed"] + 1
     while len(steps) < options.steps:
         step = prepare_step(options, compiler, passes, seed)
-        if compiler.failures:
-            sys.exit(f"error: not compiled: {', '.join(compiler.failures)}")
         if step:
+            add_variants(options, compiler, passes, step)
             steps.append(step)
-            write_json(os.path.join(options.folder, "steps.json"), table)
+            write_json(path, table)
             print(f"{len(steps)}: step {seed}: {step['about']}: {step['predicted_ms']}", flush=True)
         seed += 1
+    write_json(path, table)
     size = sum(os.path.getsize(os.path.join(folder, file)) for folder, _, files in os.walk(options.folder) for file in files)
     print(f"{options.folder}: {len(steps)} steps, {size / (1 << 20):.1f} MiB")
 
@@ -170,9 +186,9 @@ def get_rounds(step, options, names):
 
 def measure_step(machine, table, step):
     """The times of all variants in turn, and whether their results agree."""
-    begin, rounds = time.monotonic(), get_rounds(step, machine.options, VARIANTS)
+    begin, rounds = time.monotonic(), get_rounds(step, machine.options, step["programs"])
     found = {key: step[key] for key in ("seed", "way", "about", "ops", "compute_ms", "communication_ms", "bound_ms", "predicted_ms")}
-    files = [step["programs"][name] for name in VARIANTS]
+    files = list(step["programs"].values())
     programs, wrong = None, ""
     if not machine.options.unchecked:
         reference = os.path.join(machine.folder, files[0])
@@ -186,7 +202,7 @@ def measure_step(machine, table, step):
     if wrong:
         found["failed"] = wrong
     if programs:
-        of = {name: programs[os.path.splitext(os.path.basename(file))[0]] for name, file in zip(VARIANTS, files)}
+        of = {name: programs[os.path.splitext(os.path.basename(file))[0]] for name, file in step["programs"].items()}
         found["ms"] = {name: program["step_ms"] for name, program in of.items()}
         found["runs_ms"] = {name: [round(ms, 4) for ms in program["steps_ms"]] for name, program in of.items()}
         found["host_ms"] = {name: round(program["host_ms"], 4) for name, program in of.items()}
@@ -268,17 +284,17 @@ def get_errors(one):
 def get_choice(one):
     """The variant with the shortest prediction, the simplest of equal ones, and its time beside the fastest variant."""
     name = min(VARIANTS, key=lambda name: one["predicted_ms"][name])
-    return name, one["ms"][name] / min(one["ms"].values()) - 1
+    return name, one["ms"][name] / min(one["ms"][name] for name in VARIANTS) - 1
 
 
 def get_loss(one):
-    """The default plan beside the best of all others."""
-    return one["ms"]["plan"] / min(ms for name, ms in one["ms"].items() if name != "plan") - 1
+    """The default plan beside the best of the simpler variants."""
+    return one["ms"]["plan"] / min(one["ms"][name] for name in VARIANTS[:-1]) - 1
 
 
 def summarize(steps):
-    errors = [abs(error) for one in steps for error in get_errors(one).values()]
-    signed = [error for one in steps for error in get_errors(one).values()]
+    signed = [get_errors(one)[name] for one in steps for name in VARIANTS]
+    errors = [abs(error) for error in signed]
     choices, losses = [get_choice(one)[1] for one in steps], [get_loss(one) for one in steps]
     return {
         "steps": len(steps),
@@ -309,9 +325,11 @@ def print_summary(found, worst=10):
               "worst {worst_error:+.1f} %; choice within 2 %: {chosen_close:.0f} %, worst {worst_choice:.1f} %; "
               "default more than 1 % slower than another: {lost}, worst {worst_loss:+.1f} %; gain {gain:.1f} %".format_map(row))  # fmt: skip
     steps = [one for one in found["steps"] if "ms" in one]
-    for name in VARIANTS:
-        errors = [get_errors(one)[name] for one in steps]
-        print(f"{name}: error {100 * statistics.median(map(abs, errors)):.1f} %, signed {100 * statistics.median(errors):+.1f} %")
+    for name in found["passes"]:
+        errors = [get_errors(one)[name] for one in steps if name in one["ms"]]
+        beside = [one["ms"][name] / min(one["ms"][other] for other in VARIANTS[:-1]) - 1 for one in steps if name in one["ms"]]
+        print(f"{name}: error {100 * statistics.median(map(abs, errors)):.1f} %, signed {100 * statistics.median(errors):+.1f} %; beside the "
+              f"best of {', '.join(VARIANTS[:-1])}: median {100 * statistics.median(beside):+.1f} %, worst {100 * max(beside):+.1f} %")
     for title, key in (("error", lambda one: max(map(abs, get_errors(one).values()))), ("choice", lambda one: get_choice(one)[1]),
                        ("loss of the default", get_loss)):  # fmt: skip
         print(f"largest {title}:")
@@ -437,7 +455,7 @@ def explain(options):
     totals = {}
     with zipfile.ZipFile(os.path.splitext(options.file)[0] + ".traces.zip") as archive:
         for one in steps[: options.worst]:
-            for name in VARIANTS:
+            for name in table["passes"]:
                 pairs = compare_trace(options, table, one["seed"], name, archive)
                 if not pairs:
                     continue
@@ -457,7 +475,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     one = commands.add_parser("prepare")
-    one.set_defaults(function=prepare, variant=[])
+    one.set_defaults(function=prepare)
     one.add_argument("folder")
     one.add_argument("--build", required=True)
     one.add_argument("--ranks", type=int, default=2)
@@ -468,6 +486,7 @@ def main():
     one.add_argument("--chip", default="sm_90")
     one.add_argument("--ms", type=read_range, default=(0.3, 8), help="the predicted time as written, LEAST,MOST")
     one.add_argument("--share", type=read_range, default=(0.1, 0.7), help="communication beside compute, LEAST,MOST")
+    one.add_argument("--variant", action="append", default=[], metavar="NAME=PASSES", help="a further one; those that FOLDER has stay")
     one.add_argument("--shrink", type=float, default=1, help="divide all sizes")
     one = commands.add_parser("run")
     one.set_defaults(function=run)
