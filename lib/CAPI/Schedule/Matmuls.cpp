@@ -37,7 +37,8 @@ static void estimate(const braid_machine &machine, const braid_matmul &matmul,
   if (hardware.multiprocessors > 0) {
     TileGrid grid =
         chooseTiles(matmul.rows, matmul.columns, matmul.batch, element,
-                    hardware.multiprocessors, matmul.multiprocessors);
+                    hardware.multiprocessors, matmul.multiprocessors,
+                    static_cast<uint64_t>(matmul.depth));
     stretch = grid.stretch;
     demand.tiles = static_cast<int64_t>(grid.numTiles);
     setPersistentBlocks(demand, matmul.multiprocessors);

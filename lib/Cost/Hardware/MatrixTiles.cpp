@@ -44,6 +44,11 @@ static constexpr uint64_t shortestSide = 64;
 /// size.
 static constexpr double halfTileTime = 2.0 / 3.0;
 
+/// The least depth of a slice of a matmul that is split along its depth, and
+/// how many times as long as a side the depth of such a matmul is at least:
+/// 256 x 4096 with a depth of 8192 is not split.
+static constexpr uint64_t shortestSlice = 2048, deepMatmul = 4;
+
 /// The tiles of `grid`, chosen for all of `multiprocessors`, on `target`.
 static TileGrid limitBlocks(TileGrid grid, uint64_t multiprocessors,
                             uint64_t target) {
@@ -61,9 +66,12 @@ static TileGrid limitBlocks(TileGrid grid, uint64_t multiprocessors,
 
 TileGrid braid::chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
                             ElementClass element, int64_t multiprocessors,
-                            int64_t target) {
+                            int64_t target, uint64_t depth) {
   auto [shorter, longer] = getLargestTile(element);
   auto all = static_cast<uint64_t>(multiprocessors);
+  uint64_t mostSlices = depth / deepMatmul >= std::max(rows, columns)
+                            ? std::max<uint64_t>(1, depth / shortestSlice)
+                            : 1;
   double largestArea = static_cast<double>(shorter * longer);
   // The time of an even distribution, in units of the largest tile.
   double even = static_cast<double>(rows) * static_cast<double>(columns) *
@@ -78,8 +86,11 @@ TileGrid braid::chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
         llvm::SaturatingMultiply(llvm::divideCeil(rows, tileRows),
                                  llvm::divideCeil(columns, tileColumns)),
         batch);
-    double time =
-        tileTime * static_cast<double>(llvm::divideCeil(numTiles, all));
+    uint64_t slices = std::clamp<uint64_t>(all / numTiles, 1, mostSlices);
+    numTiles *= slices;
+    double time = tileTime *
+                  static_cast<double>(llvm::divideCeil(numTiles, all)) /
+                  static_cast<double>(slices);
     if (best.numTiles != 0 && time >= bestTime)
       return;
     bestTime = time;

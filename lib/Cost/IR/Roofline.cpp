@@ -66,8 +66,11 @@ Arithmetic braid::estimateArithmetic(const Work &work, const Hardware &hardware,
   if (hardware.multiprocessors > 0)
     for (const comm::Matmul &matmul : work.matmuls) {
       ElementClass element = classifyElementType(matmul.elementType);
+      uint64_t results = llvm::SaturatingMultiply(
+          llvm::SaturatingMultiply(matmul.rows, matmul.columns), matmul.batch);
       TileGrid grid = chooseTiles(matmul.rows, matmul.columns, matmul.batch,
-                                  element, hardware.multiprocessors, target);
+                                  element, hardware.multiprocessors, target,
+                                  /*depth=*/matmul.operations / 2 / results);
       double peakSeconds = static_cast<double>(matmul.operations) /
                            getPeak(matmul.elementType, hardware);
       // The sum already counts the operations once.

@@ -77,9 +77,10 @@ static double getDistance(const MatmulShape &one, const MatmulShape &other) {
 
 /// The work of a matmul, with the waves of its tiles counted whole.
 static double countWork(const MatmulShape &shape, int64_t multiprocessors) {
-  TileGrid tiles = chooseTiles(static_cast<uint64_t>(shape.rows),
-                               static_cast<uint64_t>(shape.columns),
-                               /*batch=*/1, shape.element, multiprocessors);
+  TileGrid tiles = chooseTiles(
+      static_cast<uint64_t>(shape.rows), static_cast<uint64_t>(shape.columns),
+      /*batch=*/1, shape.element, multiprocessors,
+      /*target=*/0, static_cast<uint64_t>(shape.depth));
   return shape.countOperations() * tiles.stretch;
 }
 

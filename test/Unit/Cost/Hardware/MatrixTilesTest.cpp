@@ -58,6 +58,20 @@ TEST(MatrixTiles, MatmulsWithFewerBlocksFillWaves) {
   EXPECT_DOUBLE_EQ(choose(512, 130).stretch, choose(512, 0).stretch);
 }
 
+TEST(MatrixTiles, DeepMatmulsAreSplitAlongTheirDepth) {
+  auto choose = [](uint64_t rows, uint64_t columns, uint64_t depth) {
+    return chooseTiles(rows, columns, 1, ElementClass::BF16, 132, 0, depth);
+  };
+  // 33 slices of 4 tiles, and as many slices as the depth allows.
+  EXPECT_EQ(choose(64, 256, 100352).numTiles, 132u);
+  EXPECT_LT(choose(64, 256, 100352).stretch, 3);
+  EXPECT_EQ(choose(64, 64, 8192).numTiles, 4u);
+  // Too shallow, an unknown depth, and enough tiles.
+  EXPECT_EQ(choose(64, 256, 1023).numTiles, choose(64, 256, 0).numTiles);
+  EXPECT_EQ(choose(256, 4096, 8192).stretch, choose(256, 4096, 0).stretch);
+  EXPECT_EQ(choose(2048, 4096, 32768).numTiles, 256u);
+}
+
 TEST(MatrixTiles, BatchesMultiply) {
   EXPECT_EQ(chooseTiles(1024, 1024, 64, ElementClass::F16, 132).numTiles,
             64u * 32u);
