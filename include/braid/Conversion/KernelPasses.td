@@ -15,12 +15,13 @@ def SplitReductionsPass
     : Pass<"braid-split-reductions", "::mlir::func::FuncOp"> {
   let summary = "Split reductions with few results into two steps";
   let description = [{
-    A reduction on buffers with too few results to use all multiprocessors becomes
-    two reductions: the first one reduces parts of the operand into a new buffer,
-    the second one reduces this buffer. The pass runs before `braid-plan-memory`,
-    which places the buffer in the arena, and before `convert-linalg-to-gpu`,
-    which generates a kernel for each of the two. The order of the operands is
-    fixed, so every run gives the same bits.
+    A reduction on buffers with too few results to use all multiprocessors
+    becomes two reductions: the first one reduces parts of the operand into a
+    new buffer, the second one reduces this buffer, in which parts of small
+    floats are f32. The pass runs before `braid-plan-memory`, which places the
+    buffer in the arena, and before `convert-linalg-to-gpu`, which generates a
+    kernel for each of the two. The order of the operands is fixed, so every run
+    gives the same bits.
 
     Before:
 

@@ -21,14 +21,16 @@
 using namespace mlir;
 using namespace braid::kernels;
 
-/// The numbers of blocks that keep a large GPU busy, and that suffice if each
-/// has `kMaxThreads` threads.
-static constexpr int64_t kManyBlocks = 128, kEnoughBlocks = 64;
+/// The numbers of blocks that keep a large GPU busy if each has `kBlockSize`
+/// threads, or `kMaxThreads`, and that suffice then.
+static constexpr int64_t kSmallBlocks = 512, kManyBlocks = 128,
+                         kEnoughBlocks = 64;
 /// The number of contiguous bytes of a row that a block reads: a line of the
 /// cache, or the smallest number for an efficient access.
 static constexpr int64_t kLineOfBytes = 128, kMinRunOfBytes = 64;
 /// The number of rows that a thread loads at once. More pay for whole lines.
-static constexpr int64_t kUnrolledRows = 4, kUnrollOfLines = 8;
+/// The registers of a large block hold fewer beside several accumulators.
+static constexpr int64_t kUnrolledRows = 4, kUnrollOfLines = 8, kFewRows = 2;
 
 namespace {
 
@@ -51,6 +53,12 @@ private:
   }
   void emitPlace();
   SmallVector<Value> getIndices(Value row);
+  /// True if `access` has the same elements in all rows.
+  bool isOfAllRows(const Access &access) const {
+    return llvm::all_of(ArrayRef(access.strides).drop_front(inner + 1),
+                        [](int64_t stride) { return stride == 0; });
+  }
+  Value load(const Access &access, ArrayRef<Value> indices);
   SmallVector<Value> takeIn(ArrayRef<Value> rows, Value isValid,
                             SmallVector<Value> accumulators);
   SmallVector<Value> reduceRows();
@@ -74,6 +82,8 @@ private:
   Value x, y, isColumn;
   SmallVector<Value> outerIndices;
   Value column;
+  /// The elements, by their arguments of the body, that all rows share.
+  IRMapping shared;
 };
 
 bool ColumnKernel::orderLoops() {
@@ -110,10 +120,15 @@ void ColumnKernel::chooseShape() {
       continue;
     ++vectorInputs;
     int64_t bytes = getByteSize(access.elementType);
-    size = std::max(size, bytes);
-    lanes = std::min(lanes, kAccessBytes / bytes);
+    int64_t aligned = std::min(lanes, kAccessBytes / bytes);
     if (!access.elementType.isInteger(1))
-      lanes = getAlignedLanes(access, nest, inner, lanes);
+      aligned = getAlignedLanes(access, nest, inner, aligned);
+    // A thread loads what all rows share once, in several accesses if it has
+    // to.
+    if (isOfAllRows(access) && aligned == kAccessBytes / bytes)
+      continue;
+    size = std::max(size, bytes);
+    lanes = aligned;
   }
   while (nest.sizes[inner] % lanes != 0)
     lanes /= 2;
@@ -127,7 +142,7 @@ void ColumnKernel::chooseShape() {
     while (width > 1 && width * lanes * size > bytes && getNumBlocks() < blocks)
       width /= 2;
   };
-  halveUntil(kLineOfBytes, kManyBlocks);
+  halveUntil(kLineOfBytes, kSmallBlocks);
   halveUntil(kMinRunOfBytes, kEnoughBlocks);
   int64_t threads = getNumBlocks() < 2 * kManyBlocks ? kMaxThreads : kBlockSize;
   height = std::min<int64_t>(threads / width, llvm::PowerOf2Ceil(rows));
@@ -139,8 +154,11 @@ void ColumnKernel::chooseShape() {
          height * width / kWarpSize * width * lanes * bytes >
              kMaxWorkgroupBytes)
     height /= 2;
-  if (height * width == kMaxThreads && width * lanes * size >= kLineOfBytes &&
-      vectorInputs == 1)
+  if (height * width != kMaxThreads)
+    return;
+  if (combiners.size() > 1)
+    unroll = kFewRows;
+  else if (width * lanes * size >= kLineOfBytes && vectorInputs == 1)
     unroll = kUnrollOfLines;
 }
 
@@ -181,6 +199,12 @@ SmallVector<Value> ColumnKernel::getIndices(Value row) {
   return indices;
 }
 
+Value ColumnKernel::load(const Access &access, ArrayRef<Value> indices) {
+  return builder.load(
+      builder.getMemory(access.buffer), builder.getAddress(access, indices),
+      access.strides[inner] == 1 ? lanes : 1, access.isInjective(nest.sizes));
+}
+
 /// Combines the elements of `rows` with `accumulators`. If `isValid` is given
 /// and false, neutral elements replace the elements.
 SmallVector<Value> ColumnKernel::takeIn(ArrayRef<Value> rows, Value isValid,
@@ -194,14 +218,10 @@ SmallVector<Value> ColumnKernel::takeIn(ArrayRef<Value> rows, Value isValid,
       readable =
           arith::MinUIOp::create(b, row, builder.constantIndex(this->rows - 1));
     indices.push_back(getIndices(readable));
-    builder.mapCaptured(nest, mapping);
+    mapping = shared;
     for (Access &access : nest.inputs)
-      if (!access.argument.use_empty())
-        mapping.map(access.argument,
-                    builder.load(builder.getMemory(access.buffer),
-                                 builder.getAddress(access, indices.back()),
-                                 access.strides[inner] == 1 ? lanes : 1,
-                                 access.isInjective(nest.sizes)));
+      if (!access.argument.use_empty() && !isOfAllRows(access))
+        mapping.map(access.argument, load(access, indices.back()));
   }
   for (auto [place, mapping] : llvm::zip(indices, mappings)) {
     SmallVector<Value> elements =
@@ -219,6 +239,10 @@ SmallVector<Value> ColumnKernel::takeIn(ArrayRef<Value> rows, Value isValid,
 }
 
 SmallVector<Value> ColumnKernel::reduceRows() {
+  builder.mapCaptured(nest, shared);
+  for (Access &access : nest.inputs)
+    if (!access.argument.use_empty() && isOfAllRows(access))
+      shared.map(access.argument, load(access, getIndices(Value())));
   SmallVector<Value> accumulators;
   for (const Combiner &combiner : combiners)
     accumulators.push_back(combiner.getNeutral(b, lanes));

@@ -466,14 +466,18 @@ Value KernelBuilder::load(Value buffer, Value address, int64_t lanes,
   if (lanes == 1)
     return memref::LoadOp::create(b, buffer, index);
   auto vectorType = VectorType::get({lanes}, type);
-  if (!type.isInteger(1))
+  // A vector of i1 is packed, but a buffer has one byte for each i1.
+  int64_t loaded = type.isInteger(1) ? 1 : kAccessBytes / getByteSize(type);
+  if (lanes <= loaded)
     return vector::LoadOp::create(b, vectorType, buffer, index, isReadOnce,
                                   llvm::MaybeAlign(lanes * getByteSize(type)));
-  // A vector of i1 is packed, but a buffer has one byte for each i1.
   SmallVector<Value> elements;
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    elements.push_back(
-        memref::LoadOp::create(b, buffer, toIndex(addConstant(address, lane))));
+  for (int64_t lane = 0; lane < lanes; lane += loaded) {
+    Value part = load(buffer, addConstant(address, lane), loaded, isReadOnce);
+    for (int64_t each = 0; each < loaded; ++each)
+      elements.push_back(
+          loaded == 1 ? part : Value(vector::ExtractOp::create(b, part, each)));
+  }
   return vector::FromElementsOp::create(b, vectorType, elements);
 }
 

@@ -116,7 +116,8 @@ public:
 
   /// The type of shared memory with `size` elements.
   mlir::Type getWorkgroupType(int64_t size, mlir::Type element);
-  /// Loads `lanes` adjacent elements, as a scalar if `lanes` is 1. A vector
+  /// Loads `lanes` adjacent elements, as a scalar if `lanes` is 1, in accesses
+  /// of at most `kAccessBytes`, which have to be aligned. A vector
   /// that no thread reads again (`isReadOnce`) is loaded as nontemporal.
   mlir::Value load(mlir::Value memory, mlir::Value address, int64_t lanes,
                    bool isReadOnce = false);

@@ -37,7 +37,7 @@ Value Combiner::combine(ImplicitLocOpBuilder &b, Value accumulator,
 }
 
 Value Combiner::widen(ImplicitLocOpBuilder &b, Value value) const {
-  if (type == elementType)
+  if (getElementTypeOrSelf(value.getType()) == type)
     return value;
   return arith::ExtFOp::create(b, withLanesOf(value.getType(), type), value);
 }
@@ -130,20 +130,30 @@ braid::kernels::matchCombiners(const LoopNest &nest) {
   auto yields = nest.body->getTerminator()->getOperands();
   for (auto [access, yielded] : llvm::zip(nest.outputs, yields)) {
     Operation *op = yielded.getDefiningOp();
+    Value accumulator = access.argument;
     Type type = access.elementType;
-    if (!op || op->getBlock() != nest.body || !isAssociative(op) ||
-        !op->hasOneUse() || !access.argument.hasOneUse() ||
-        *access.argument.getUsers().begin() != op)
-      return std::nullopt;
-    bool isFirst = op->getOperand(0) == access.argument;
     Combiner combiner;
+    combiner.type = isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32
+                        ? Float32Type::get(type.getContext())
+                        : type;
+    if (isa_and_nonnull<arith::TruncFOp>(op) && op->hasOneUse() &&
+        accumulator.hasOneUse())
+      if (auto wide = dyn_cast<arith::ExtFOp>(*accumulator.user_begin());
+          wide && wide.getType() == combiner.type) {
+        combiner.narrowing = op;
+        combiner.widening = wide;
+        op = op->getOperand(0).getDefiningOp();
+        accumulator = wide;
+      }
+    if (!op || op->getBlock() != nest.body || !isAssociative(op) ||
+        !op->hasOneUse() || !accumulator.hasOneUse() ||
+        *accumulator.user_begin() != op)
+      return std::nullopt;
+    bool isFirst = op->getOperand(0) == accumulator;
     combiner.op = op;
     combiner.accumulatorOperand = isFirst ? 0 : 1;
     combiner.element = op->getOperand(isFirst ? 1 : 0);
     combiner.elementType = type;
-    combiner.type = isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32
-                        ? Float32Type::get(type.getContext())
-                        : type;
     combiner.neutral = getNeutralOf(op, combiner.type);
     if (!combiner.neutral)
       return std::nullopt;
@@ -158,7 +168,8 @@ braid::kernels::emitElements(ImplicitLocOpBuilder &b, const LoopNest &nest,
                              int64_t lanes, ArrayRef<Value> indices) {
   for (Operation &op : nest.body->without_terminator())
     if (llvm::none_of(combiners, [&](const Combiner &combiner) {
-          return combiner.op == &op;
+          return combiner.op == &op || combiner.widening == &op ||
+                 combiner.narrowing == &op;
         }))
       emitBodyOp(b, op, mapping, lanes, indices);
   SmallVector<Value> elements;

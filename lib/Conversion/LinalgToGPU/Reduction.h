@@ -18,6 +18,9 @@ struct Combiner {
   /// The op of the body that combines the accumulator with `element`.
   mlir::Operation *op;
   mlir::Value element;
+  /// The ops of the body that convert the accumulator to `type` before `op`,
+  /// and back behind it; null if the body combines in the type of the result.
+  mlir::Operation *widening = nullptr, *narrowing = nullptr;
   /// The operand of `op` with the accumulator.
   unsigned accumulatorOperand;
   /// The neutral element of `op`.

@@ -175,7 +175,15 @@ void RowKernel::chooseShape() {
   int64_t elements =
       run.getNumRows() >= manyRows ? kManyElements : kFewElements;
   threads = llvm::PowerOf2Ceil(llvm::divideCeil(run.length, elements));
-  bool isLong = threads > kMaxThreads;
+  // If each element is needed once, and rows fill the GPU with small blocks, a
+  // loop keeps more loads in flight than one large block, whose threads wait
+  // for each other.
+  bool isStreamed = run.length > kMaxRowLength &&
+                    run.getNumRows() * kBlockSize >= kManyThreads &&
+                    llvm::count_if(run.ops, [](const RowOp &op) {
+                      return op.kind != RowOp::Row;
+                    }) == 1;
+  bool isLong = threads > kMaxThreads || isStreamed;
   if (isLong)
     threads = kBlockSize;
   parts = isLong ? 0 : llvm::divideCeil(vectors, threads);

@@ -28,12 +28,14 @@ using namespace braid::kernels;
 /// The numbers of blocks that keep a large GPU busy, and that a split aims at.
 static constexpr int64_t kManyRows = 512, kManyColumnBlocks = 96;
 static constexpr int64_t kWantedRows = 1024, kWantedColumnBlocks = 512;
-/// The least number of contiguous bytes that a block reads.
-static constexpr int64_t kMinReadBytes = 64;
+/// The least number of contiguous bytes that a block reads, and the number that
+/// is best.
+static constexpr int64_t kMinReadBytes = 64, kReadBytes = 128;
 /// A reduction of fewer elements is not split.
 static constexpr int64_t kManyIterations = 1 << 18;
-/// The least number of elements for each result of the first step.
-static constexpr int64_t kMinElements = 4096;
+/// The least number of elements for each result of the first step: what a block
+/// reads at once, or what a few threads of a block read of a column.
+static constexpr int64_t kMinElements = 4096, kMinColumnElements = 64;
 
 /// The number of iterations of a loop over `size` elements for each result of
 /// the first step: a divisor of `size` that gives about `results` results with
@@ -51,7 +53,8 @@ namespace {
 struct Split {
   /// True if adjacent elements belong to one result, not to adjacent ones.
   bool hasRows = true;
-  /// The loop that becomes two: over parts, and within a part.
+  /// The loop that becomes two: over parts, and within a part. The loops of
+  /// reductions before it are wholly loops over parts.
   unsigned loop = 0;
   /// The iterations of the loop, and those of a part.
   int64_t size = 0, part = 0;
@@ -71,6 +74,12 @@ public:
 
 private:
   unsigned getNumLoops() const { return iterators.size(); }
+  /// True if the first step has a result for each iteration of `loop`, or for
+  /// each part of it.
+  bool isOfParts(unsigned loop) const {
+    return loop <= split.loop &&
+           iterators[loop] == utils::IteratorType::reduction;
+  }
   AffineExpr getLoop(unsigned loop) {
     return getAffineDimExpr(loop, op.getContext());
   }
@@ -107,11 +116,12 @@ SmallVector<AffineExpr> ReductionSplitter::getShiftedLoops() {
 SmallVector<unsigned> ReductionSplitter::getPartialLoops() {
   SmallVector<unsigned> loops;
   // Adjacent results of the first step have to stay adjacent.
-  if (!split.hasRows)
-    loops.push_back(split.loop);
+  for (unsigned loop = 0; loop < getNumLoops() && !split.hasRows; ++loop)
+    if (isOfParts(loop))
+      loops.push_back(loop);
   for (unsigned loop = 0; loop < getNumLoops(); ++loop)
     if (iterators[loop] == utils::IteratorType::parallel ||
-        (split.hasRows && loop == split.loop))
+        (split.hasRows && isOfParts(loop)))
       loops.push_back(loop);
   return loops;
 }
@@ -166,6 +176,8 @@ void ReductionSplitter::addPartials() {
 
 void ReductionSplitter::createFirstStep() {
   SmallVector<utils::IteratorType> firstIterators(iterators);
+  for (unsigned loop = 0; loop < split.loop; ++loop)
+    firstIterators[loop] = utils::IteratorType::parallel;
   firstIterators.insert(firstIterators.begin() + split.loop,
                         utils::IteratorType::parallel);
   Location loc = op.getLoc();
@@ -212,9 +224,11 @@ void ReductionSplitter::createSecondStep() {
       [&](OpBuilder &builder, Location, ValueRange arguments) {
         ImplicitLocOpBuilder b(loc, builder);
         SmallVector<Value> combined;
-        for (auto [index, combiner] : llvm::enumerate(split.combiners))
-          combined.push_back(combiner.combine(
-              b, arguments[partials.size() + index], arguments[index]));
+        for (auto [index, combiner] : llvm::enumerate(split.combiners)) {
+          Value before = combiner.widen(b, arguments[partials.size() + index]);
+          combined.push_back(combiner.narrow(
+              b, combiner.combine(b, before, arguments[index])));
+        }
         linalg::YieldOp::create(b, combined);
       });
   // The fills of the results stay before the second step.
@@ -233,35 +247,42 @@ void ReductionSplitter::run() {
   rewriter.eraseOp(op);
 }
 
-/// True if adjacent elements of all inputs belong to one result.
-static bool hasRows(const LoopNest &nest) {
-  return llvm::none_of(nest.inputs, [&](const Access &access) {
-    return llvm::any_of(llvm::zip(nest.isReduction, access.strides),
-                        [](auto loop) {
-                          auto [isReduction, stride] = loop;
-                          return !isReduction && stride == 1;
-                        });
-  });
+/// The input of `nest` with the most elements, which takes most of the time.
+static const Access &getLargestInput(const LoopNest &nest) {
+  auto getNumElements = [&](const Access &access) {
+    int64_t product = 1;
+    for (auto [size, stride] : llvm::zip(nest.sizes, access.strides))
+      product *= stride == 0 ? 1 : size;
+    return product;
+  };
+  return *llvm::max_element(
+      nest.inputs, [&](const Access &access, const Access &other) {
+        return getNumElements(access) < getNumElements(other);
+      });
 }
 
-/// The size of the parts of `split.loop` such that the first step has enough
-/// results for all multiprocessors; 0 if the op has enough results or no such
-/// part exists. An op has `results` results; a part has at least `least`
-/// iterations of the loop.
-static int64_t choosePartOf(const LoopNest &nest, const Split &split,
-                            int64_t results, int64_t least) {
-  bool hasRows = split.hasRows;
-  int64_t blocks = results;
+/// True if adjacent elements of the largest input belong to one result.
+static bool hasRows(const LoopNest &nest) {
+  return llvm::none_of(
+      llvm::zip(nest.isReduction, getLargestInput(nest).strides),
+      [](auto loop) {
+        auto [isReduction, stride] = loop;
+        return !isReduction && stride == 1;
+      });
+}
+
+/// The number of parts such that the first step has enough results for all
+/// multiprocessors; 1 if the op, which has `results` results, has enough.
+static int64_t getWantedParts(const LoopNest &nest, bool hasRows,
+                              int64_t results) {
+  if (hasRows)
+    return results >= kManyRows ? 1 : llvm::divideCeil(kWantedRows, results);
   // A block computes several adjacent results.
-  if (!hasRows)
-    blocks = llvm::divideCeil(
-        results * getByteSize(nest.inputs.front().elementType), kMinReadBytes);
-  if (blocks >= (hasRows ? kManyRows : kManyColumnBlocks))
-    return 0;
-  return choosePart(
-      split.size,
-      llvm::divideCeil(hasRows ? kWantedRows : kWantedColumnBlocks, blocks),
-      hasRows ? least : std::min<int64_t>(least, 64));
+  int64_t bytes = results * getByteSize(getLargestInput(nest).elementType);
+  if (llvm::divideCeil(bytes, kMinReadBytes) >= kManyColumnBlocks)
+    return 1;
+  return llvm::divideCeil(kWantedColumnBlocks,
+                          llvm::divideCeil(bytes, kReadBytes));
 }
 
 /// True if only the loop itself, and no larger expression, uses `loop`.
@@ -279,13 +300,12 @@ static bool isUsedAlone(linalg::LinalgOp op, unsigned loop) {
 /// be split.
 static std::optional<Split> findSplit(linalg::LinalgOp op,
                                       const LoopNest &nest) {
-  if (nest.usesIndices || op->hasAttr(braid::kOverwritesAttrName) ||
+  if (nest.usesIndices || nest.inputs.empty() ||
+      op->hasAttr(braid::kOverwritesAttrName) ||
       nest.getNumIterations() < kManyIterations)
     return std::nullopt;
   std::optional<SmallVector<Combiner>> combiners = matchCombiners(nest);
-  if (!combiners || llvm::any_of(*combiners, [](const Combiner &combiner) {
-        return combiner.type != combiner.elementType;
-      }))
+  if (!combiners)
     return std::nullopt;
   auto iterators = op.getIteratorTypesArray();
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
@@ -293,23 +313,33 @@ static std::optional<Split> findSplit(linalg::LinalgOp op,
   for (auto [size, kind] : llvm::zip(sizes, iterators))
     if (kind == utils::IteratorType::parallel)
       results *= size;
-  // Split the first reduction loop, which has the largest stride.
-  for (unsigned loop = 0; loop < sizes.size(); ++loop) {
+  Split split{hasRows(nest), 0, 0, 0, std::move(*combiners)};
+  int64_t wanted = getWantedParts(nest, split.hasRows, results);
+  // The elements of each result within one iteration of a loop.
+  int64_t elements = nest.getNumIterations() / results;
+  // The first loop of a reduction has the largest stride.
+  for (unsigned loop = 0; loop < sizes.size() && wanted > 1; ++loop) {
     if (iterators[loop] != utils::IteratorType::reduction)
       continue;
-    // The iterations of the other reduction loops, for each result.
-    int64_t elements = nest.getNumIterations() / results / sizes[loop];
-    int64_t least =
-        std::max<int64_t>(1, llvm::divideCeil(kMinElements, elements));
-    if (sizes[loop] < 2 * least)
+    elements /= sizes[loop];
+    int64_t least = llvm::divideCeil(
+        split.hasRows ? kMinElements : kMinColumnElements, elements);
+    int64_t part = choosePart(sizes[loop], wanted, least);
+    if (part == 0 && sizes[loop] == 1)
       continue;
-    Split split{hasRows(nest), loop, sizes[loop], 0, std::move(*combiners)};
-    split.part = choosePartOf(nest, split, results, least);
-    if (split.part == 0 || !isUsedAlone(op, loop))
-      return std::nullopt;
-    return split;
+    if (part == 0 || !isUsedAlone(op, loop))
+      break;
+    split.loop = loop;
+    split.size = sizes[loop];
+    split.part = part;
+    // The next loop is split, too, if the parts of this one are too few.
+    wanted /= split.size / part;
+    if (part != 1)
+      break;
   }
-  return std::nullopt;
+  if (split.part == 0)
+    return std::nullopt;
+  return split;
 }
 
 /// Splits the reduction of `op` if that makes it faster.

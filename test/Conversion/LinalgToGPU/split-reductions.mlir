@@ -63,12 +63,13 @@ func.func @columns(%x: memref<8192x40xi32>, %s: memref<40xi32>) {
 
 // -----
 
-// Adjacent columns stay adjacent in the parts, whatever the order of loops.
+// Adjacent columns stay adjacent in the parts, whatever the order of loops. The
+// first loop is too short: all its iterations are parts, and the next is split.
 // CHECK-LABEL: func.func @columns_first(
-//       CHECK:   memref.expand_shape %{{.*}} output_shape [16, 2, 56, 56, 64]
-//       CHECK:   memref.alloc() : memref<16x64xf32>
-//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]
-//       CHECK:   linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]
+//       CHECK:   memref.expand_shape %{{.*}} output_shape [32, 8, 7, 56, 64]
+//       CHECK:   memref.alloc() : memref<32x8x64xf32>
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["reduction", "reduction", "parallel"]
 //       CHECK:   return
 func.func @columns_first(%x: memref<32x56x56x64xf32>, %s: memref<64xf32>) {
   linalg.generic {indexing_maps = [affine_map<(c, i, j, k) -> (i, j, k, c)>, affine_map<(c, i, j, k) -> (c)>],
@@ -77,6 +78,53 @@ func.func @columns_first(%x: memref<32x56x56x64xf32>, %s: memref<64xf32>) {
   ^bb0(%a: f32, %o: f32):
     %0 = arith.addf %o, %a : f32
     linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// A first loop of two iterations, and a scalar of each row: the first input has
+// the most elements, and its rows are what is split.
+// CHECK-LABEL: func.func @short_loop(
+//       CHECK:   memref.alloc() : memref<2x512xf32>
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction", "reduction"]
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["reduction", "reduction"]
+//       CHECK:   return
+func.func @short_loop(%x: memref<2x1024x2048xf32>, %y: memref<2x1024xf32>, %s: memref<f32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j)>, affine_map<(i, j, k) -> ()>],
+                  iterator_types = ["reduction", "reduction", "reduction"]}
+      ins(%x, %y : memref<2x1024x2048xf32>, memref<2x1024xf32>) outs(%s : memref<f32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// Parts of bf16 are f32. The second step rounds once, in its kernel.
+// CHECK-LABEL: func.func @bf16(
+//       CHECK:   memref.alloc() : memref<512x64xf32>
+//       CHECK:   linalg.generic
+//       CHECK:   ^bb0(%[[A:.*]]: bf16, %[[O:.*]]: f32):
+//  CHECK-NEXT:     %[[W:.*]] = arith.extf %[[A]] : bf16 to f32
+//  CHECK-NEXT:     arith.addf %[[O]], %[[W]] : f32
+//       CHECK:   linalg.generic
+//       CHECK:   ^bb0(%[[P:.*]]: f32, %[[R:.*]]: bf16):
+//  CHECK-NEXT:     %[[B:.*]] = arith.extf %[[R]] : bf16 to f32
+//  CHECK-NEXT:     %[[S:.*]] = arith.addf %[[B]], %[[P]] : f32
+//  CHECK-NEXT:     arith.truncf %[[S]] : f32 to bf16
+//       CHECK:   return
+func.func @bf16(%x: memref<32768x64xbf16>, %s: memref<64xbf16>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+                  iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<32768x64xbf16>) outs(%s : memref<64xbf16>) {
+  ^bb0(%a: bf16, %o: bf16):
+    %0 = arith.addf %o, %a : bf16
+    linalg.yield %0 : bf16
   }
   return
 }

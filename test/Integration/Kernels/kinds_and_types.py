@@ -18,6 +18,7 @@ MAPS = """#id = affine_map<(i, j) -> (i, j)>
 #abc = affine_map<(a, b, c) -> (a, b, c)>
 #cab = affine_map<(a, b, c) -> (c, a, b)>
 #ac = affine_map<(a, b, c) -> (a, c)>
+#nothing = affine_map<(a, b, c) -> ()>
 """
 P1, P2, P3 = '["parallel"]', '["parallel", "parallel"]', '["parallel", "parallel", "parallel"]'
 ROWS, COLS, ALL = '["parallel", "reduction"]', '["reduction", "parallel"]', '["reduction", "reduction"]'
@@ -67,6 +68,18 @@ def two_results(rows, columns):
                     "%r:2 = " + generic(["#id", "#row", "#row"], ROWS, [f"%a0 : {matrix}"], [f"%f : {vector}", f"%f : {vector}"],
                                         "%x: f32, %o: f32, %p: f32",
                                         "%s = arith.addf %o, %x : f32\n%n = math.absf %x : f32\n%m = arith.maximumf %n, %p : f32", "%s, %m : f32, f32"),
+                    values="%r#0, %r#1")
+
+
+def column_bounds(rows, columns):
+    """The largest bf16 and the least f32 of each column, and a vector that all rows share."""
+    matrix, large, small = (f"tensor<{size}x{kind}>" for size, kind in ((f"{rows}x{columns}", "bf16"), (columns, "bf16"), (columns, "f32")))
+    return function([matrix, small], [large, small], "%z = arith.constant 0xFF80 : bf16\n%i = arith.constant 0x7F800000 : f32",
+                    f"%e = tensor.empty() : {large}\n%f = linalg.fill ins(%z : bf16) outs(%e : {large}) -> {large}",
+                    f"%g = tensor.empty() : {small}\n%h = linalg.fill ins(%i : f32) outs(%g : {small}) -> {small}",
+                    "%r:2 = " + generic(["#id", "#col", "#col", "#col"], COLS, [f"%a0 : {matrix}", f"%a1 : {small}"], [f"%f : {large}", f"%h : {small}"],
+                                        "%x: bf16, %y: f32, %o: bf16, %p: f32", "%w = arith.extf %x : bf16 to f32\n%t = arith.mulf %w, %y : f32\n"
+                                        "%s = arith.maximumf %o, %x : bf16\n%m = arith.minimumf %t, %p : f32", "%s, %m : bf16, f32"),
                     values="%r#0, %r#1")
 
 
@@ -175,6 +188,10 @@ CASES = [
     ("middle", reduction("6x50x24", "f32", "arith.maximumf", "0xFF800000", "tensor<6x24xf32>", "#ac", '["parallel", "reduction", "parallel"]', "#abc"), 0),
     ("split", reduction("700x1024", "i32", "arith.addi", "0", "tensor<i32>", "#none", ALL), 0),
     ("split_columns", reduction("8192x40", "i32", "arith.addi", "0", "tensor<40xi32>", "#col", COLS), 0),
+    # A loop too short for all parts, bf16 that is wide between the steps, and a long row that is read in a loop.
+    ("split_loops", reduction("6x96x512", "i32", "arith.addi", "0", "tensor<i32>", "#nothing", '["reduction", "reduction", "reduction"]', "#abc"), 0),
+    ("split_bf16", column_bounds(8192, 40), 0),
+    ("streamed", reduction("512x16640", "i8", "arith.xori", "0", "tensor<512xi8>", "#row", ROWS), 0),
     ("matmul", function(["tensor<20x30xf32>", "tensor<30x24xf32>"], ["tensor<20x24xf32>"], "%e = tensor.empty() : tensor<20x24xf32>\n%z = arith.constant 0.0 : f32",
                         "%f = linalg.fill ins(%z : f32) outs(%e : tensor<20x24xf32>) -> tensor<20x24xf32>",
                         "%r = linalg.matmul ins(%a0, %a1 : tensor<20x30xf32>, tensor<30x24xf32>) outs(%f : tensor<20x24xf32>) -> tensor<20x24xf32>"), 1e-5),
