@@ -21,18 +21,25 @@ def CommFuseElementwisePass
     behind the wait of the collective.
 
     A producer of few operations, such as a conversion or a broadcast, is also
-    computed by consumers that depend on more collectives, and by each of several
-    consumers, if a consumer then reads no more bytes than before: it takes no
-    longer, and nobody stores or reads the result. A GPU computes functions such as
-    exp in the time of its loads and stores (`ops-per-byte`). A function of a row is
-    computed once for the row. If several ops read an expensive result, one op
-    computes this result and one of theirs. If bodies read single elements of a
-    result with `tensor.extract`, as a gather does, they compute these elements.
+    computed by consumers that depend on more collectives, and by each of
+    several consumers, if a consumer then reads no more bytes than before, or
+    all of them together move fewer: nobody stores or reads the result. A GPU
+    computes functions such as exp in the time of its loads and stores
+    (`ops-per-byte`). A function of a row is computed once for the row. If
+    several ops read an expensive result, one op computes this result and one of
+    theirs. If bodies read single elements of a result with `tensor.extract`, as
+    a gather does, they compute these elements.
 
-    Dimensions of one element are dropped, and reshapes move behind elementwise
-    ops. Elementwise ops of other dialects become `linalg.generic`. The fused op
-    gets both labels (`exp+add`), the sum of the costs if both ops have one, and
-    both locations. The pass leaves nothing to fuse, so later fusion cannot undo a
+    Reductions of the same tensor that depend on the same set of collectives, but
+    not on each other, become one op with all results, so the tensor is read once,
+    as for the sums of a norm and of its gradients. So do small elementwise ops,
+    which share a launch.
+
+    Dimensions of one element are dropped, transposes that move only such
+    dimensions become reshapes, and reshapes move behind elementwise ops.
+    Elementwise ops of other dialects become `linalg.generic`. The fused op gets
+    both labels (`exp+add`), the sum of the costs if both ops have one, and both
+    locations. The pass leaves nothing to fuse, so later fusion cannot undo a
     schedule.
 
     Before:
@@ -52,8 +59,7 @@ def CommFuseElementwisePass
     %z = linalg.generic ... ins(%y, %r ...) attrs = {comm.label = "add"} ...
     ```
 
-    The remark `fused-producers` counts the producers that were fused into their
-    consumers.
+    The remark `fused-producers` counts the ops that were fused into others.
   }];
   let options = [
     Option<"opsPerByte", "ops-per-byte", "int64_t", /*default=*/"0",

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FuseReads.h"
+#include "FuseSiblings.h"
 #include "FusionCost.h"
 #include "FusionShapes.h"
 #include "WaitSets.h"
@@ -130,31 +131,6 @@ bool mayConsume(linalg::LinalgOp op) {
            !linalg::isaContractionOpInterface(op)));
 }
 
-/// Merges the inputs of `op` that read the same elements of the same tensor.
-/// Each input that a producer is fused into gets a copy of its body, so a chain
-/// of ops that read a tensor twice would double its body at each link.
-void mergeEqualInputs(RewriterBase &rewriter, linalg::GenericOp op) {
-  rewriter.modifyOpInPlace(op, [&] {
-    llvm::DenseMap<std::pair<Value, AffineMap>, unsigned> first;
-    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-    Block *body = op.getBody();
-    for (unsigned index = 0; index < op.getInputs().size();) {
-      auto [entry, isNew] =
-          first.try_emplace({op.getInputs()[index], maps[index]}, index);
-      if (isNew) {
-        ++index;
-        continue;
-      }
-      BlockArgument duplicate = body->getArgument(index);
-      duplicate.replaceAllUsesWith(body->getArgument(entry->second));
-      body->eraseArgument(index);
-      op.getInputsMutable().erase(index);
-      maps.erase(maps.begin() + index);
-    }
-    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
-  });
-}
-
 /// Lets `op`, which is elementwise, read what it reads of its initial values as
 /// inputs: they fuse, initial values do not.
 void readInitsAsInputs(RewriterBase &rewriter, linalg::GenericOp op) {
@@ -269,15 +245,22 @@ public:
   /// `mayKeep`; false if there is none. `consumer` becomes the op that takes
   /// its place.
   bool fuse(linalg::LinalgOp &consumer, bool mayKeep);
+  int64_t fuseSiblings(Operation *root, Siblings siblings) {
+    return braid::comm::fuseSiblings(rewriter, sets, root, siblings);
+  }
   /// Moves a broadcast of an op behind it; returns the op without broadcast.
   linalg::GenericOp moveBroadcast(linalg::LinalgOp op);
 
 private:
   Fusion choose(OpOperand &operand, bool mayKeep);
-  /// True if the owner of `operand` loses nothing if it computes the producer.
+  /// True if the owner of `operand` may compute the producer.
   bool mayCompute(OpOperand &operand);
-  /// True if all users of `producer` may compute it, so that nobody stores it.
+  /// True if all users of `producer` may compute it, so that nobody stores it,
+  /// and if all together move no more bytes then.
   bool mayVanish(linalg::LinalgOp producer);
+  /// True if the op that the owner of `operand` and its producer become may
+  /// have the results of both.
+  bool mayKeepBoth(OpOperand &operand);
   /// True if `consumer` can run where `producer` runs.
   bool isReadyAt(linalg::LinalgOp consumer, linalg::LinalgOp producer);
 
@@ -300,17 +283,30 @@ bool Fuser::mayCompute(OpOperand &operand) {
          !producer->hasAttr(CommDialect::kCostAttrName) &&
          !(isBroadcast(operand) && isExpensive(producer)) &&
          isCheapFor(producer, cast<linalg::LinalgOp>(operand.getOwner()),
-                    opsPerByte) &&
-         getTraffic(operand).isNoMore();
+                    opsPerByte);
 }
 
 bool Fuser::mayVanish(linalg::LinalgOp producer) {
-  return llvm::all_of(producer->getUses(), [&](OpOperand &use) {
+  Traffic all;
+  bool isNoMore = true, isStored = false;
+  for (OpOperand &use : producer->getUses()) {
     auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
-    if (user && user.isDpsInit(&use))
-      return !user.payloadUsesValueFromOperand(&use);
-    return mayCompute(use);
-  });
+    if (user && user.isDpsInit(&use)) {
+      if (user.payloadUsesValueFromOperand(&use))
+        return false;
+      continue;
+    }
+    if (!mayCompute(use))
+      return false;
+    Traffic traffic = getTraffic(use);
+    all.added += traffic.added;
+    all.saved += traffic.saved;
+    isNoMore &= traffic.isNoMore();
+    // A producer that runs while its users wait costs nothing there.
+    isStored |= sets.lookup(user) != sets.lookup(producer) || mayKeepBoth(use);
+  }
+  all.saved += getMovedBytes(producer);
+  return isNoMore || (!isStored && all.isLess());
 }
 
 bool Fuser::isReadyAt(linalg::LinalgOp consumer, linalg::LinalgOp producer) {
@@ -326,6 +322,29 @@ bool Fuser::isReadyAt(linalg::LinalgOp consumer, linalg::LinalgOp producer) {
            (isa<tensor::EmptyOp>(definition) &&
             definition->getNumOperands() == 0);
   });
+}
+
+bool Fuser::mayKeepBoth(OpOperand &operand) {
+  linalg::LinalgOp producer = getProducer(operand);
+  auto consumer = cast<linalg::LinalgOp>(operand.getOwner());
+  // The other users of the producer wait for nothing else, and no collective
+  // starts later.
+  return sets.lookup(producer) == sets.lookup(consumer) &&
+         linalg::isElementwise(consumer) &&
+         llvm::none_of(consumer.getDpsInitsMutable(),
+                       [&](OpOperand &init) {
+                         return consumer.payloadUsesValueFromOperand(&init);
+                       }) &&
+         consumer.getMatchingIndexingMap(&operand).isIdentity() &&
+         llvm::all_of(
+             producer.getDpsInitsMutable(),
+             [&](OpOperand &init) {
+               return producer.getMatchingIndexingMap(&init).isIdentity();
+             }) &&
+         isReadyAt(consumer, producer) && isOnlyRead(operand) &&
+         llvm::none_of(producer->getUsers(), [](Operation *user) {
+           return isa<CommDialect>(user->getDialect());
+         });
 }
 
 /// True if the inputs of the owner of `operand` tell the sizes of its
@@ -405,29 +424,13 @@ Fusion Fuser::choose(OpOperand &operand, bool mayKeep) {
   // The fused consumer does not wait for values that it does not read: an op
   // that could run earlier hides no more than that saves.
   if (mayCompute(operand)) {
-    if (isOnlyUser)
+    Traffic traffic = getTraffic(operand);
+    if (isOnlyUser && traffic.isNoMore())
       return Fusion::Move;
-    if (getTraffic(operand).isLess() || mayVanish(producer))
+    if (traffic.isLess() || mayVanish(producer))
       return Fusion::Copy;
   }
-  // The other users of the producer wait for nothing else, and no collective
-  // starts later.
-  if (mayKeep && isSameSet && linalg::isElementwise(consumer) &&
-      llvm::none_of(consumer.getDpsInitsMutable(),
-                    [&](OpOperand &init) {
-                      return consumer.payloadUsesValueFromOperand(&init);
-                    }) &&
-      consumer.getMatchingIndexingMap(&operand).isIdentity() &&
-      llvm::all_of(producer.getDpsInitsMutable(),
-                   [&](OpOperand &init) {
-                     return producer.getMatchingIndexingMap(&init).isIdentity();
-                   }) &&
-      isReadyAt(consumer, producer) && isOnlyRead(operand) &&
-      llvm::none_of(producer->getUsers(), [](Operation *user) {
-        return isa<CommDialect>(user->getDialect());
-      }))
-    return Fusion::Keep;
-  return Fusion::None;
+  return mayKeep && mayKeepBoth(operand) ? Fusion::Keep : Fusion::None;
 }
 
 linalg::GenericOp Fuser::moveBroadcast(linalg::LinalgOp op) {
@@ -546,7 +549,16 @@ struct CommFuseElementwisePass
     Fuser fuser(rewriter, getOperation(), opsPerByte);
     int64_t numFused = 0;
     // What is computed again or moves needs no op of its own that keeps it.
-    for (bool mayKeep : {false, true}) {
+    // Reductions of the same tensors are one user of what they compute again.
+    for (unsigned round = 0; round < 3; ++round) {
+      bool mayKeep = round == 2;
+      if (round == 1) {
+        int64_t numMerged =
+            fuser.fuseSiblings(getOperation(), Siblings::Reductions);
+        if (numMerged == 0)
+          continue;
+        numFused += numMerged;
+      }
       SmallVector<linalg::LinalgOp> consumers;
       getOperation().walk(
           [&](linalg::LinalgOp op) { consumers.push_back(op); });
@@ -561,6 +573,7 @@ struct CommFuseElementwisePass
              linalg::GenericOp reduced = fuser.moveBroadcast(consumer);)
           consumer = fuseAll(reduced);
     }
+    numFused += fuser.fuseSiblings(getOperation(), Siblings::SmallElementwise);
     SmallVector<linalg::GenericOp> producers;
     getOperation().walk([&](linalg::GenericOp op) { producers.push_back(op); });
     // Bottom up: what computes elements of its own inputs where these are read

@@ -64,7 +64,7 @@ static int64_t getElementBytes(Type type) {
              : 8;
 }
 
-static int64_t getBytes(Type type) {
+int64_t braid::comm::getBytes(Type type) {
   int64_t bytes = getElementBytes(type);
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     for (int64_t size : tensor.getShape())
@@ -84,6 +84,14 @@ bool braid::comm::isCheapFor(linalg::LinalgOp producer,
         consumer.getNumLoops())
       bytes += getElementBytes(operand.get().getType());
   return weight + getWeight(consumer) <= opsPerByte * bytes;
+}
+
+int64_t braid::comm::getMovedBytes(linalg::LinalgOp op) {
+  int64_t bytes = 0;
+  for (OpOperand &operand : op->getOpOperands())
+    if (op.isDpsInit(&operand) || op.payloadUsesValueFromOperand(&operand))
+      bytes += getBytes(operand.get().getType());
+  return bytes;
 }
 
 Traffic braid::comm::getTraffic(OpOperand &operand) {

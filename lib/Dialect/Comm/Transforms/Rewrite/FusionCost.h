@@ -26,6 +26,12 @@ bool isExpensive(mlir::linalg::LinalgOp op);
 bool isCheapFor(mlir::linalg::LinalgOp producer,
                 mlir::linalg::LinalgOp consumer, int64_t opsPerByte);
 
+/// The bytes of a value of `type`; dynamic dimensions have some size.
+int64_t getBytes(mlir::Type type);
+
+/// The bytes that `op` reads and writes.
+int64_t getMovedBytes(mlir::linalg::LinalgOp op);
+
 /// The bytes that the owner of `operand` reads instead of `operand` if it
 /// computes the producer of `operand` itself, and the bytes of `operand`.
 struct Traffic {

@@ -126,11 +126,48 @@ static void moveSlices(RewriterBase &rewriter, linalg::GenericOp op) {
   rewriter.eraseOp(op);
 }
 
+/// Replaces `op` by reshapes if it moves no element in memory: only dimensions
+/// of size one change their places.
+static void replaceByReshapes(RewriterBase &rewriter, linalg::TransposeOp op) {
+  auto source = dyn_cast<RankedTensorType>(op.getInput().getType());
+  auto result = dyn_cast<RankedTensorType>(op.getInit().getType());
+  if (!source || !result || !source.hasStaticShape() ||
+      !op->getDiscardableAttrs().empty())
+    return;
+  SmallVector<int64_t> moved, shape;
+  for (int64_t dim : op.getPermutation())
+    if (source.getDimSize(dim) != 1)
+      moved.push_back(dim);
+  if (!llvm::is_sorted(moved))
+    return;
+  for (int64_t dim : moved)
+    shape.push_back(source.getDimSize(dim));
+  auto squeezed = RankedTensorType::get(shape, source.getElementType());
+  auto groups = getReassociationIndicesForReshape(source, squeezed);
+  auto resultGroups = getReassociationIndicesForReshape(squeezed, result);
+  if (!groups || !resultGroups)
+    return;
+  rewriter.setInsertionPoint(op);
+  Value value = op.getInput();
+  if (source != squeezed)
+    value = tensor::CollapseShapeOp::create(rewriter, op.getLoc(), squeezed,
+                                            value, *groups);
+  if (result != squeezed)
+    value = tensor::ExpandShapeOp::create(rewriter, op.getLoc(), result, value,
+                                          *resultGroups);
+  rewriter.replaceOp(op, value);
+}
+
 LogicalResult braid::comm::moveReshapes(Operation *root) {
   MLIRContext *context = root->getContext();
   auto apply = [&](RewritePatternSet patterns) {
     return applyPatternsGreedily(root, std::move(patterns));
   };
+  IRRewriter rewriter(context);
+  SmallVector<linalg::TransposeOp> transposes;
+  root->walk([&](linalg::TransposeOp op) { transposes.push_back(op); });
+  for (linalg::TransposeOp op : transposes)
+    replaceByReshapes(rewriter, op);
   linalg::ControlDropUnitDims unitDims;
   unitDims.controlFn = [](Operation *op) -> SmallVector<unsigned> {
     auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
@@ -148,7 +185,6 @@ LogicalResult braid::comm::moveReshapes(Operation *root) {
   linalg::populateFoldReshapeOpsByExpansionPatterns(moves, mayMoveReshape);
   if (failed(apply(std::move(moves))))
     return failure();
-  IRRewriter rewriter(context);
   SmallVector<linalg::GenericOp> ops;
   root->walk([&](linalg::GenericOp op) { ops.push_back(op); });
   for (linalg::GenericOp op : llvm::reverse(ops))
