@@ -186,17 +186,13 @@ class Graph:
         self.figures = {name: variant.figures[name] for name in ("before", "predicted", "bound") if name in variant.figures}
         begin = time.time()
         self.graph = torch.cuda.CUDAGraph()
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            for _ in range(WARM_UPS):
-                step.run(variant.function)
-        torch.cuda.current_stream().wait_stream(stream)
+        for _ in range(WARM_UPS):
+            step.run(variant.function)
         step.synchronize()
         dist.barrier()
         step.synchronize()
         # Other threads, such as the watchdog of NCCL, may ask for events meanwhile.
-        with torch.cuda.graph(self.graph, stream=stream, capture_error_mode="thread_local"):
+        with torch.cuda.graph(self.graph, stream=torch.cuda.current_stream(), capture_error_mode="thread_local"):
             self.loss = step.run(variant.function)
         self.gradients = [(parameter, parameter.grad) for parameter in step.module.parameters()]
         self.run(step)
@@ -411,6 +407,8 @@ def main():
     device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if is_gpu else torch.device("cpu")
     if is_gpu:
         torch.cuda.set_device(device)
+        # Gradients are added up on the stream of the first step, which is to be that of a capture.
+        torch.cuda.set_stream(torch.cuda.Stream())
     dist.init_process_group("nccl" if is_gpu else "gloo")
     begin, runs = time.time(), []
     for name in options.parallelism.split(","):
