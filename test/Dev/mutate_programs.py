@@ -85,6 +85,7 @@ PIPELINES = [
     ["braid-prepare{target=cuda}", "braid-overlap", "braid-lower-to-cuda{toolkit=/dev/null chip=*}"],
     [f"comm-pipeline-matmul{{chunks=* min-gain=* plan-resources=* {COSTS}}}", "comm-bufferize", "braid-expand-float8"],
     [f"comm-split-all-reduce{{all=* min-gain=* {COSTS}}}"],
+    [f"comm-pipeline-loops{{all=* max-memory=* plan-resources=* min-gain=* {COSTS}}}", "comm-bufferize"],
     [f"comm-combine{{bytes=* count=* span=* kinds=* max-memory=* plan-resources=* min-gain=* {COSTS}}}"],
     [f"comm-plan-resources{{{COSTS}}}"],
     [f"comm-plan-resources{{orders=search {COSTS}}}"],
