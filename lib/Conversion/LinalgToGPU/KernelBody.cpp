@@ -8,6 +8,7 @@
 
 #include "KernelBody.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -34,7 +35,7 @@ bool braid::kernels::isVectorizable(Block &body) {
 
 bool braid::kernels::isElementwise(Block &body) {
   return llvm::all_of(body.without_terminator(), [](Operation &op) {
-    return isa<memref::LoadOp>(op) || hasVectorForm(op);
+    return isa<memref::LoadOp, affine::AffineApplyOp>(op) || hasVectorForm(op);
   });
 }
 
