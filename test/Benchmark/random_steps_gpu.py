@@ -229,13 +229,18 @@ def trace_steps(machine, table, found):
     archive = os.path.splitext(machine.options.output)[0] + ".traces.zip"
     known = zipfile.ZipFile(archive).namelist() if os.path.exists(archive) else []
     steps = {step["seed"]: step for step in table["steps"]}
-    for one in sorted((one for one in found["steps"] if "ms" in one), key=lambda one: -max(map(abs, get_errors(one).values()))):
+    wanted = [one for one in found["steps"] if "ms" in one and is_wanted(one, machine.options)]
+    for one in sorted(wanted, key=lambda one: -max(map(abs, get_errors(one).values()))):
         for name in machine.options.profile.split(","):
             if machine.left() < machine.options.reserve:
                 print("no time left for further traces", flush=True)
                 return
             if f"step-{one['seed']}-{name}.json" not in known:
                 trace_step(machine, table, steps[one["seed"]], name, archive)
+
+
+def is_wanted(step, options):
+    return not options.only or str(step["seed"]) in options.only.split(",")
 
 
 def find_gpu():
@@ -255,7 +260,7 @@ def run(options):
         found = read_json(options.output)
     known = {one["seed"] for one in found["steps"]}
     for step in table["steps"]:
-        if step["seed"] in known or (options.only and str(step["seed"]) not in options.only.split(",")):
+        if step["seed"] in known or not is_wanted(step, options):
             continue
         if machine.left() < options.reserve:
             print(f"step {step['seed']}: no time left", flush=True)
