@@ -14,6 +14,8 @@
 
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -151,6 +153,20 @@ void replaceCopiesOfFill(RewriterBase &rewriter, linalg::FillOp fill) {
     rewriter.moveOpBefore(fill, first);
 }
 
+/// Fusion leaves maps of indices in bodies, which kernels compute by
+/// arithmetic.
+void expandMaps(RewriterBase &rewriter, Operation *root) {
+  root->walk([&](affine::AffineApplyOp op) {
+    if (!op->getParentOfType<linalg::LinalgOp>())
+      return;
+    rewriter.setInsertionPoint(op);
+    rewriter.replaceOp(op, affine::expandAffineExpr(
+                               rewriter, op.getLoc(),
+                               op.getAffineMap().getResult(0),
+                               op.getDimOperands(), op.getSymbolOperands()));
+  });
+}
+
 struct ConvertLinalgToGPUPass
     : public braid::StructuralPass<
           braid::impl::ConvertLinalgToGPUPassBase<ConvertLinalgToGPUPass>> {
@@ -158,6 +174,7 @@ struct ConvertLinalgToGPUPass
 
   LogicalResult transform() override {
     IRRewriter rewriter(&getContext());
+    expandMaps(rewriter, getOperation());
     SmallVector<linalg::FillOp> fills;
     getOperation().walk([&](linalg::FillOp fill) { fills.push_back(fill); });
     for (linalg::FillOp fill : fills)

@@ -43,7 +43,7 @@ private:
 
 void ElementwiseKernel::chooseLanes() {
   unsigned inner = nest.getNumLoops() - 1;
-  if (nest.getNumLoops() == 0 || !isVectorizable(*nest.body))
+  if (nest.getNumLoops() == 0)
     return;
   int64_t widest = 0, narrowest = kAccessBytes;
   for (Access *access : nest.getAccesses()) {
@@ -60,7 +60,7 @@ void ElementwiseKernel::chooseLanes() {
   }
   if (widest == 0)
     return;
-  lanes = kAccessBytes / widest;
+  lanes = getVectorLanes(nest, inner, kAccessBytes / widest);
   for (Access *access : nest.getAccesses())
     if (access->getStride(inner) != 0 && !access->elementType.isInteger(1))
       lanes = getAlignedLanes(*access, nest, inner, lanes);

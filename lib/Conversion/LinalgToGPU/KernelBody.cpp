@@ -8,13 +8,17 @@
 
 #include "KernelBody.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "BufferAddress.h"
+#include "KernelBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
+using namespace braid::kernels;
 
 /// True if `op` can compute the elements of a vector at once.
 static bool hasVectorForm(Operation &op) {
@@ -35,9 +39,140 @@ bool braid::kernels::isVectorizable(Block &body) {
 
 bool braid::kernels::isElementwise(Block &body) {
   return llvm::all_of(body.without_terminator(), [](Operation &op) {
-    return isa<memref::LoadOp, affine::AffineApplyOp>(op) || hasVectorForm(op);
+    if (isa<scf::IfOp>(op))
+      return llvm::all_of(op.getRegions(), [](Region &region) {
+        return region.empty() || isElementwise(region.front());
+      });
+    return isa<memref::LoadOp>(op) || hasVectorForm(op);
   });
 }
+
+//===----------------------------------------------------------------------===//
+// Vectors along a loop
+//===----------------------------------------------------------------------===//
+
+using ValueSet = llvm::DenseSet<Value>;
+
+static bool isAnyIn(ValueRange values, const ValueSet &varying) {
+  return llvm::any_of(values,
+                      [&](Value value) { return varying.contains(value); });
+}
+
+static void spread(Block &block, ValueSet &varying);
+
+/// Adds to `varying` what `op` computes of values that are in it.
+static void spread(Operation &op, ValueSet &varying) {
+  auto pass = [&](ValueRange from, ValueRange to) {
+    for (auto [source, target] : llvm::zip(from, to))
+      if (varying.contains(source))
+        varying.insert(target);
+  };
+  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    pass(loop.getInits(), loop.getBeforeArguments());
+    size_t known = 0;
+    while (known != varying.size()) {
+      known = varying.size();
+      spread(*loop.getBeforeBody(), varying);
+      ValueRange passed = loop.getConditionOp().getArgs();
+      pass(passed, loop.getAfterArguments());
+      pass(passed, loop.getResults());
+      spread(*loop.getAfterBody(), varying);
+      pass(loop.getYieldedValues(), loop.getBeforeArguments());
+    }
+  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    for (Region &region : branch->getRegions())
+      if (!region.empty()) {
+        spread(region.front(), varying);
+        pass(region.front().getTerminator()->getOperands(),
+             branch.getResults());
+      }
+  } else if (isAnyIn(op.getOperands(), varying)) {
+    varying.insert(op.result_begin(), op.result_end());
+  }
+}
+
+static void spread(Block &block, ValueSet &varying) {
+  for (Operation &op : block)
+    spread(op, varying);
+}
+
+/// The widest vector up to `lanes` that `load` reads where adjacent iterations
+/// have the values `varying`; `adjacent` has the index of the iteration.
+static int64_t getLoadLanes(memref::LoadOp load, const ValueSet &varying,
+                            const ValueSet &adjacent, int64_t lanes) {
+  auto type = load.getMemRefType();
+  int64_t size = getByteSize(type.getElementType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (size == 0 || type.getElementType().isInteger(1) ||
+      !VectorType::isValidElementType(type.getElementType()) ||
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      strides.back() != 1 || llvm::any_of(strides, ShapedType::isDynamic) ||
+      isAnyIn(load.getIndices().drop_back(), varying) ||
+      !adjacent.contains(load.getIndices().back()))
+    return 1;
+  int64_t alignment = getAlignment(load.getMemref());
+  for (auto [extent, stride] :
+       llvm::zip(type.getShape().drop_back(), ArrayRef(strides).drop_back()))
+    if (extent != 1)
+      alignment = std::gcd(alignment, stride * size);
+  lanes = std::min(lanes, kAccessBytes / size);
+  while (lanes > 1 && alignment % (lanes * size) != 0)
+    lanes /= 2;
+  return lanes;
+}
+
+/// The widest vectors up to `lanes` of which all ops of `block` have a form.
+static int64_t getLanes(Block &block, const ValueSet &varying,
+                        const ValueSet &adjacent, int64_t lanes) {
+  for (Operation &op : block.without_terminator()) {
+    if (isa<scf::IfOp, scf::WhileOp>(op)) {
+      // All iterations of a vector take the same way.
+      auto loop = dyn_cast<scf::WhileOp>(op);
+      if (varying.contains(loop ? loop.getConditionOp().getCondition()
+                                : cast<scf::IfOp>(op).getCondition()))
+        return 1;
+      for (Region &region : op.getRegions())
+        if (!region.empty())
+          lanes = getLanes(region.front(), varying, adjacent, lanes);
+      continue;
+    }
+    bool isVector = false;
+    op.walk([&](Operation *inner) {
+      isVector |= isAnyIn(inner->getOperands(), varying);
+    });
+    if (!isVector)
+      continue;
+    auto load = dyn_cast<memref::LoadOp>(op);
+    if (!load && !hasVectorForm(op))
+      return 1;
+    if (load)
+      lanes = getLoadLanes(load, varying, adjacent, lanes);
+  }
+  return lanes;
+}
+
+int64_t braid::kernels::getVectorLanes(const LoopNest &nest, unsigned loop,
+                                       int64_t lanes) {
+  ValueSet varying, adjacent;
+  for (const Access *access : nest.getAccesses())
+    if (access->argument && access->getStride(loop) != 0)
+      varying.insert(access->argument);
+  nest.body->walk([&](linalg::IndexOp op) {
+    const DimensionIndex &dimension = nest.dimensions[op.getDim()];
+    if (dimension.loop != static_cast<int>(loop))
+      return;
+    varying.insert(op);
+    if (dimension.divisor == 1 && dimension.size == nest.sizes[loop])
+      adjacent.insert(op);
+  });
+  spread(*nest.body, varying);
+  return getLanes(*nest.body, varying, adjacent, lanes);
+}
+
+//===----------------------------------------------------------------------===//
+// Copies of bodies
+//===----------------------------------------------------------------------===//
 
 Value braid::kernels::broadcast(ImplicitLocOpBuilder &b, Value value,
                                 int64_t lanes) {
@@ -47,6 +182,108 @@ Value braid::kernels::broadcast(ImplicitLocOpBuilder &b, Value value,
       b, VectorType::get({lanes}, value.getType()), value);
 }
 
+/// Emits the vector that `load` reads in the iterations of a vector, whose last
+/// indices are adjacent.
+static void emitVectorLoad(ImplicitLocOpBuilder &b, memref::LoadOp load,
+                           IRMapping &mapping, int64_t lanes) {
+  SmallVector<Value> indices;
+  for (Value index : load.getIndices())
+    indices.push_back(mapping.lookupOrDefault(index));
+  indices.back() = vector::ExtractOp::create(b, indices.back(), 0);
+  Type type = load.getType();
+  int64_t bytes = lanes * getByteSize(type);
+  mapping.map(load.getResult(),
+              vector::LoadOp::create(b, VectorType::get({lanes}, type),
+                                     mapping.lookupOrDefault(load.getMemref()),
+                                     indices, /*nontemporal=*/false,
+                                     llvm::MaybeAlign(bytes))
+                  .getResult());
+}
+
+/// Copies the ops of `block`. What the terminator passes to the `targets` that
+/// are in `varying` is a vector.
+static void emitBlock(ImplicitLocOpBuilder &b, Block &block, IRMapping &mapping,
+                      int64_t lanes, ArrayRef<Value> indices,
+                      ValueRange targets, const ValueSet &varying) {
+  for (Operation &op : block.without_terminator())
+    emitBodyOp(b, op, mapping, lanes, indices);
+  Operation *end = block.getTerminator();
+  size_t first = end->getNumOperands() - targets.size();
+  SmallVector<Value> operands;
+  for (auto [number, operand] : llvm::enumerate(end->getOperands())) {
+    Value value = mapping.lookupOrDefault(operand);
+    bool isVector =
+        number >= first && varying.contains(targets[number - first]);
+    operands.push_back(isVector ? broadcast(b, value, lanes) : value);
+  }
+  OperationState state(end->getLoc(), end->getName(), operands, TypeRange(),
+                       end->getAttrs());
+  b.create(state);
+}
+
+/// Copies a loop or a branch that all iterations of a vector take alike.
+static void emitControlFlow(ImplicitLocOpBuilder &b, Operation &op,
+                            IRMapping &mapping, int64_t lanes,
+                            ArrayRef<Value> indices) {
+  ValueSet varying;
+  op.walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (Value copy = mapping.lookupOrNull(operand);
+          copy && isa<VectorType>(copy.getType()))
+        varying.insert(operand);
+  });
+  spread(op, varying);
+  auto getType = [&](Value value) -> Type {
+    return varying.contains(value) ? VectorType::get({lanes}, value.getType())
+                                   : value.getType();
+  };
+  auto types = llvm::map_to_vector(op.getResults(), getType);
+  auto emit = [&](OpBuilder &nested, Block &block, ValueRange arguments,
+                  ValueRange targets) {
+    ImplicitLocOpBuilder inner(op.getLoc(), nested);
+    mapping.map(block.getArguments(), arguments);
+    emitBlock(inner, block, mapping, lanes, indices, targets, varying);
+  };
+  Operation *copy = nullptr;
+  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    SmallVector<Value> inits;
+    for (auto [init, argument] :
+         llvm::zip(loop.getInits(), loop.getBeforeArguments())) {
+      Value value = mapping.lookupOrDefault(init);
+      inits.push_back(varying.contains(argument) ? broadcast(b, value, lanes)
+                                                 : value);
+    }
+    copy = scf::WhileOp::create(
+        b, types, inits,
+        [&](OpBuilder &nested, Location, ValueRange arguments) {
+          emit(nested, *loop.getBeforeBody(), arguments,
+               loop.getAfterArguments());
+        },
+        [&](OpBuilder &nested, Location, ValueRange arguments) {
+          emit(nested, *loop.getAfterBody(), arguments,
+               loop.getBeforeArguments());
+        });
+  } else {
+    auto branch = cast<scf::IfOp>(op);
+    bool hasElse = !branch.getElseRegion().empty();
+    auto branchCopy = scf::IfOp::create(
+        b, types, mapping.lookupOrDefault(branch.getCondition()),
+        /*addThenBlock=*/true, /*addElseBlock=*/hasElse);
+    copy = branchCopy;
+    for (auto [from, to] :
+         llvm::zip(branch->getRegions(), branchCopy->getRegions())) {
+      if (from.empty())
+        continue;
+      // A block without results has its terminator already.
+      if (!to.front().empty())
+        to.front().back().erase();
+      OpBuilder nested = OpBuilder::atBlockEnd(&to.front());
+      emit(nested, from.front(), {}, branch.getResults());
+    }
+  }
+  mapping.map(op.getResults(), copy->getResults());
+}
+
 void braid::kernels::emitBodyOp(ImplicitLocOpBuilder &b, Operation &op,
                                 IRMapping &mapping, int64_t lanes,
                                 ArrayRef<Value> indices) {
@@ -54,11 +291,19 @@ void braid::kernels::emitBodyOp(ImplicitLocOpBuilder &b, Operation &op,
     mapping.map(index.getResult(), indices[index.getDim()]);
     return;
   }
+  if (isa<scf::IfOp, scf::WhileOp>(op)) {
+    emitControlFlow(b, op, mapping, lanes, indices);
+    return;
+  }
   bool isVector = llvm::any_of(op.getOperands(), [&](Value operand) {
     return isa<VectorType>(mapping.lookupOrDefault(operand).getType());
   });
   if (!isVector) {
     b.clone(op, mapping);
+    return;
+  }
+  if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    emitVectorLoad(b, load, mapping, lanes);
     return;
   }
   SmallVector<Value> operands;

@@ -9,6 +9,8 @@
 #ifndef BRAID_LIB_CONVERSION_LINALGTOGPU_KERNELBODY_H
 #define BRAID_LIB_CONVERSION_LINALGTOGPU_KERNELBODY_H
 
+#include "LoopNest.h"
+
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -17,15 +19,22 @@ namespace braid::kernels {
 /// True if every op of `body` computes vectors as well as scalars.
 bool isVectorizable(mlir::Block &body);
 
-/// True if the body has elementwise ops and loads from buffers alone. Loads
-/// have no vectors.
+/// True if the body has elementwise ops, branches and loads from buffers alone.
+/// Loads and branches have no vectors.
 bool isElementwise(mlir::Block &body);
+
+/// The widest vectors up to `lanes`, in elements along the loop `loop`, in
+/// which the body of `nest` computes; 1 if it computes no vectors. Loads of
+/// adjacent elements are vectors; all iterations of a vector take the same
+/// branches.
+int64_t getVectorLanes(const LoopNest &nest, unsigned loop, int64_t lanes);
 
 /// Broadcasts `value` to a vector of `lanes` elements, unless `lanes` is 1.
 mlir::Value broadcast(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                       int64_t lanes);
 
 /// Copies one op of a body. With vector operands the copy computes vectors.
+/// Loads, branches and loops must be those that `getVectorLanes` allows.
 void emitBodyOp(mlir::ImplicitLocOpBuilder &b, mlir::Operation &op,
                 mlir::IRMapping &mapping, int64_t lanes,
                 llvm::ArrayRef<mlir::Value> indices);
