@@ -65,9 +65,12 @@ void braid::buildPreparePipeline(OpPassManager &pm,
   layoutOptions.target = options.target;
   pm.addNestedPass<func::FuncOp>(createFoldMatmulLayoutsPass(layoutOptions));
   comm::CommFuseElementwisePassOptions fuseOptions;
-  // An H200 computes 33 operations of f32 a picosecond and moves 4.8 bytes.
-  if (options.target == KernelTarget::CUDA)
+  if (options.target == KernelTarget::CUDA) {
+    // An op that reads equal elements has fewer loops for the fusion.
+    pm.addNestedPass<func::FuncOp>(createFoldSplatsPass());
+    // An H200 computes 33 operations of f32 a picosecond and moves 4.8 bytes.
     fuseOptions.opsPerByte = 7;
+  }
   pm.addNestedPass<func::FuncOp>(
       comm::createCommFuseElementwisePass(fuseOptions));
   if (options.target == KernelTarget::CUDA) {
@@ -107,13 +110,6 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
     pm.addPass(comm::createCommSplitAllReducePass(splitOptions));
   }
   // With `keep-order` each start keeps its place among the others.
-  if (options.pipelineLoops && !options.keepOrder && !isOnFunction) {
-    comm::CommPipelineLoopsPassOptions loopOptions;
-    setCosts(loopOptions, options);
-    loopOptions.planResources = options.planResources;
-    loopOptions.maxMemory = options.maxMemory;
-    pm.addPass(comm::createCommPipelineLoopsPass(loopOptions));
-  }
   if (options.combine && !options.keepOrder && !isOnFunction) {
     comm::CommCombinePassOptions combineOptions;
     setCosts(combineOptions, options);

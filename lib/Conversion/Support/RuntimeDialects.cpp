@@ -11,6 +11,7 @@
 #include "EntryPoints.h"
 #include "ProgramAttributes.h"
 #include "braid/Support/MatmulAttributes.h"
+#include "braid/Support/ReadAttributes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -79,11 +80,12 @@ LogicalResult BraidDialect::verifyOperationAttribute(Operation *op,
                        "\"tf32\"");
   }
   if (name == kArenaAttrName || name == kOverwritesAttrName ||
-      name == kBiasAttrName)
+      name == kBiasAttrName || name == kReadsOnceAttrName)
     return verifyValue(op, attribute, isa<UnitAttr>(value), "no value");
   return emitUnknown(op, attribute,
                      {kEntryAttrName, kArenaAttrName, kOverwritesAttrName,
-                      kBiasAttrName, kEpilogueAttrName, kPrecisionAttrName});
+                      kBiasAttrName, kEpilogueAttrName, kPrecisionAttrName,
+                      kReadsOnceAttrName});
 }
 
 static bool isReorderedSum(Attribute value) {

@@ -8,6 +8,7 @@
 
 #include "braid/Dialect/Library/Transforms/DecomposeScatter.h"
 
+#include "braid/Support/ReadAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -431,6 +432,9 @@ Value ScatterBuilder::followLists() {
             [&](OpBuilder &nested, Location loc, ValueRange carried) {
               ImplicitLocOpBuilder inner(loc, nested);
               Value update = extractUpdate(inner, carried[0], places);
+              // Each update is in the list of one window.
+              update.getDefiningOp()->setAttr(kReadsOnceAttrName,
+                                              inner.getUnitAttr());
               Value element = combine(inner, carried[1], update);
               SmallVector<Value> position;
               for (int64_t dim : batchDims)

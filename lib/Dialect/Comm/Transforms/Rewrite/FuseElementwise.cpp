@@ -10,6 +10,8 @@
 #include "FuseSiblings.h"
 #include "FusionCost.h"
 #include "FusionShapes.h"
+#include "SplitScan.h"
+#include "UnrollReduction.h"
 #include "WaitSets.h"
 
 #include "braid/Analysis/Structure/StructuralPass.h"
@@ -131,41 +133,6 @@ bool mayConsume(linalg::LinalgOp op) {
            !linalg::isaContractionOpInterface(op)));
 }
 
-/// Lets `op`, which is elementwise, read what it reads of its initial values as
-/// inputs: they fuse, initial values do not.
-void readInitsAsInputs(RewriterBase &rewriter, linalg::GenericOp op) {
-  if (!op.hasPureTensorSemantics() ||
-      op.getNumParallelLoops() != op.getNumLoops())
-    return;
-  rewriter.setInsertionPoint(op);
-  rewriter.modifyOpInPlace(op, [&] {
-    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-    for (unsigned number = 0; number < op.getNumDpsInits(); ++number) {
-      OpOperand *init = op.getDpsInitOperand(number);
-      if (!op.payloadUsesValueFromOperand(init) ||
-          !isa<RankedTensorType>(init->get().getType()))
-        continue;
-      Value value = init->get();
-      AffineMap map = op.getMatchingIndexingMap(init);
-      BlockArgument argument = op.getMatchingBlockArgument(init);
-      Value empty = tensor::EmptyOp::create(
-          rewriter, op.getLoc(),
-          tensor::getMixedSizes(rewriter, op.getLoc(), value),
-          getElementTypeOrSelf(value.getType()));
-      if (empty.getType() != value.getType())
-        empty = tensor::CastOp::create(rewriter, op.getLoc(), value.getType(),
-                                       empty);
-      unsigned position = op.getNumDpsInputs();
-      init->set(empty);
-      op.getInputsMutable().append(value);
-      argument.replaceAllUsesWith(op.getBody()->insertArgument(
-          position, argument.getType(), argument.getLoc()));
-      maps.insert(maps.begin() + position, map);
-      op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
-    }
-  });
-}
-
 /// If `fused` overwrites the result of `producer`, makes it overwrite the
 /// destination of `producer` instead, because the producer becomes dead.
 void replaceUnreadInits(linalg::GenericOp fused, linalg::LinalgOp producer) {
@@ -194,8 +161,7 @@ linalg::LinalgOp getProducer(OpOperand &operand) {
   auto producer = operand.get().getDefiningOp<linalg::LinalgOp>();
   if (!consumer || !producer || !mayConsume(consumer) ||
       !consumer.isDpsInput(&operand) || !producer.hasPureTensorSemantics() ||
-      !linalg::isElementwise(producer) ||
-      producer->getBlock() != consumer->getBlock())
+      !mayProduce(producer) || producer->getBlock() != consumer->getBlock())
     return {};
   return producer;
 }
@@ -302,12 +268,8 @@ bool Fuser::mayVanish(linalg::LinalgOp producer) {
     all.added += traffic.added;
     all.saved += traffic.saved;
     isNoMore &= traffic.isNoMore();
-    // A producer that runs while its users wait costs nothing there. A user
-    // that reads elements several times, or from anywhere, is slow already.
-    isStored |=
-        sets.lookup(user) != sets.lookup(producer) || mayKeepBoth(use) ||
-        isBroadcast(use) ||
-        llvm::any_of(*user.getBlock(), llvm::IsaPred<tensor::ExtractOp>);
+    // A producer that runs while its users wait costs nothing there.
+    isStored |= sets.lookup(user) != sets.lookup(producer) || mayKeepBoth(use);
   }
   all.saved += getMovedBytes(producer);
   return isNoMore || (!isStored && all.isLess());
@@ -501,6 +463,7 @@ bool Fuser::fuse(linalg::LinalgOp &consumer, bool mayKeep) {
     if (failed(result))
       continue;
     auto fused = cast<linalg::GenericOp>(result->fusedOp);
+    foldMaps(rewriter, fused);
     mergeEqualInputs(rewriter, fused);
     mergeAttributes(producer, generic, fused);
     // Another input may still read the producer.
@@ -534,6 +497,8 @@ struct CommFuseElementwisePass
 
   LogicalResult transform() override {
     IRRewriter rewriter(&getContext());
+    for (linalg::GenericOp op : getGenerics())
+      splitScan(rewriter, op);
     SmallVector<Operation *> mappable;
     getOperation().walk([&](Operation *op) {
       if (isMappable(op))
@@ -545,10 +510,17 @@ struct CommFuseElementwisePass
     if (failed(moveReshapes(getOperation())))
       return failure();
 
-    SmallVector<linalg::GenericOp> generics;
-    getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
-    for (linalg::GenericOp op : generics)
+    for (linalg::GenericOp op : getGenerics())
+      unrollReduction(rewriter, op);
+    for (linalg::GenericOp op : getGenerics())
       readInitsAsInputs(rewriter, op);
+    for (linalg::GenericOp op : getGenerics())
+      replaceByFill(rewriter, op);
+    // What only a fill had read is dead.
+    SmallVector<linalg::GenericOp> ops = getGenerics();
+    for (linalg::GenericOp op : llvm::reverse(ops))
+      if (isOpTriviallyDead(op))
+        rewriter.eraseOp(op);
 
     Fuser fuser(rewriter, getOperation(), opsPerByte);
     int64_t numFused = 0;
@@ -578,15 +550,26 @@ struct CommFuseElementwisePass
           consumer = fuseAll(reduced);
     }
     numFused += fuser.fuseSiblings(getOperation(), Siblings::SmallElementwise);
-    SmallVector<linalg::GenericOp> producers;
-    getOperation().walk([&](linalg::GenericOp op) { producers.push_back(op); });
+    getOperation().walk(
+        [&](tensor::PadOp pad) { readThroughPad(rewriter, pad); });
+    getOperation().walk([&](tensor::CollapseShapeOp collapse) {
+      readThroughCollapse(rewriter, collapse);
+    });
     // Bottom up: what computes elements of its own inputs where these are read
     // may be read itself.
-    for (linalg::GenericOp producer : llvm::reverse(producers))
+    ops = getGenerics();
+    for (linalg::GenericOp producer : llvm::reverse(ops))
       numFused += fuseIntoReads(rewriter, producer);
     braid::emitCountRemark(getOperation(), getArgument(), "fused-producers",
                            numFused);
     return success();
+  }
+
+private:
+  SmallVector<linalg::GenericOp> getGenerics() {
+    SmallVector<linalg::GenericOp> ops;
+    getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    return ops;
   }
 };
 

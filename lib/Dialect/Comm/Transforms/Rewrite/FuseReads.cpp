@@ -8,22 +8,29 @@
 
 #include "FuseReads.h"
 
+#include "FusionCost.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Support/ReadAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using namespace braid;
+
+static constexpr int64_t kIndexBits = 64;
 
 /// True if the body of `op` computes an element of the result from elements of
 /// the inputs whose places are dimensions or constants.
 static bool isComputedAnywhere(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
       !op->getDiscardableAttrs().empty() ||
-      !linalg::isElementwise(cast<linalg::LinalgOp>(op.getOperation())) ||
+      op.getNumParallelLoops() != op.getNumLoops() ||
       !op.getIndexingMapsArray().back().isIdentity() ||
       op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)))
     return false;
@@ -32,20 +39,66 @@ static bool isComputedAnywhere(linalg::GenericOp op) {
                       llvm::IsaPred<AffineDimExpr, AffineConstantExpr>))
       return false;
   return llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
-    return isMemoryEffectFree(&inner) && inner.getNumRegions() == 0;
+    return isMemoryEffectFree(&inner) &&
+           (inner.getNumRegions() == 0 || isa<scf::IfOp>(inner));
   });
 }
 
-/// The linalg op whose body reads an element with `read` in each iteration, if
-/// it has a constant number of iterations.
+/// True if an element of the result costs no more than to read the element: the
+/// body moves one element of no other size, or none.
+static bool isReadLike(linalg::GenericOp op) {
+  int64_t bits = 0, weight = 0;
+  auto add = [&](Type type) {
+    bits += type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : kIndexBits;
+  };
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (isa<RankedTensorType>(input->get().getType()) &&
+        op.payloadUsesValueFromOperand(input))
+      add(getElementTypeOrSelf(input->get().getType()));
+  op.getBody()->walk([&](Operation *inner) {
+    if (auto read = dyn_cast<tensor::ExtractOp>(inner))
+      add(read.getType());
+    else if (!isa<scf::IfOp>(inner) &&
+             !inner->hasTrait<OpTrait::IsTerminator>())
+      weight += comm::getWeight(inner);
+  });
+  Type type = getElementTypeOrSelf(op->getResult(0).getType());
+  return weight <= comm::kFewOperations && type.isIntOrFloat() &&
+         bits <= type.getIntOrFloatBitWidth();
+}
+
+/// The linalg op whose body reads an element with `read`, if it has a constant
+/// number of iterations.
 static linalg::LinalgOp getReader(Operation *read) {
   auto extract = dyn_cast<tensor::ExtractOp>(read);
   auto reader =
-      extract ? dyn_cast<linalg::LinalgOp>(extract->getParentOp()) : nullptr;
+      extract ? extract->getParentOfType<linalg::LinalgOp>() : nullptr;
   return reader && reader.hasPureTensorSemantics() &&
                  !ShapedType::isDynamicShape(reader.getStaticLoopRanges())
              ? reader
              : linalg::LinalgOp();
+}
+
+/// The most elements that `read` reads, in all iterations of its reader; none
+/// if it stands in a loop.
+static std::optional<uint64_t> countReads(tensor::ExtractOp read) {
+  linalg::LinalgOp reader = getReader(read);
+  for (Operation *parent = read->getParentOp(); parent != reader;
+       parent = parent->getParentOp())
+    if (!isa<scf::IfOp>(parent)) {
+      // Each update of a scatter is in one list.
+      if (!read->hasAttr(kReadsOnceAttrName))
+        return std::nullopt;
+      return read.getTensor().getType().getNumElements();
+    }
+  return ShapedType::getNumElements(reader.getStaticLoopRanges());
+}
+
+/// True if all users of `op` are reads in bodies.
+static bool isReadAlone(Operation *op) {
+  return !op->use_empty() && llvm::all_of(op->getUsers(), [](Operation *user) {
+    return getReader(user) != nullptr;
+  });
 }
 
 /// Replaces `read` by the computation of the element of the result of
@@ -85,26 +138,108 @@ static void computeElement(RewriterBase &rewriter, linalg::GenericOp producer,
 
 bool braid::comm::fuseIntoReads(RewriterBase &rewriter,
                                 linalg::GenericOp producer) {
-  if (producer->use_empty() || !isComputedAnywhere(producer))
+  if (!isReadAlone(producer) || !isComputedAnywhere(producer))
     return false;
   auto type = cast<RankedTensorType>(producer->getResult(0).getType());
   if (!type.hasStaticShape())
     return false;
-  uint64_t elements = 0;
-  for (Operation *user : producer->getUsers()) {
-    linalg::LinalgOp reader = getReader(user);
-    if (!reader)
+  if (!isReadLike(producer)) {
+    uint64_t elements = 0;
+    for (Operation *user : producer->getUsers()) {
+      std::optional<uint64_t> reads = countReads(cast<tensor::ExtractOp>(user));
+      if (!reads)
+        return false;
+      elements = llvm::SaturatingAdd<uint64_t>(elements, *reads);
+    }
+    if (elements > static_cast<uint64_t>(type.getNumElements()))
       return false;
-    elements = llvm::SaturatingAdd<uint64_t>(
-        elements, ShapedType::getNumElements(reader.getStaticLoopRanges()));
   }
-  if (elements > static_cast<uint64_t>(type.getNumElements()))
-    return false;
   for (Operation *user : llvm::make_early_inc_range(producer->getUsers())) {
     linalg::LinalgOp reader = getReader(user);
     reader->setLoc(rewriter.getFusedLoc({producer.getLoc(), reader.getLoc()}));
     computeElement(rewriter, producer, cast<tensor::ExtractOp>(user));
   }
   rewriter.eraseOp(producer);
+  return true;
+}
+
+bool braid::comm::readThroughPad(RewriterBase &rewriter, tensor::PadOp pad) {
+  Value padding = pad.getConstantPaddingValue();
+  if (!padding || !isReadAlone(pad) || !pad.getSourceType().hasStaticShape() ||
+      !pad.getResultType().hasStaticShape() || pad.getNofold())
+    return false;
+  for (Operation *user : llvm::make_early_inc_range(pad->getUsers())) {
+    auto read = cast<tensor::ExtractOp>(user);
+    rewriter.setInsertionPoint(read);
+    ImplicitLocOpBuilder b(read.getLoc(), rewriter);
+    SmallVector<Value> places;
+    Value isInside;
+    for (auto [place, low, size, padded] : llvm::zip_equal(
+             read.getIndices(), pad.getStaticLow(),
+             pad.getSourceType().getShape(), pad.getResultType().getShape())) {
+      Value inner = place;
+      if (low != 0)
+        inner = arith::SubIOp::create(b, inner,
+                                      arith::ConstantIndexOp::create(b, low));
+      places.push_back(inner);
+      if (size == padded)
+        continue;
+      // An index before the source is a large unsigned number.
+      Value fits =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::ult, inner,
+                                arith::ConstantIndexOp::create(b, size));
+      isInside = isInside ? arith::AndIOp::create(b, isInside, fits) : fits;
+    }
+    if (!isInside) {
+      rewriter.replaceOpWithNewOp<tensor::ExtractOp>(read, pad.getSource(),
+                                                     places);
+      continue;
+    }
+    auto branch = scf::IfOp::create(
+        b, isInside,
+        [&](OpBuilder &nested, Location loc) {
+          Value element =
+              tensor::ExtractOp::create(nested, loc, pad.getSource(), places);
+          scf::YieldOp::create(nested, loc, element);
+        },
+        [&](OpBuilder &nested, Location loc) {
+          scf::YieldOp::create(nested, loc, padding);
+        });
+    rewriter.replaceOp(read, branch);
+  }
+  rewriter.eraseOp(pad);
+  return true;
+}
+
+bool braid::comm::readThroughCollapse(RewriterBase &rewriter,
+                                      tensor::CollapseShapeOp collapse) {
+  auto source = collapse.getSrc().getDefiningOp<linalg::GenericOp>();
+  RankedTensorType type = collapse.getSrcType();
+  if (!source || !source->hasOneUse() || !isComputedAnywhere(source) ||
+      !isReadAlone(collapse) || !type.hasStaticShape())
+    return false;
+  for (Operation *user : llvm::make_early_inc_range(collapse->getUsers())) {
+    auto read = cast<tensor::ExtractOp>(user);
+    rewriter.setInsertionPoint(read);
+    ImplicitLocOpBuilder b(read.getLoc(), rewriter);
+    SmallVector<Value> places(type.getRank());
+    for (auto [group, place] :
+         llvm::zip(collapse.getReassociationIndices(), read.getIndices())) {
+      Value rest = place;
+      for (int64_t dim : llvm::reverse(group)) {
+        if (dim == group.front()) {
+          places[dim] = rest;
+          break;
+        }
+        Value size = arith::ConstantIndexOp::create(b, type.getDimSize(dim));
+        places[dim] = arith::RemUIOp::create(b, rest, size);
+        rest = arith::DivUIOp::create(b, rest, size);
+      }
+    }
+    auto inner = tensor::ExtractOp::create(b, collapse.getSrc(), places);
+    inner->setDiscardableAttrs(read->getDiscardableAttrDictionary());
+    rewriter.replaceOp(read, inner);
+  }
+  rewriter.eraseOp(collapse);
   return true;
 }

@@ -10,6 +10,7 @@
 #define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSEREADS_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace braid::comm {
@@ -17,9 +18,21 @@ namespace braid::comm {
 /// If bodies of linalg ops read single elements of the result of `producer`, an
 /// elementwise op, with `tensor.extract`, and no other op reads the result,
 /// computes these elements in the bodies and erases `producer`. Does nothing if
-/// the bodies read more elements than the result has. Returns true if it did.
+/// the bodies read more elements than the result has, unless to compute an
+/// element is to read one. Returns true if it did.
 bool fuseIntoReads(mlir::RewriterBase &rewriter,
                    mlir::linalg::GenericOp producer);
+
+/// Lets bodies that read single elements of a tensor with constant padding, if
+/// no other op reads it, read the source instead, and erases `pad`. Returns
+/// true if it did.
+bool readThroughPad(mlir::RewriterBase &rewriter, mlir::tensor::PadOp pad);
+
+/// Lets bodies that read single elements of a collapsed result of an
+/// elementwise op, if no other op reads it, read the result itself, and erases
+/// `collapse`. Returns true if it did.
+bool readThroughCollapse(mlir::RewriterBase &rewriter,
+                         mlir::tensor::CollapseShapeOp collapse);
 
 } // namespace braid::comm
 

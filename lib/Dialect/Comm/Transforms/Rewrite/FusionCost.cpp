@@ -12,24 +12,25 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
+using namespace braid;
 using namespace braid::comm;
 
-/// The operations of a producer that any consumer may compute again.
-static constexpr int64_t kFewOperations = 8;
 /// The size that a dynamic dimension is taken to have.
 static constexpr int64_t kDynamicSize = 1024;
 
-/// The instructions of a GPU for `op`, roughly.
-static int64_t getWeight(Operation *op) {
-  constexpr int64_t shortFunction = 12, longFunction = 40;
+int64_t braid::comm::getWeight(Operation *op) {
+  constexpr int64_t read = 4, shortFunction = 12, longFunction = 40;
   // Fusion leaves applications of maps to indices that fold away.
   if (matchPattern(op, m_Constant()) || isa<affine::AffineApplyOp>(op))
     return 0;
   if (isa<math::AbsFOp, math::AbsIOp, math::CopySignOp, math::FmaOp>(op))
     return 1;
+  if (isa<tensor::ExtractOp>(op))
+    return read;
   if (isa<arith::DivFOp, math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op,
           math::SqrtOp, math::RsqrtOp, math::TanhOp>(op))
     return shortFunction;
@@ -46,13 +47,13 @@ static int64_t getWeight(Operation *op) {
 int64_t braid::comm::getWeight(linalg::LinalgOp op) {
   int64_t weight = 0;
   for (Operation &bodyOp : op.getBlock()->without_terminator())
-    weight += ::getWeight(&bodyOp);
+    weight += comm::getWeight(&bodyOp);
   return weight;
 }
 
 bool braid::comm::isExpensive(linalg::LinalgOp op) {
   return llvm::any_of(op.getBlock()->without_terminator(),
-                      [](Operation &op) { return ::getWeight(&op) > 1; });
+                      [](Operation &op) { return comm::getWeight(&op) > 1; });
 }
 
 static int64_t getElementBytes(Type type) {
@@ -100,6 +101,13 @@ Traffic braid::comm::getTraffic(OpOperand &operand) {
   auto producer = cast<linalg::LinalgOp>(result.getOwner());
   Traffic traffic;
   traffic.saved = getBytes(result.getType());
+  // A body may read any element, and reads one in each iteration.
+  for (Operation &op : *producer.getBlock())
+    if (auto read = dyn_cast<tensor::ExtractOp>(op))
+      traffic.added += std::min(
+          getBytes(read.getTensor().getType()),
+          getBytes(
+              cast<RankedTensorType>(result.getType()).clone(read.getType())));
   AffineMap toResult = producer.getMatchingIndexingMap(
       producer.getDpsInitOperand(result.getResultNumber()));
   AffineMap toLoops = inversePermutation(toResult).compose(

@@ -13,11 +13,18 @@
 
 namespace braid::comm {
 
+/// The operations of a producer that any consumer may compute again.
+constexpr int64_t kFewOperations = 8;
+
+/// The instructions of a GPU for `op` in a body, roughly.
+int64_t getWeight(mlir::Operation *op);
+
 /// The operations that `op` computes in one iteration. A function such as exp,
 /// and a division, count for as many as a GPU needs for them.
 int64_t getWeight(mlir::linalg::LinalgOp op);
 
-/// True if `op` computes a function such as exp, or divides.
+/// True if `op` computes a function such as exp, divides, or reads elements at
+/// computed places.
 bool isExpensive(mlir::linalg::LinalgOp op);
 
 /// True if `consumer` may compute `producer` in each of its iterations: this

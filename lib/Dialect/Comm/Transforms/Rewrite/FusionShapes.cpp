@@ -10,6 +10,7 @@
 
 #include "FusionCost.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -196,10 +197,11 @@ linalg::GenericOp braid::comm::moveBroadcastBehind(RewriterBase &rewriter,
                                                    linalg::GenericOp op) {
   auto structured = cast<linalg::LinalgOp>(op.getOperation());
   if (!op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
-      !linalg::isElementwise(structured) || !isExpensive(structured) ||
+      !linalg::isElementwise(structured) ||
+      !(isExpensive(structured) ||
+        llvm::any_of(op->getUsers(), llvm::IsaPred<tensor::ExtractOp>)) ||
       op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) ||
-      !op.getIndexingMapsArray().back().isIdentity() ||
-      llvm::any_of(*op.getBody(), llvm::IsaPred<linalg::IndexOp>))
+      !op.getIndexingMapsArray().back().isIdentity())
     return {};
   llvm::SmallBitVector isShared(op.getNumLoops(), true);
   for (OpOperand *input : op.getDpsInputOperands())
@@ -208,6 +210,9 @@ linalg::GenericOp braid::comm::moveBroadcastBehind(RewriterBase &rewriter,
         if (auto dim = dyn_cast<AffineDimExpr>(part))
           isShared.reset(dim.getPosition());
       });
+  for (linalg::IndexOp index : op.getBody()->getOps<linalg::IndexOp>())
+    if (!index->use_empty())
+      isShared.reset(index.getDim());
   // Without loops the op is a fill.
   if (isShared.none() || isShared.all())
     return {};
@@ -217,12 +222,15 @@ linalg::GenericOp braid::comm::moveBroadcastBehind(RewriterBase &rewriter,
   auto type = cast<RankedTensorType>(init.getType());
   SmallVector<OpFoldResult> sizes;
   SmallVector<AffineExpr> kept;
+  SmallVector<unsigned> newLoops;
   for (auto [loop, size] :
-       llvm::enumerate(tensor::getMixedSizes(rewriter, loc, init)))
+       llvm::enumerate(tensor::getMixedSizes(rewriter, loc, init))) {
+    newLoops.push_back(kept.size());
     if (!isShared.test(loop)) {
       sizes.push_back(size);
       kept.push_back(rewriter.getAffineDimExpr(loop));
     }
+  }
   Value empty =
       tensor::EmptyOp::create(rewriter, loc, sizes, type.getElementType());
   SmallVector<AffineMap> maps;
@@ -235,6 +243,13 @@ linalg::GenericOp braid::comm::moveBroadcastBehind(RewriterBase &rewriter,
       rewriter, loc, empty.getType(), op.getInputs(), empty, maps, iterators);
   rewriter.cloneRegionBefore(op.getRegion(), reduced.getRegion(),
                              reduced.getRegion().end());
+  for (auto index : llvm::make_early_inc_range(
+           reduced.getBody()->getOps<linalg::IndexOp>())) {
+    if (index->use_empty())
+      rewriter.eraseOp(index);
+    else
+      index.setDim(newLoops[index.getDim()]);
+  }
   copyAttributes(op, reduced);
   AffineMap source =
       AffineMap::get(op.getNumLoops(), 0, kept, rewriter.getContext());
@@ -246,5 +261,101 @@ linalg::GenericOp braid::comm::moveBroadcastBehind(RewriterBase &rewriter,
         linalg::YieldOp::create(builder, loc, arguments.front());
       });
   rewriter.replaceOp(op, broadcast);
+  // Reads of elements need no copies of them.
+  for (Operation *user : llvm::make_early_inc_range(broadcast->getUsers())) {
+    auto read = dyn_cast<tensor::ExtractOp>(user);
+    if (!read)
+      continue;
+    SmallVector<Value> places;
+    for (AffineExpr loop : kept)
+      places.push_back(
+          read.getIndices()[cast<AffineDimExpr>(loop).getPosition()]);
+    rewriter.setInsertionPoint(read);
+    rewriter.replaceOpWithNewOp<tensor::ExtractOp>(read, reduced->getResult(0),
+                                                   places);
+  }
+  if (broadcast->use_empty())
+    rewriter.eraseOp(broadcast);
   return reduced;
+}
+
+void braid::comm::foldMaps(RewriterBase &rewriter, linalg::GenericOp op) {
+  Block *body = op.getBody();
+  for (auto apply :
+       llvm::make_early_inc_range(body->getOps<affine::AffineApplyOp>())) {
+    auto dim = dyn_cast<AffineDimExpr>(apply.getAffineMap().getResult(0));
+    if (dim)
+      rewriter.replaceOp(apply, apply.getDimOperands()[dim.getPosition()]);
+  }
+  for (auto index : llvm::make_early_inc_range(body->getOps<linalg::IndexOp>()))
+    if (index->use_empty())
+      rewriter.eraseOp(index);
+}
+
+void braid::comm::replaceByFill(RewriterBase &rewriter, linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
+      !linalg::isElementwise(cast<linalg::LinalgOp>(op.getOperation())) ||
+      !op->getDiscardableAttrs().empty())
+    return;
+  Value value = op.getBody()->getTerminator()->getOperand(0);
+  if (value.getParentRegion() == &op.getRegion())
+    return;
+  rewriter.setInsertionPoint(op);
+  rewriter.replaceOpWithNewOp<linalg::FillOp>(op, value,
+                                              op.getDpsInits().front());
+}
+
+bool braid::comm::mayProduce(linalg::LinalgOp op) {
+  if (linalg::isElementwise(op))
+    return true;
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  return generic && generic.getNumParallelLoops() == generic.getNumLoops() &&
+         llvm::all_of(
+             generic.getDpsInitsMutable(),
+             [&](OpOperand &init) {
+               return generic.getMatchingIndexingMap(&init).isPermutation();
+             }) &&
+         llvm::all_of(generic.getIndexingMapsArray(),
+                      [](AffineMap map) {
+                        return llvm::all_of(
+                            map.getResults(),
+                            llvm::IsaPred<AffineDimExpr, AffineConstantExpr>);
+                      }) &&
+         llvm::all_of(*generic.getBody(), [](Operation &inner) {
+           return inner.getNumRegions() == 0 && isMemoryEffectFree(&inner);
+         });
+}
+
+void braid::comm::readInitsAsInputs(RewriterBase &rewriter,
+                                    linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() ||
+      op.getNumParallelLoops() != op.getNumLoops())
+    return;
+  rewriter.setInsertionPoint(op);
+  rewriter.modifyOpInPlace(op, [&] {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    for (unsigned number = 0; number < op.getNumDpsInits(); ++number) {
+      OpOperand *init = op.getDpsInitOperand(number);
+      if (!op.payloadUsesValueFromOperand(init) ||
+          !isa<RankedTensorType>(init->get().getType()))
+        continue;
+      Value value = init->get();
+      AffineMap map = op.getMatchingIndexingMap(init);
+      BlockArgument argument = op.getMatchingBlockArgument(init);
+      Value empty = tensor::EmptyOp::create(
+          rewriter, op.getLoc(),
+          tensor::getMixedSizes(rewriter, op.getLoc(), value),
+          getElementTypeOrSelf(value.getType()));
+      if (empty.getType() != value.getType())
+        empty = tensor::CastOp::create(rewriter, op.getLoc(), value.getType(),
+                                       empty);
+      unsigned position = op.getNumDpsInputs();
+      init->set(empty);
+      op.getInputsMutable().append(value);
+      argument.replaceAllUsesWith(op.getBody()->insertArgument(
+          position, argument.getType(), argument.getLoc()));
+      maps.insert(maps.begin() + position, map);
+      op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    }
+  });
 }

@@ -20,11 +20,29 @@ namespace braid::comm {
 /// with labels or costs stay.
 llvm::LogicalResult moveReshapes(mlir::Operation *root);
 
-/// If an expensive elementwise `op` computes the same value for all iterations
-/// of some loops, replaces it by an op without these loops, which is returned,
-/// and a broadcast. Returns null otherwise.
+/// If an elementwise `op` that is expensive, or whose elements a body reads one
+/// by one, computes the same value for all iterations of some loops, replaces
+/// `op` by an op without these loops, which is returned, and a broadcast.
+/// Returns null otherwise.
 mlir::linalg::GenericOp moveBroadcastBehind(mlir::RewriterBase &rewriter,
                                             mlir::linalg::GenericOp op);
+
+/// Replaces maps in the body of `op` whose result is one of their operands:
+/// upstream's fusion leaves them, and they hide which loops the body asks for.
+void foldMaps(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+
+/// Replaces `op` by a fill if all elements of its result are a value from
+/// outside of its body.
+void replaceByFill(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+
+/// Lets `op`, which is elementwise, read what it reads of its initial values as
+/// inputs: they fuse, initial values do not.
+void readInitsAsInputs(mlir::RewriterBase &rewriter,
+                       mlir::linalg::GenericOp op);
+
+/// True if a consumer may compute the elements of the result of `op`, which
+/// computes them of elements at dimensions and at constants.
+bool mayProduce(mlir::linalg::LinalgOp op);
 
 } // namespace braid::comm
 
