@@ -41,6 +41,22 @@ static SmallVector<Attribute> foldOnce(Operation *op, ArrayRef<Attribute> in) {
   return out;
 }
 
+/// `op` on elements alone, with operands that nothing is known of: the
+/// arguments of `block`.
+static Operation *copyApart(Operation *op, Block &block) {
+  OperationState state(op->getLoc(), op->getName());
+  for (Value operand : op->getOperands())
+    state.operands.push_back(block.addArgument(
+        getElementTypeOrSelf(operand.getType()), operand.getLoc()));
+  for (Type type : op->getResultTypes())
+    state.types.push_back(getElementTypeOrSelf(type));
+  state.attributes = op->getDiscardableAttrDictionary();
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  Operation *copy = Operation::create(state);
+  block.push_back(copy);
+  return copy;
+}
+
 FloatAttr braid::interpreter::roundTo(FloatType type, FloatAttr number) {
   bool losesInfo;
   APFloat value = number.getValue();
@@ -83,9 +99,11 @@ static Attribute computeComplex(Operation *op, ArrayRef<Attribute> in) {
   return pair ? pair[isReal ? 0 : 1] : Attribute();
 }
 
-/// Folds `op`, whose operands are `in`.
+/// Folds `op`, whose operands are `in`, or its copy on elements `ofElement`.
 bool Machine::computeScalars(Operation *op, ArrayRef<Attribute> in,
-                             SmallVectorImpl<Attribute> &out) {
+                             SmallVectorImpl<Attribute> &out,
+                             Operation *ofElement) {
+  Operation *folded = ofElement ? ofElement : op;
   if (auto select = dyn_cast<arith::SelectOp>(op)) {
     auto condition = dyn_cast_if_present<IntegerAttr>(in[0]);
     if (!condition)
@@ -98,9 +116,14 @@ bool Machine::computeScalars(Operation *op, ArrayRef<Attribute> in,
   if (Attribute number = computeComplex(op, in))
     out.push_back(number);
   else
-    out.append(foldOnce(op, in));
+    out.append(foldOnce(folded, in));
+  // It may fold to what one of its operands is computed from.
+  if (out.empty() && !ofElement && op->getNumRegions() == 0) {
+    Block apart;
+    out.append(foldOnce(copyApart(op, apart), in));
+  }
   if (out.empty())
-    out.append(foldWidened(op, in));
+    out.append(foldWidened(folded, in));
   return out.size() == op->getNumResults() || unsupported(op);
 }
 
@@ -145,12 +168,16 @@ bool Machine::computeElements(unsigned rank, Operation *op) {
   if (shaped != operands.end() && !op->hasTrait<OpTrait::Elementwise>())
     return unsupported(op);
   std::vector<std::vector<Attribute>> results(op->getNumResults());
+  // Casts of arrays fold to arrays.
+  Block apart;
+  Operation *ofElement =
+      shaped == operands.end() ? nullptr : copyApart(op, apart);
   for (int64_t i = 0; i != count; ++i) {
     SmallVector<Attribute> in, out;
     for (const RuntimeValue &value : operands)
       in.push_back(value.memory ? value.memory->elements[value.getPosition(i)]
                                 : value.scalar);
-    if (!computeScalars(op, in, out))
+    if (!computeScalars(op, in, out, ofElement))
       return false;
     for (auto [elements, element] : llvm::zip_equal(results, out))
       elements.push_back(element);

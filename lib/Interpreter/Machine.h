@@ -191,7 +191,8 @@ private:
   // Scalars, in Compute.cpp.
   bool compute(unsigned rank, mlir::Operation *op);
   bool computeScalars(mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> in,
-                      llvm::SmallVectorImpl<mlir::Attribute> &out);
+                      llvm::SmallVectorImpl<mlir::Attribute> &out,
+                      mlir::Operation *ofElement = nullptr);
   bool computeConstant(unsigned rank, mlir::Operation *op,
                        mlir::Attribute constant);
   bool computeElements(unsigned rank, mlir::Operation *op);

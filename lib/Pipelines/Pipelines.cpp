@@ -110,6 +110,13 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
     pm.addPass(comm::createCommSplitAllReducePass(splitOptions));
   }
   // With `keep-order` each start keeps its place among the others.
+  if (options.pipelineLoops && !options.keepOrder && !isOnFunction) {
+    comm::CommPipelineLoopsPassOptions loopOptions;
+    setCosts(loopOptions, options);
+    loopOptions.planResources = options.planResources;
+    loopOptions.maxMemory = options.maxMemory;
+    pm.addPass(comm::createCommPipelineLoopsPass(loopOptions));
+  }
   if (options.combine && !options.keepOrder && !isOnFunction) {
     comm::CommCombinePassOptions combineOptions;
     setCosts(combineOptions, options);

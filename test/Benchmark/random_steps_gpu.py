@@ -229,13 +229,18 @@ def trace_steps(machine, table, found):
     archive = os.path.splitext(machine.options.output)[0] + ".traces.zip"
     known = zipfile.ZipFile(archive).namelist() if os.path.exists(archive) else []
     steps = {step["seed"]: step for step in table["steps"]}
-    for one in sorted((one for one in found["steps"] if "ms" in one), key=lambda one: -max(map(abs, get_errors(one).values()))):
+    wanted = [one for one in found["steps"] if "ms" in one and is_wanted(one, machine.options)]
+    for one in sorted(wanted, key=lambda one: -max(map(abs, get_errors(one).values()))):
         for name in machine.options.profile.split(","):
             if machine.left() < machine.options.reserve:
                 print("no time left for further traces", flush=True)
                 return
             if f"step-{one['seed']}-{name}.json" not in known:
                 trace_step(machine, table, steps[one["seed"]], name, archive)
+
+
+def is_wanted(step, options):
+    return not options.only or str(step["seed"]) in options.only.split(",")
 
 
 def find_gpu():
@@ -255,7 +260,7 @@ def run(options):
         found = read_json(options.output)
     known = {one["seed"] for one in found["steps"]}
     for step in table["steps"]:
-        if step["seed"] in known or (options.only and str(step["seed"]) not in options.only.split(",")):
+        if step["seed"] in known or not is_wanted(step, options):
             continue
         if machine.left() < options.reserve:
             print(f"step {step['seed']}: no time left", flush=True)
@@ -341,7 +346,7 @@ def print_summary(found, worst=10):
             print(f"step {one['seed']} FAILED: {one['failed'].splitlines()[-1]}")
 
 
-COLUMNS = [["steps", "{steps of}"], ["number", "{steps}"], ["median error", "{median_error:.1f} %"], ["within 7 %", "{within:.0f} %"],
+COLUMNS = [["random steps", "{steps}"], ["median error", "{median_error:.1f} %"], ["within 7 %", "{within:.0f} %"],
            ["largest error", "{worst_error:+.1f} %"], ["choice within 2 % of the fastest", "{chosen_close:.0f} %"],
            ["default slower by over 1 %", "{lost}"], ["at most", "{worst_loss:+.1f} %"],
            ["gain of the default", "{gain:.1f} %"]]  # fmt: skip
@@ -349,13 +354,18 @@ COLUMNS = [["steps", "{steps of}"], ["number", "{steps}"], ["median error", "{me
 
 def write_results(found, path, options):
     """The file for docs/performance/results."""
-    kept = ("seed", "about", "predicted_ms", "ms", "agrees")
+
+    def describe(one):
+        times = {key: {name: round(ms, 4) for name, ms in one[key].items()} for key in ("predicted_ms", "ms")}
+        return {key: one[key] for key in ("seed", "about", "agrees") if key in one} | times
+
+    rows = [{key: round(value, 2) if isinstance(value, float) else value for key, value in row.items()} for row in get_summaries(found)]
     write_json(path, {
         "about": f"random steps on {found['ranks']} {found['gpu']}, predicted for {found['machine']}",
-        "command": f"test/Benchmark/random_steps_gpu.py prepare FOLDER --ranks={found['ranks']} --machine={found['machine']}; run FOLDER",
-        "date": options.date or time.strftime("%Y-%m-%d"), "passes": found["passes"], "rows": get_summaries(found),
-        "steps": [{key: one[key] for key in kept if key in one} for one in found["steps"] if "ms" in one],
-        "tables": {options.table: {"columns": COLUMNS}},
+        "command": f"random_steps_gpu.py prepare FOLDER --ranks={found['ranks']} --machine={found['machine']}; random_steps_gpu.py run FOLDER",
+        "date": options.date or time.strftime("%Y-%m-%d"), "passes": found["passes"], "rows": rows,
+        "tables": {options.table: {"where": {"steps of": "all"}, "columns": COLUMNS}},
+        "steps": [describe(one) for one in found["steps"] if "ms" in one],
     })  # fmt: skip
 
 

@@ -13,6 +13,8 @@ comm-verify has to find one, too.
 With --messages three ranks exchange messages on tensors, at different places of one text
 (message_programs.py). Programs in which ranks block as written are left out.
 
+With --loops two ranks run loops over layers on tensors (test/Inputs/loop_programs.py).
+
 The exit status is 1 if there is a difference; the script prints and keeps the program.
 """
 import argparse
@@ -28,6 +30,9 @@ import sys
 
 import message_programs
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "Inputs"))
+import loop_programs
+
 # Every pass that reorders or combines ops, as docs/reference/passes lists them.
 COSTS = "machine=ideal"
 PASSES = [
@@ -42,6 +47,7 @@ PASSES = [
     f"comm-schedule=steps=3000 {COSTS}",
     f"comm-combine=bytes=20B,48B {COSTS}",
     f"comm-combine=min-gain=0 {COSTS}",
+    f"comm-pipeline-loops=all {COSTS}",
     f"comm-sink-waits-iterative=use-runtime-estimations swap-with-collectives peak-memory-budget=10 {COSTS}",
     f"comm-reorder-preserving-peak-memory=use-runtime-estimations peak-memory-budget=10 {COSTS}",
     "braid-overlap",
@@ -307,6 +313,8 @@ def run(tool, programs, arguments):
 def make_program(seed, options):
     if options.messages:
         return message_programs.Generator(seed).make()
+    if options.loops:
+        return loop_programs.Generator(seed).make()
     return Generator(seed, options.hazards).make()
 
 
@@ -362,6 +370,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=20, help="the interleavings of each schedule")
     parser.add_argument("--hazards", action="store_true", help="check programs that may be wrong instead of schedules")
     parser.add_argument("--messages", action="store_true", help="make programs with messages on tensors")
+    parser.add_argument("--loops", action="store_true", help="make programs with loops over layers, on tensors")
     parser.add_argument("--passes", nargs="+", help="the passes, with options after =")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     parser.add_argument("--batch", type=int, default=20, help="programs for one process")

@@ -85,6 +85,7 @@ PIPELINES = [
     ["braid-prepare{target=cuda}", "braid-overlap", "braid-lower-to-cuda{toolkit=/dev/null chip=*}"],
     [f"comm-pipeline-matmul{{chunks=* min-gain=* plan-resources=* {COSTS}}}", "comm-bufferize", "braid-expand-float8"],
     [f"comm-split-all-reduce{{all=* min-gain=* {COSTS}}}"],
+    [f"comm-pipeline-loops{{all=* max-memory=* plan-resources=* min-gain=* {COSTS}}}", "comm-bufferize"],
     [f"comm-combine{{bytes=* count=* span=* kinds=* max-memory=* plan-resources=* min-gain=* {COSTS}}}"],
     [f"comm-plan-resources{{{COSTS}}}"],
     [f"comm-plan-resources{{orders=search {COSTS}}}"],
@@ -354,7 +355,8 @@ def get_frames(report):
 
 def is_own(frame):
     """True for a frame of Braid's own code but main, which every stack has."""
-    in_source = re.search(rf"{re.escape(str(ROOT))}\S*:\d", frame) is not None
+    # A build without lines names the program in place of the source.
+    in_source = re.search(rf"{re.escape(str(ROOT))}\S*:\d|\(anonymous namespace\).*/braid-opt\+0x", frame) is not None
     return not re.match(r"main\b", frame) and ("braid::" in frame or in_source)
 
 

@@ -11,6 +11,7 @@
 # The last line reads "N passed, M failed", with the parts that failed behind it.
 #
 # SANITIZERS="address thread"   which of them (default: both)
+# SANITIZE_LINES=OFF   reports name functions alone, and the build is quicker
 # PROGRAMS=n   how many mutated programs (default: 250)
 # SEED=n       of their random choices (default: 1)
 # FUZZ_SECONDS=n   the time of each fuzzer (default: 60)
@@ -61,7 +62,8 @@ fuzzersOf() { [ "$1" != address ] || echo -DBRAID_FUZZERS=ON; }
 build() {
   step "building $3 with the sanitizer for $1"
   BRAID_BUILD_DIR=$2 BRAID_SETUP_SETS="build test sanitize" CCACHE_DISABLE=1 \
-    BRAID_CMAKE_ARGS="${BRAID_CMAKE_ARGS:-} -DBRAID_SANITIZE=$1 $(fuzzersOf "$1")" "$ROOT/tools/dev/build.sh" "${@:3}" && return
+    BRAID_CMAKE_ARGS="${BRAID_CMAKE_ARGS:-} -DBRAID_SANITIZE=$1 \
+    -DBRAID_SANITIZE_LINES=${SANITIZE_LINES:-ON} $(fuzzersOf "$1")" "$ROOT/tools/dev/build.sh" "${@:3}" && return
   add "build ($1)" 0 1
   return 1
 }

@@ -119,6 +119,12 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
                      "with the order and the plan (comm-pipeline-matmul, on "
                      "modules only)"),
       llvm::cl::init(false)};
+  Option<bool> pipelineLoops{
+      *this, "pipeline-loops",
+      llvm::cl::desc("Run collectives of a loop beside its other iterations "
+                     "where that pays with the order and the plan "
+                     "(comm-pipeline-loops, on modules only)"),
+      llvm::cl::init(true)};
   Option<bool> combine{
       *this, "combine",
       llvm::cl::desc("Combine collectives into launches of several operands "

@@ -29,8 +29,8 @@ WRONG = {
     "compute-runtime-mult": "-1",
     "extra-overlap": "inf",
 }
-PASSES = {"comm-schedule", "comm-pipeline-matmul", "comm-split-all-reduce", "comm-combine", "comm-plan-resources",
-          "comm-interpret", "comm-verify", "comm-report"}
+PASSES = {"comm-schedule", "comm-pipeline-matmul", "comm-split-all-reduce", "comm-combine", "comm-pipeline-loops",
+          "comm-plan-resources", "comm-interpret", "comm-verify", "comm-report"}
 
 
 def main():

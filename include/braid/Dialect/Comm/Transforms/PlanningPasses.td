@@ -214,4 +214,86 @@ def CommCombinePass : Pass<"comm-combine", "::mlir::ModuleOp"> {
   let dependentDialects = ["::braid::comm::CommDialect"];
 }
 
+def CommPipelineLoopsPass : Pass<"comm-pipeline-loops", "::mlir::ModuleOp"> {
+  let summary = "Run collectives of a loop beside its other iterations";
+  let description = [{
+    Lets collectives of an `scf.for` run beside the iteration before or behind
+    their own. Tokens are carried by the loop, and all values keep their bits.
+
+    *Prefetched* are starts whose operands depend only on the induction variable
+    and on what the loop does not change, such as gathers of the weights of a
+    layer. Each iteration starts those of the next one. Those of the first
+    iteration stand in front of the loop, and the last iteration, which has none
+    to start, stands behind it. Each takes the memory of one more result.
+
+    *Delayed* are starts whose results only reach what the loop carries to its
+    end, such as reduced gradients that are inserted into a stack: nothing else
+    in the loop reads that. The next iteration awaits and uses the result. The
+    first iteration, which has none to await, stands in front of the loop, and
+    what uses the last result behind it. Each takes the memory of its operands
+    for one more iteration.
+
+    Bounds that the program computes may be any: with no iteration nothing runs.
+    A start stays in its iteration if ranks may run the loop differently, if the
+    loop has an op that communicates inside or whose effects are not known, if
+    it is a send or a receive, has a number in the total order or a token that
+    goes elsewhere than to waits of the body, and on buffers.
+
+    The pass predicts what an iteration takes, in the middle of many: all starts
+    that may move, the prefetched ones alone, the delayed ones alone, and some
+    of them if memory is short. Short searches plan the order of a copy of the
+    loop together with its resources, as `comm-pipeline-matmul` does. Starts move
+    if the iteration becomes shorter by the fraction `min-gain`; among choices
+    that are equally short, but for less than `min-gain`, the one with the least
+    memory counts.
+
+    Before:
+
+    ```mlir
+    %r = scf.for %i = %c0 to %c16 step %c1 iter_args(%x = %x0) -> (tensor<4xf32>) {
+      %w = tensor.extract_slice %ws[%i, 0] [1, 2] [1, 1] : tensor<16x2xf32> to tensor<2xf32>
+      %t = comm.all_gather %w on @pair dim 0 : tensor<2xf32> -> tensor<4xf32>
+      %g = comm.wait %t : !comm.token<tensor<4xf32>>
+      %y = arith.mulf %x, %g : tensor<4xf32>
+      scf.yield %y : tensor<4xf32>
+    }
+    ```
+
+    After:
+
+    ```mlir
+    %w0 = tensor.extract_slice %ws[%c0, 0] [1, 2] [1, 1] : tensor<16x2xf32> to tensor<2xf32>
+    %t0 = comm.all_gather %w0 on @pair dim 0 : tensor<2xf32> -> tensor<4xf32>
+    %l:2 = scf.for %i = %c0 to %c15 step %c1 iter_args(%x = %x0, %t = %t0)
+        -> (tensor<4xf32>, !comm.token<tensor<4xf32>>) {
+      %j = arith.addi %i, %c1 : index
+      %w = tensor.extract_slice %ws[%j, 0] [1, 2] [1, 1] : tensor<16x2xf32> to tensor<2xf32>
+      %n = comm.all_gather %w on @pair dim 0 : tensor<2xf32> -> tensor<4xf32>
+      %g = comm.wait %t : !comm.token<tensor<4xf32>>
+      %y = arith.mulf %x, %g : tensor<4xf32>
+      scf.yield %y, %n : tensor<4xf32>, !comm.token<tensor<4xf32>>
+    }
+    %g = comm.wait %l#1 : !comm.token<tensor<4xf32>>
+    %r = arith.mulf %l#0, %g : tensor<4xf32>
+    ```
+
+    The remarks `prefetched-start`, `delayed-start` and `kept-start`, with its
+    reason, name each start of a loop; `prefetched-starts` and `delayed-starts`
+    count them.
+  }];
+  let options = !listconcat([
+    Option<"all", "all", "bool", /*default=*/"false",
+           "Move all starts that may leave their iteration, whatever that is worth">,
+    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
+           "The fraction by which an iteration has to become shorter, such as 0.01; auto is "
+           "0.005">,
+    Option<"planResources", "plan-resources", "bool", /*default=*/"true",
+           "Plan resources in predictions, on machines that were measured">,
+    Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
+           "The most bytes that may be live at once, such as 80GiB">
+  ], costOptions);
+  let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 #endif // BRAID_DIALECT_COMM_TRANSFORMS_PLANNINGPASSES_TD

@@ -40,6 +40,17 @@ constexpr llvm::StringLiteral kEmptyAttrName = "comm_in_flight.empty";
 /// with an error at an op that it cannot split.
 llvm::LogicalResult splitTokens(mlir::ModuleOp module);
 
+/// The type of the contiguous buffer of `source`, a view of an argument that
+/// lives, and that nothing writes, as long as its function runs; null if
+/// `source` is none. An operation in flight need not own such a source.
+mlir::MemRefType getLastingType(mlir::Value source);
+
+/// The buffer of `source`, which has a lasting type. The views of the argument
+/// are created anew: bufferization may give those that others use a copy, which
+/// it then writes.
+mlir::Value createLastingBuffer(mlir::OpBuilder &builder, mlir::Location loc,
+                                mlir::Value source);
+
 /// Gives readers of constants and of read-only arguments separate values of the
 /// same buffers, so that the analysis of bufferization is linear in the number
 /// of readers. Runs before bufferization.

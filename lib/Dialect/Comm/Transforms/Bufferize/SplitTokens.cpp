@@ -12,9 +12,9 @@
 //
 // A token that leaves its block owns its buffers. One-Shot would copy tensors
 // in flight at the borders of loops and functions, so such a start takes its
-// buffer form at once: its source is copied to a buffer of its own before, and
-// the token travels with memrefs, which One-Shot leaves alone. A type
-// conversion turns
+// buffer form at once: its source is copied to a buffer of its own before,
+// unless nothing ever writes the source, and the token travels with memrefs,
+// which One-Shot leaves alone. A type conversion turns
 // `!comm.token<T>` into the token, the buffer in flight, and one source for
 // each kind of source that a token of that type may own. A source's kind is its
 // rank and element type, which its token's type does not say; a token that owns
@@ -82,6 +82,13 @@ bool mayRunInPlace(AsyncStartOpInterface start) {
          start.getInFlightType(0);
 }
 
+/// True if `start`, whose token leaves its block, need not own `source`.
+bool isLasting(AsyncStartOpInterface start, Value source) {
+  // The value of the token may not take the buffer of the source.
+  bool isInPlace = start.getInFlightType(0) && start.canRunInPlace();
+  return !isInPlace && getLastingType(source);
+}
+
 /// The kind of sources like `source`, see above.
 MemRefType getKind(Value source) {
   auto type = cast<ShapedType>(source.getType());
@@ -143,6 +150,8 @@ void Splitter::collect() {
       return;
     auto sources = start.getSourceOperands();
     for (auto [source, token] : llvm::zip(sources, start.getTokens())) {
+      if (isLasting(start, source.get()))
+        continue;
       auto &owned = kinds[token.getType()];
       if (MemRefType kind = getKind(source.get());
           !llvm::is_contained(owned, kind))
@@ -311,7 +320,9 @@ LogicalResult Splitter::takeBufferForm(AsyncStartOpInterface start) {
   builder.setInsertionPoint(start);
   SmallVector<Value> operands;
   for (Value source : start.getSources())
-    operands.push_back(createOwnSource(loc, source));
+    operands.push_back(isLasting(start, source)
+                           ? createLastingBuffer(builder, loc, source)
+                           : createOwnSource(loc, source));
   unsigned sourceCount = operands.size();
   SmallVector<Value> destinations;
   if (start.getInFlightType(0) && start.canRunInPlace())
@@ -338,7 +349,8 @@ LogicalResult Splitter::takeBufferForm(AsyncStartOpInterface start) {
   Operation *form = builder.create(state);
   for (auto [index, token] : llvm::enumerate(start.getTokens())) {
     Value inFlight = destinations.empty() ? Value() : destinations[index];
-    bool owns = index < sourceCount && operands[index] != inFlight;
+    bool owns = index < sourceCount && operands[index] != inFlight &&
+                !operands[index].getDefiningOp<bufferization::ToBufferOp>();
     token.replaceAllUsesWith(joinToken(loc, token.getType(),
                                        form->getResult(index), inFlight,
                                        owns ? operands[index] : Value()));
@@ -373,6 +385,18 @@ Value getOwnedBuffer(Value part) {
   return definition && definition->hasAttr(kEmptyAttrName) ? Value() : part;
 }
 
+/// The buffer that the start of `token` reads but does not own; null if there
+/// is none, or if `token` is not that of a start.
+Value getLastingSource(Value token) {
+  auto result = dyn_cast<OpResult>(token);
+  AsyncStartOpInterface start =
+      result ? getAsyncStart(result.getOwner()) : AsyncStartOpInterface();
+  if (!start || result.getResultNumber() >= start.getSources().size())
+    return {};
+  Value source = start.getSources()[result.getResultNumber()];
+  return source.getDefiningOp<bufferization::ToBufferOp>() ? source : Value();
+}
+
 struct ConvertWait : public OpConversionPattern<braid::comm::WaitOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -388,6 +412,8 @@ struct ConvertWait : public OpConversionPattern<braid::comm::WaitOp> {
       for (Value part : parts.drop_front(op.getValue() ? 2 : 1))
         if (Value buffer = getOwnedBuffer(part))
           reads.push_back(buffer);
+    if (Value source = getLastingSource(parts.front()))
+      reads.push_back(source);
     auto wait = braid::comm::WaitOp::create(rewriter, op.getLoc(), TypeRange(),
                                             parts.front(), reads, writes);
     wait->setDiscardableAttrs(op->getDiscardableAttrDictionary());

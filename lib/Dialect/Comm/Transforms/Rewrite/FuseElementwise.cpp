@@ -268,8 +268,12 @@ bool Fuser::mayVanish(linalg::LinalgOp producer) {
     all.added += traffic.added;
     all.saved += traffic.saved;
     isNoMore &= traffic.isNoMore();
-    // A producer that runs while its users wait costs nothing there.
-    isStored |= sets.lookup(user) != sets.lookup(producer) || mayKeepBoth(use);
+    // A producer that runs while its users wait costs nothing there. A user
+    // that reads elements several times, or from anywhere, is slow already.
+    isStored |=
+        sets.lookup(user) != sets.lookup(producer) || mayKeepBoth(use) ||
+        isBroadcast(use) ||
+        llvm::any_of(*user.getBlock(), llvm::IsaPred<tensor::ExtractOp>);
   }
   all.saved += getMovedBytes(producer);
   return isNoMore || (!isStored && all.isLess());

@@ -232,8 +232,12 @@ static bool mergeWithNext(RewriterBase &rewriter, WaitSets &sets,
 
 int64_t braid::comm::fuseSiblings(RewriterBase &rewriter, WaitSets &sets,
                                   Operation *root, Siblings siblings) {
+  // The bodies of ops that are merged are gone afterwards.
   SmallVector<Block *> blocks;
-  root->walk([&](Block *block) { blocks.push_back(block); });
+  root->walk([&](Block *block) {
+    if (!isa<linalg::LinalgOp>(block->getParentOp()))
+      blocks.push_back(block);
+  });
   int64_t count = 0;
   for (Block *block : blocks)
     for (Operation *op = block->empty() ? nullptr : &block->front(); op;) {

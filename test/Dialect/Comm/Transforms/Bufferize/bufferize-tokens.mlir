@@ -4,22 +4,22 @@
 
 comm.group @g [[0, 1]]
 
-// Every iteration starts the gather that the next one awaits.
+// Every iteration starts the gather that the next one awaits. Nothing writes the slices
+// of the argument, which no token needs to own; a wait beside its start names them.
 
 // CHECK-LABEL: func @loop
-// CHECK:         %[[S0:.*]] = memref.alloc() {{.*}} : memref<4xf32>
+// CHECK-SAME:      (%[[W:[^:]*]]: memref<16x4xf32>
+// CHECK-NOT:     memref.copy %{{.*}} : memref<4xf32
+// CHECK:         %[[S0:.*]] = memref.subview %[[W]][0, 0] [1, 4] [1, 1]
 // CHECK:         %[[G0:.*]] = memref.alloc() {{.*}} : memref<8xf32>
 // CHECK:         %[[T0:.*]] = comm.all_gather %[[S0]] into %[[G0]] on @g dim 0
-// CHECK-NEXT:    %[[K0:.*]] = memref.cast %[[S0]]
-// CHECK:         %[[L:.*]]:3 = scf.for {{.*}} iter_args(%[[T:.*]] = %[[T0]], %[[G:.*]] = %[[G0]], %[[S:.*]] = %[[K0]]) -> (!comm.token, memref<8xf32>, memref<?xf32>)
-// CHECK:           %[[S1:.*]] = memref.alloc() {{.*}} : memref<4xf32>
-// CHECK-NEXT:      memref.copy %{{.*}}, %[[S1]]
+// CHECK:         %[[L:.*]]:2 = scf.for %[[K:.*]] = {{.*}} iter_args(%[[T:.*]] = %[[T0]], %[[G:.*]] = %[[G0]]) -> (!comm.token, memref<8xf32>)
+// CHECK-NEXT:      %[[S1:.*]] = memref.subview %[[W]][%[[K]], 0] [1, 4] [1, 1]
 // CHECK-NEXT:      %[[G1:.*]] = memref.alloc() {{.*}} : memref<8xf32>
 // CHECK-NEXT:      %[[T1:.*]] = comm.all_gather %[[S1]] into %[[G1]] on @g dim 0
-// CHECK-NEXT:      %[[K1:.*]] = memref.cast %[[S1]]
-// CHECK-NEXT:      comm.wait %[[T]] reads(%[[S]] : memref<?xf32>) writes(%[[G]] : memref<8xf32>)
-// CHECK:           scf.yield %[[T1]], %[[G1]], %[[K1]]
-// CHECK:         comm.wait %[[L]]#0 reads(%[[L]]#2 : memref<?xf32>) writes(%[[L]]#1 : memref<8xf32>)
+// CHECK-NEXT:      comm.wait %[[T]] writes(%[[G]] : memref<8xf32>)
+// CHECK:           scf.yield %[[T1]], %[[G1]]
+// CHECK:         comm.wait %[[L]]#0 writes(%[[L]]#1 : memref<8xf32>)
 func.func @loop(%w: tensor<16x4xf32>, %n: index, %init: tensor<8xf32>) -> tensor<8xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -36,6 +36,32 @@ func.func @loop(%w: tensor<16x4xf32>, %n: index, %init: tensor<8xf32>) -> tensor
   %last = comm.wait %tn : !comm.token<tensor<8xf32>>
   %z = linalg.add ins(%last, %sum : tensor<8xf32>, tensor<8xf32>) outs(%sum : tensor<8xf32>) -> tensor<8xf32>
   return %z : tensor<8xf32>
+}
+
+// Slices of what is computed are copied, and so are those of an argument that may be
+// written, and those with gaps.
+
+// CHECK-LABEL: func @owned
+// CHECK-COUNT-3: memref.copy %subview{{.*}}, %{{.*}}
+// CHECK:         %[[T:.*]]:3 = comm.all_gather
+func.func @owned(%w: tensor<16x3xf32>, %d: tensor<16x3xf32> {comm.donated}, %n: index)
+    -> (tensor<6xf32>, tensor<6xf32>, tensor<32x1xf32>, tensor<16x3xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<16x3xf32>
+  %y = linalg.exp ins(%w : tensor<16x3xf32>) outs(%e : tensor<16x3xf32>) -> tensor<16x3xf32>
+  %s0 = tensor.extract_slice %y[0, 0] [1, 3] [1, 1] : tensor<16x3xf32> to tensor<3xf32>
+  %s1 = tensor.extract_slice %d[0, 0] [1, 3] [1, 1] : tensor<16x3xf32> to tensor<3xf32>
+  %s2 = tensor.extract_slice %w[0, 0] [16, 1] [1, 1] : tensor<16x3xf32> to tensor<16x1xf32>
+  %t:3 = comm.all_gather %s0, %s1, %s2 on @g dim 0 : tensor<3xf32>, tensor<3xf32>, tensor<16x1xf32> -> tensor<6xf32>, tensor<6xf32>, tensor<32x1xf32>
+  %l:3 = scf.for %k = %c0 to %n step %c1 iter_args(%f = %t#0, %g = %t#1, %h = %t#2)
+      -> (!comm.token<tensor<6xf32>>, !comm.token<tensor<6xf32>>, !comm.token<tensor<32x1xf32>>) {
+    scf.yield %f, %g, %h : !comm.token<tensor<6xf32>>, !comm.token<tensor<6xf32>>, !comm.token<tensor<32x1xf32>>
+  }
+  %a = comm.wait %l#0 : !comm.token<tensor<6xf32>>
+  %b = comm.wait %l#1 : !comm.token<tensor<6xf32>>
+  %c = comm.wait %l#2 : !comm.token<tensor<32x1xf32>>
+  return %a, %b, %c, %y : tensor<6xf32>, tensor<6xf32>, tensor<32x1xf32>, tensor<16x3xf32>
 }
 
 // A source that nobody needs afterwards is taken over, not copied.
@@ -115,11 +141,13 @@ func.func @branches(%a: tensor<4xf32>, %c: i1) -> tensor<4xf32> {
   return %z : tensor<4xf32>
 }
 
-// A token without a value carries the source of its send.
+// A token without a value carries the source of its send, or none where that is an argument.
 
 // CHECK-LABEL: func @send_in_loop
-// CHECK:         %[[T0:.*]] = comm.send %[[S0:.*]] on @g to 1
-// CHECK-NEXT:    %[[K0:.*]] = memref.cast %[[S0]] : memref<8xf32> to memref<?xf32>
+// CHECK-SAME:      (%[[S0:[^:]*]]: memref<8xf32>
+// CHECK:         %[[T0:.*]] = comm.send %[[S0]] on @g to 1
+// CHECK-NEXT:    %[[E0:.*]] = memref.alloc() : memref<0xf32>
+// CHECK-NEXT:    %[[K0:.*]] = memref.cast %[[E0]] : memref<0xf32> to memref<?xf32>
 // CHECK:         scf.for {{.*}} iter_args(%[[T:.*]] = %[[T0]], %[[S:.*]] = %[[K0]]) -> (!comm.token, memref<?xf32>)
 // CHECK:           comm.wait %[[T]] reads(%[[S]] : memref<?xf32>) : !comm.token
 // A barrier in the same program has no source to keep.

@@ -214,3 +214,18 @@ func.func @main(%x: tensor<2xi32>) {
   comm.wait %t reads(%source : memref<6xi32>) writes(%result : memref<2xi32>) : !comm.token
   return
 }
+
+// -----
+
+// Casts of arrays; an op that folds to what another one is computed from.
+func.func @main(%x: tensor<4xf16>, %n: index) -> tensor<4xf32> {
+  %one = arith.constant 1 : index
+  %e = arith.extf %x : tensor<4xf16> to tensor<4xf32>
+  %less = arith.subi %n, %one : index
+  %same = arith.addi %less, %one : index
+  %i = arith.index_cast %same : index to i32
+  %f = arith.sitofp %i : i32 to f32
+  %fs = tensor.splat %f : tensor<4xf32>
+  %y = arith.addf %e, %fs : tensor<4xf32>
+  return %y : tensor<4xf32>
+}

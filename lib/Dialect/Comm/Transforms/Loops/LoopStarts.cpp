@@ -1,0 +1,217 @@
+//===- LoopStarts.cpp - Starts that may leave their iteration -------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopStarts.h"
+
+#include "Cost/IR/Roofline.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace braid;
+using namespace braid::comm;
+
+//===----------------------------------------------------------------------===//
+// What depends on the induction variable alone
+//===----------------------------------------------------------------------===//
+
+void braid::comm::visitUsedValues(Operation *op,
+                                  function_ref<void(Value)> visit) {
+  op->walk([&](Operation *user) {
+    for (Value operand : user->getOperands())
+      if (!op->isAncestor(operand.getParentRegion()->getParentOp()))
+        visit(operand);
+  });
+}
+
+/// True if `op`, in a loop's body, may be computed in another iteration.
+static bool mayMove(Operation *op) {
+  auto isToken = llvm::IsaPred<TokenType>;
+  return !op->hasTrait<OpTrait::IsTerminator>() && isMemoryEffectFree(op) &&
+         llvm::none_of(op->getOperandTypes(), isToken) &&
+         llvm::none_of(op->getResultTypes(), isToken) &&
+         !op->walk([&](Operation *nested) {
+              return isa<WaitOp>(nested) || getAsyncStart(nested)
+                         ? WalkResult::interrupt()
+                         : WalkResult::advance();
+            }).wasInterrupted();
+}
+
+IndexedOps::IndexedOps(scf::ForOp loop) : loop(loop) {
+  for (Operation &op : *loop.getBody())
+    if (mayMove(&op) && hasIndexedOperands(&op))
+      ops.insert(&op);
+}
+
+bool IndexedOps::isIndexed(Value value) const {
+  scf::ForOp around = loop;
+  if (value == around.getInductionVar() || around.isDefinedOutsideOfLoop(value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && ops.contains(op);
+}
+
+bool IndexedOps::hasIndexedOperands(Operation *op) const {
+  bool areIndexed = true;
+  visitUsedValues(op, [&](Value value) { areIndexed &= isIndexed(value); });
+  return areIndexed;
+}
+
+SmallVector<Operation *> IndexedOps::getChain(Operation *op) const {
+  llvm::SmallDenseSet<Operation *> chain;
+  SmallVector<Operation *> pending = {op};
+  while (!pending.empty())
+    visitUsedValues(pending.pop_back_val(), [&](Value value) {
+      Operation *producer = value.getDefiningOp();
+      if (producer && ops.contains(producer) && chain.insert(producer).second)
+        pending.push_back(producer);
+    });
+  SmallVector<Operation *> ordered(chain.begin(), chain.end());
+  llvm::sort(ordered,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return ordered;
+}
+
+//===----------------------------------------------------------------------===//
+// Starts
+//===----------------------------------------------------------------------===//
+
+namespace {
+class StartFinder {
+public:
+  explicit StartFinder(scf::ForOp loop) : loop(loop), indexed(loop) {}
+
+  void add(CollectiveOpInterface start, LoopStarts &found);
+
+private:
+  StringRef delay(AsyncStartOpInterface start,
+                  SmallVectorImpl<Operation *> &users);
+
+  scf::ForOp loop;
+  IndexedOps indexed;
+};
+} // namespace
+
+/// Finds the waits of `start` and what is computed from them. Returns why they
+/// cannot move to the next iteration; empty if they can.
+StringRef StartFinder::delay(AsyncStartOpInterface start,
+                             SmallVectorImpl<Operation *> &users) {
+  Block *body = loop.getBody();
+  llvm::SmallSetVector<Operation *, 8> moved;
+  llvm::SmallBitVector yielded(loop.getNumRegionIterArgs());
+  SmallVector<Value> pending(start.getTokens());
+  while (!pending.empty())
+    for (OpOperand &use : pending.pop_back_val().getUses()) {
+      Operation *user = body->findAncestorOpInBlock(*use.getOwner());
+      if (user == body->getTerminator()) {
+        yielded.set(use.getOperandNumber());
+        continue;
+      }
+      if (getAsyncStart(user))
+        return "another collective of its iteration uses its result";
+      if (!isa<WaitOp>(user) && !mayMove(user))
+        return "its result is used where the order of effects counts";
+      if (moved.insert(user))
+        llvm::append_range(pending, user->getResults());
+    }
+  if (yielded.none())
+    return "nothing behind the loop uses its result";
+  bool usesOthers = false;
+  for (Operation *op : moved)
+    visitUsedValues(op, [&](Value value) {
+      auto argument = dyn_cast<BlockArgument>(value);
+      bool isCarried = argument && argument.getOwner() == body &&
+                       value != loop.getInductionVar();
+      Operation *producer = value.getDefiningOp();
+      if (isCarried)
+        usesOthers |= !yielded.test(argument.getArgNumber() - 1);
+      else if (!isa<TokenType>(value.getType()))
+        usesOthers |= !indexed.isIndexed(value) && !moved.contains(producer);
+    });
+  if (usesOthers)
+    return "its result is used together with other values of its iteration";
+  for (unsigned number : yielded.set_bits())
+    for (Operation *user : loop.getRegionIterArg(number).getUsers())
+      if (!moved.contains(body->findAncestorOpInBlock(*user)))
+        return "the next iteration reads its result";
+  users.assign(moved.begin(), moved.end());
+  llvm::sort(users,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return {};
+}
+
+void StartFinder::add(CollectiveOpInterface start, LoopStarts &found) {
+  auto async = cast<AsyncStartOpInterface>(start.getOperation());
+  auto keep = [&](StringRef reason) { found.kept.push_back({start, reason}); };
+  if (async.isBufferForm())
+    return keep("it is on buffers");
+  if (start.isPointToPoint())
+    return keep("it meets a single rank");
+  if (start->hasAttr(CommDialect::kOrderAttrName))
+    return keep("it has a number in the total order");
+  for (Value token : async.getTokens()) {
+    if (token.use_empty())
+      return keep("nothing awaits it");
+    for (Operation *user : token.getUsers())
+      if (!isa<WaitOp>(user) || user->getBlock() != loop.getBody())
+        return keep("its token is awaited elsewhere");
+  }
+  if (indexed.hasIndexedOperands(start)) {
+    found.shifted.push_back({start, StartShift::Prefetch, {}});
+    return;
+  }
+  SmallVector<Operation *> users;
+  StringRef reason = delay(async, users);
+  if (!reason.empty())
+    return keep(reason);
+  found.shifted.push_back({start, StartShift::Delay, std::move(users)});
+}
+
+/// Why no start may leave its iteration; empty if starts may.
+static StringRef findObstacle(scf::ForOp loop, CallEffects &calls,
+                              RankUniformity &uniformity) {
+  if (!uniformity.areReachedTogether(*loop.getBody()))
+    return "ranks may run the loop differently";
+  if (loop.getUnsignedCmp())
+    return "the bounds of the loop are unsigned";
+  std::optional<int64_t> count = getStaticTripCount(loop);
+  if (count && *count < 2)
+    return "the loop has no second iteration";
+  for (Operation &op : *loop.getBody()) {
+    if (isa<WaitOp>(op) || getAsyncStart(&op))
+      continue;
+    OpEffects effects = getOpEffects(&op, calls);
+    if (effects.isUnknown)
+      return "the loop has an op of unknown effects";
+    if (effects.hasStart || effects.hasWait)
+      return "an op of the loop communicates inside";
+  }
+  return {};
+}
+
+LoopStarts braid::comm::findShiftedStarts(scf::ForOp loop, CallEffects &calls,
+                                          RankUniformity &uniformity) {
+  LoopStarts found;
+  SmallVector<CollectiveOpInterface> starts;
+  for (Operation &op : *loop.getBody())
+    if (auto start = dyn_cast<CollectiveOpInterface>(op))
+      starts.push_back(start);
+  if (starts.empty())
+    return found;
+  StringRef obstacle = findObstacle(loop, calls, uniformity);
+  if (!obstacle.empty()) {
+    for (CollectiveOpInterface start : starts)
+      found.kept.push_back({start, obstacle});
+    return found;
+  }
+  StartFinder finder(loop);
+  for (CollectiveOpInterface start : starts)
+    finder.add(start, found);
+  return found;
+}

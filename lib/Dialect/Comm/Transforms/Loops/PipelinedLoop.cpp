@@ -1,0 +1,323 @@
+//===- PipelinedLoop.cpp - Loops whose starts run ahead or behind ---------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PipelinedLoop.h"
+
+#include "Cost/IR/Roofline.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace braid;
+using namespace braid::comm;
+
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
+/// The induction variable of the last iteration of `loop`, which has one.
+static Value createLast(RewriterBase &rewriter, scf::ForOp loop) {
+  Location loc = loop.getLoc();
+  Value first = loop.getLowerBound(), step = loop.getStep();
+  if (std::optional<int64_t> count = getStaticTripCount(loop))
+    return arith::ConstantOp::create(
+        rewriter, loc,
+        rewriter.getIntegerAttr(step.getType(),
+                                *getConstantIntValue(first) +
+                                    (*count - 1) * *getConstantIntValue(step)));
+  Value one = arith::ConstantOp::create(
+      rewriter, loc, rewriter.getIntegerAttr(step.getType(), 1));
+  Value last =
+      rewriter.createOrFold<arith::SubIOp>(loc, loop.getUpperBound(), one);
+  if (matchPattern(step, m_One()))
+    return last;
+  Value distance = rewriter.createOrFold<arith::SubIOp>(loc, last, first);
+  Value steps = rewriter.createOrFold<arith::DivUIOp>(loc, distance, step);
+  Value offset = rewriter.createOrFold<arith::MulIOp>(loc, steps, step);
+  return rewriter.createOrFold<arith::AddIOp>(loc, first, offset);
+}
+
+/// Moves `loop` into a branch that only runs if there is an iteration, unless
+/// there is one for sure.
+static void guard(RewriterBase &rewriter, scf::ForOp loop) {
+  if (getStaticTripCount(loop).value_or(0) >= 1)
+    return;
+  OpBuilder::InsertionGuard insertion(rewriter);
+  rewriter.setInsertionPoint(loop);
+  Location loc = loop.getLoc();
+  Value any = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
+                                    loop.getLowerBound(), loop.getUpperBound());
+  auto branch = scf::IfOp::create(rewriter, loc, loop.getResultTypes(), any,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  rewriter.replaceAllUsesWith(loop.getResults(), branch.getResults());
+  rewriter.moveOpBefore(loop, branch.thenBlock(), branch.thenBlock()->begin());
+  rewriter.setInsertionPointToEnd(branch.thenBlock());
+  scf::YieldOp::create(rewriter, loc, loop.getResults());
+  rewriter.setInsertionPointToEnd(branch.elseBlock());
+  scf::YieldOp::create(rewriter, loc, loop.getInitArgs());
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
+
+static SmallVector<Value> lookUp(const IRMapping &mapping, ValueRange values) {
+  return llvm::map_to_vector(
+      values, [&](Value value) { return mapping.lookupOrDefault(value); });
+}
+
+/// Clones `op`, or what it folds to: indices of the first and the last
+/// iteration are constants. Null if it folds.
+static Operation *cloneOrFold(RewriterBase &rewriter, Operation *op,
+                              IRMapping &mapping) {
+  Operation *clone = rewriter.clone(*op, mapping);
+  SmallVector<Value> folded;
+  if (op->getNumRegions() != 0 || failed(rewriter.tryFold(clone, folded)) ||
+      folded.empty() || folded == SmallVector<Value>(clone->getResults()))
+    return clone;
+  mapping.map(op->getResults(), folded);
+  rewriter.eraseOp(clone);
+  return nullptr;
+}
+
+/// Clones those of `ops` that `mapping` does not have yet.
+static void cloneOnce(RewriterBase &rewriter, ArrayRef<Operation *> ops,
+                      IRMapping &mapping) {
+  for (Operation *op : ops)
+    if (!mapping.contains(op->getResult(0)))
+      cloneOrFold(rewriter, op, mapping);
+}
+
+/// Lets `op` and its nested ops use what `mapping` has for their operands.
+static void remapOperands(RewriterBase &rewriter, Operation *op,
+                          const IRMapping &mapping) {
+  op->walk([&](Operation *user) {
+    rewriter.modifyOpInPlace(user, [&]() {
+      for (OpOperand &operand : user->getOpOperands())
+        operand.set(mapping.lookupOrDefault(operand.get()));
+    });
+  });
+}
+
+/// Maps the arguments of the body of `loop` to those of one iteration.
+static IRMapping mapIteration(scf::ForOp loop, Value index,
+                              ValueRange carried) {
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), index);
+  mapping.map(loop.getRegionIterArgs(), carried);
+  return mapping;
+}
+
+/// Makes a loop from `first` to `end` of the block of `loop`, that carries
+/// `initial` and `tokens`. `loop` stays, without a body.
+static scf::ForOp takeLoop(RewriterBase &rewriter, scf::ForOp loop, Value first,
+                           Value end, ValueRange initial, ValueRange tokens) {
+  SmallVector<Value> inits(initial);
+  llvm::append_range(inits, tokens);
+  auto taken = scf::ForOp::create(rewriter, loop.getLoc(), first, end,
+                                  loop.getStep(), inits);
+  taken->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  taken.getRegion().takeBody(loop.getRegion());
+  for (Value token : tokens)
+    taken.getBody()->addArgument(token.getType(), token.getLoc());
+  return taken;
+}
+
+static void appendYielded(RewriterBase &rewriter, scf::ForOp loop,
+                          ValueRange tokens) {
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  rewriter.modifyOpInPlace(yield,
+                           [&]() { yield.getResultsMutable().append(tokens); });
+}
+
+/// Erases those of `ops`, which stand in their order, that nothing uses.
+static void eraseUnused(RewriterBase &rewriter, ArrayRef<Operation *> ops) {
+  for (Operation *op : llvm::reverse(ops))
+    if (op->use_empty())
+      rewriter.eraseOp(op);
+}
+
+/// The ops in their order in the block.
+static SmallVector<Operation *>
+sortOps(const llvm::SetVector<Operation *> &ops) {
+  SmallVector<Operation *> sorted(ops.begin(), ops.end());
+  llvm::sort(sorted,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return sorted;
+}
+
+static SmallVector<Value> getTokens(ArrayRef<ShiftedStart> starts) {
+  SmallVector<Value> tokens;
+  for (const ShiftedStart &start : starts)
+    llvm::append_range(tokens, start.start->getResults());
+  return tokens;
+}
+
+/// Lets each iteration of `loop` begin `starts` for the next one.
+static scf::ForOp prefetch(RewriterBase &rewriter, scf::ForOp loop,
+                           ArrayRef<ShiftedStart> starts) {
+  guard(rewriter, loop);
+  Location loc = loop.getLoc();
+  IndexedOps indexed(loop);
+  llvm::SetVector<Operation *> chain;
+  for (const ShiftedStart &start : starts)
+    chain.insert_range(indexed.getChain(start.start));
+  SmallVector<Value> tokens = getTokens(starts);
+
+  // The operations of the first iteration.
+  rewriter.setInsertionPoint(loop);
+  Value last = createLast(rewriter, loop);
+  IRMapping first =
+      mapIteration(loop, loop.getLowerBound(), loop.getInitArgs());
+  for (const ShiftedStart &start : starts) {
+    cloneOnce(rewriter, indexed.getChain(start.start), first);
+    Operation *op = start.start;
+    rewriter.clone(*op, first);
+  }
+
+  unsigned numCarried = loop.getNumRegionIterArgs();
+  scf::ForOp taken = takeLoop(rewriter, loop, loop.getLowerBound(), last,
+                              loop.getInitArgs(), lookUp(first, tokens));
+  ValueRange awaited = taken.getRegionIterArgs().drop_front(numCarried);
+
+  // The last iteration.
+  IRMapping end;
+  end.map(taken.getInductionVar(), last);
+  end.map(taken.getRegionIterArgs(), taken.getResults());
+  end.map(tokens, taken.getResults().drop_front(numCarried));
+  rewriter.setInsertionPointAfter(taken);
+  SmallVector<Operation *> clonedChain;
+  for (Operation &op : taken.getBody()->without_terminator()) {
+    if (llvm::any_of(starts, [&](const ShiftedStart &start) {
+          return start.start == &op;
+        }))
+      continue;
+    Operation *clone = cloneOrFold(rewriter, &op, end);
+    if (clone && chain.contains(&op))
+      clonedChain.push_back(clone);
+  }
+  Operation *yield = taken.getBody()->getTerminator();
+  rewriter.replaceOp(loop, lookUp(end, yield->getOperands()));
+  eraseUnused(rewriter, clonedChain);
+
+  // The operations of the next iteration.
+  for (auto [token, argument] : llvm::zip_equal(tokens, awaited))
+    rewriter.replaceAllUsesWith(token, argument);
+  rewriter.setInsertionPoint(starts.front().start);
+  IRMapping next;
+  next.map(taken.getInductionVar(),
+           rewriter.createOrFold<arith::AddIOp>(loc, taken.getInductionVar(),
+                                                taken.getStep()));
+  for (const ShiftedStart &start : starts) {
+    rewriter.setInsertionPoint(start.start);
+    cloneOnce(rewriter, indexed.getChain(start.start), next);
+  }
+  for (const ShiftedStart &start : starts)
+    remapOperands(rewriter, start.start, next);
+  appendYielded(rewriter, taken, tokens);
+  eraseUnused(rewriter, sortOps(chain));
+  return taken;
+}
+
+/// Lets each iteration of `loop` await and use what `starts` give for the one
+/// before it.
+static scf::ForOp delay(RewriterBase &rewriter, scf::ForOp loop,
+                        ArrayRef<ShiftedStart> starts) {
+  guard(rewriter, loop);
+  Location loc = loop.getLoc();
+  IndexedOps indexed(loop);
+  llvm::SetVector<Operation *> users, chain;
+  for (const ShiftedStart &start : starts)
+    users.insert_range(start.users);
+  SmallVector<Operation *> ordered = sortOps(users);
+  for (Operation *user : ordered)
+    chain.insert_range(indexed.getChain(user));
+  SmallVector<Value> tokens = getTokens(starts);
+  SmallVector<Value> yielded(loop.getYieldedValues());
+  auto isLate = [&](Value value) {
+    return users.contains(value.getDefiningOp());
+  };
+
+  // The first iteration.
+  rewriter.setInsertionPoint(loop);
+  IRMapping first =
+      mapIteration(loop, loop.getLowerBound(), loop.getInitArgs());
+  SmallVector<Operation *> clonedChain;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (users.contains(&op))
+      continue;
+    Operation *clone = cloneOrFold(rewriter, &op, first);
+    if (clone && chain.contains(&op))
+      clonedChain.push_back(clone);
+  }
+  SmallVector<Value> initial;
+  for (auto [value, init] : llvm::zip_equal(yielded, loop.getInitArgs()))
+    initial.push_back(isLate(value) ? init : first.lookupOrDefault(value));
+  Value last = createLast(rewriter, loop);
+  Value second = rewriter.createOrFold<arith::AddIOp>(loc, loop.getLowerBound(),
+                                                      loop.getStep());
+  unsigned numCarried = loop.getNumRegionIterArgs();
+  scf::ForOp taken = takeLoop(rewriter, loop, second, loop.getUpperBound(),
+                              initial, lookUp(first, tokens));
+  eraseUnused(rewriter, clonedChain);
+
+  // What uses the results of the last iteration.
+  rewriter.setInsertionPointAfter(taken);
+  IRMapping end;
+  end.map(taken.getInductionVar(), last);
+  end.map(taken.getRegionIterArgs(), taken.getResults());
+  end.map(tokens, taken.getResults().drop_front(numCarried));
+  for (Operation *user : ordered) {
+    cloneOnce(rewriter, indexed.getChain(user), end);
+    rewriter.clone(*user, end);
+  }
+  SmallVector<Value> results;
+  for (auto [value, result] :
+       llvm::zip_equal(yielded, taken.getResults().take_front(numCarried)))
+    results.push_back(isLate(value) ? end.lookup(value) : Value(result));
+  rewriter.replaceOp(loop, results);
+
+  // What uses the results of the iteration before.
+  IRMapping before;
+  rewriter.setInsertionPoint(ordered.front());
+  before.map(taken.getInductionVar(),
+             rewriter.createOrFold<arith::SubIOp>(loc, taken.getInductionVar(),
+                                                  taken.getStep()));
+  ValueRange awaited = taken.getRegionIterArgs().drop_front(numCarried);
+  for (Operation *user : ordered) {
+    rewriter.setInsertionPoint(user);
+    cloneOnce(rewriter, indexed.getChain(user), before);
+  }
+  before.map(tokens, awaited);
+  for (Operation *user : ordered)
+    remapOperands(rewriter, user, before);
+  appendYielded(rewriter, taken, tokens);
+  eraseUnused(rewriter, sortOps(chain));
+  return taken;
+}
+
+scf::ForOp braid::comm::pipelineLoop(RewriterBase &rewriter, scf::ForOp loop,
+                                     ArrayRef<ShiftedStart> starts) {
+  auto select = [&](StartShift shift) {
+    SmallVector<ShiftedStart> selected;
+    llvm::copy_if(
+        starts, std::back_inserter(selected),
+        [&](const ShiftedStart &start) { return start.shift == shift; });
+    return selected;
+  };
+  SmallVector<ShiftedStart> prefetched = select(StartShift::Prefetch);
+  SmallVector<ShiftedStart> delayed = select(StartShift::Delay);
+  if (!prefetched.empty())
+    loop = prefetch(rewriter, loop, prefetched);
+  // A single iteration that is left has no next one.
+  std::optional<int64_t> count = getStaticTripCount(loop);
+  if (!delayed.empty() && (!count || *count > 1))
+    loop = delay(rewriter, loop, delayed);
+  return loop;
+}
