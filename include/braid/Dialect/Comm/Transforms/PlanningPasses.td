@@ -150,7 +150,8 @@ def CommCombinePass : Pass<"comm-combine", "::mlir::ModuleOp"> {
     No start of a launch depends on another one, be it through values, memory or
     other effects. A start that depends on one of its launch goes to a later
     launch. All starts of a launch are in one block, have the same attributes but
-    for their labels and costs, and their tokens go to waits in the block alone.
+    for their labels and costs, and their tokens go to waits in the block or to
+    the next iteration of a loop.
     Costs that the program gives add up. Reductions have one type of elements. A
     start with a lane, a limit on thread blocks, a transport, chunks or a number in
     the total order keeps what was set by hand. In a block that ranks may reach differently nothing is combined. In a

@@ -14,6 +14,7 @@
 #include "braid/Support/Units.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
 
 #include <limits>
@@ -25,10 +26,13 @@ using namespace braid::comm;
 /// The attribute of the number of operands of each role.
 static constexpr llvm::StringLiteral kSegmentSizes = "operandSegmentSizes";
 
-/// True if all that uses `token` is waits in `block`.
-static bool isAwaitedIn(Block *block, Value token) {
+/// True if all that uses `token` is in `block`: waits, and ops that hand the
+/// token to a loop or to its next iteration.
+static bool isUsedIn(Block *block, Value token) {
   return llvm::all_of(token.getUsers(), [&](Operation *user) {
-    return isa<WaitOp>(user) && user->getBlock() == block;
+    return user->getBlock() == block &&
+           (isa<WaitOp>(user) || isa<LoopLikeOpInterface>(user) ||
+            isa<LoopLikeOpInterface>(user->getParentOp()));
   });
 }
 
@@ -99,7 +103,7 @@ braid::comm::findCombinableStarts(const BlockGraph &block, OpCostModel &model,
         !canHaveMoreOperands(start) || !hasOneElementType(start) ||
         !llvm::all_of(
             cast<AsyncStartOpInterface>(start.getOperation()).getTokens(),
-            [&](Value token) { return isAwaitedIn(block.block, token); }))
+            [&](Value token) { return isUsedIn(block.block, token); }))
       continue;
     uint64_t bytes = model.describe(start).getWholeBytes();
     found[getLaunchKey(start)].push_back(

@@ -91,6 +91,30 @@ func.func @regions(%x: tensor<2xf32>, %c: i1) -> tensor<4xf32> {
   return %q : tensor<4xf32>
 }
 
+// Those of a loop that the next iteration awaits, too, and those of its first iteration.
+// CHECK-LABEL: func.func @carried
+// CHECK:         %[[T:.*]]:2 = comm.all_gather %{{.*}}, %{{.*}} on @pair
+// CHECK-NEXT:    %[[L:.*]]:2 = scf.for {{.*}} iter_args(%{{.*}} = %[[T]]#0, %{{.*}} = %[[T]]#1)
+// CHECK-DAG:       %[[N:.*]]:2 = comm.all_gather %{{.*}}, %{{.*}} on @pair
+// CHECK:           scf.yield %[[N]]#0, %[[N]]#1
+func.func @carried(%x: tensor<2xf32>, %y: tensor<2xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %t = comm.all_gather %x on @pair dim 0 : tensor<2xf32> -> tensor<4xf32>
+  %u = comm.all_gather %y on @pair dim 0 : tensor<2xf32> -> tensor<4xf32>
+  %l:2 = scf.for %i = %c0 to %c4 step %c1 iter_args(%f = %t, %g = %u) -> (!comm.token<tensor<4xf32>>, !comm.token<tensor<4xf32>>) {
+    %v = comm.all_gather %x on @pair dim 0 : tensor<2xf32> -> tensor<4xf32>
+    %a = comm.wait %f : !comm.token<tensor<4xf32>>
+    %w = comm.all_gather %y on @pair dim 0 : tensor<2xf32> -> tensor<4xf32>
+    %b = comm.wait %g : !comm.token<tensor<4xf32>>
+    scf.yield %v, %w : !comm.token<tensor<4xf32>>, !comm.token<tensor<4xf32>>
+  }
+  %r = comm.wait %l#0 : !comm.token<tensor<4xf32>>
+  %s = comm.wait %l#1 : !comm.token<tensor<4xf32>>
+  return %r, %s : tensor<4xf32>, tensor<4xf32>
+}
+
 // Of 16 bytes each: the first launch is full at 24, the others at 64.
 // BYTES-LABEL: func.func @limits
 // BYTES:         = comm.all_gather %arg0, %arg0 on
