@@ -210,7 +210,10 @@ CommPipelineLoopsPass::choose(func::FuncOp function, scf::ForOp loop,
   RewriteJudge judge(getOperation(), function, loop.getBody(), uniformity,
                      settings, planResources);
   judge.setMaxMemory(memoryLimit);
-  constexpr size_t mostTrials = 16;
+  // The fewer, the longer each takes.
+  constexpr size_t triedOps = 10'000, fewestTrials = 3, mostTrials = 16;
+  size_t numOps = loop.getBody()->getOperations().size();
+  size_t maxTrials = std::clamp(triedOps / numOps, fewestTrials, mostTrials);
   auto predict = [&](ArrayRef<ShiftedStart> trial) {
     return judge.predict([&](const IRMapping &mapping) {
       if (trial.empty())
@@ -222,7 +225,7 @@ CommPipelineLoopsPass::choose(func::FuncOp function, scf::ForOp loop,
     });
   };
   LoopChooser chooser(starts, *parseRewriteGain(function.getLoc(), minGain),
-                      mostTrials, predict);
+                      maxTrials, predict);
   FailureOr<SmallVector<ShiftedStart>> chosen = chooser.choose();
   if (succeeded(chosen) && chosen->empty())
     for (const ShiftedStart &start : starts)
