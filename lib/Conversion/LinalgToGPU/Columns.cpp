@@ -35,7 +35,7 @@ static constexpr int64_t kUnrolledRows = 4, kUnrollOfLines = 8, kFewRows = 2;
 namespace {
 
 /// Emits the kernel of a reduction for which adjacent elements belong to
-/// adjacent results. A block has `width` vectors of adjacent columns. Its
+/// different results. A block has `width` vectors of adjacent columns. Its
 /// threads share the rows and finally combine their partial results in a fixed
 /// order.
 class ColumnKernel {
@@ -87,12 +87,23 @@ private:
 };
 
 bool ColumnKernel::orderLoops() {
+  // Adjacent elements of the inputs belong to adjacent columns.
+  auto isOfColumns = [&](unsigned loop) {
+    auto hasStride = [loop](int64_t stride) {
+      return
+          [=](const Access &access) { return access.strides[loop] == stride; };
+    };
+    return llvm::any_of(nest.inputs, hasStride(1)) &&
+           llvm::all_of(nest.inputs, [&](const Access &access) {
+             return hasStride(0)(access) || hasStride(1)(access);
+           });
+  };
   SmallVector<unsigned> order, reductions;
   std::optional<unsigned> columns;
   for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop) {
     if (nest.isReduction[loop])
       reductions.push_back(loop);
-    else if (nest.outputs.front().strides[loop] == 1)
+    else if (!columns && isOfColumns(loop))
       columns = loop;
     else
       order.push_back(loop);
@@ -104,12 +115,7 @@ bool ColumnKernel::orderLoops() {
   nest.permute(order);
   nest.collapse();
   inner = llvm::count(nest.isReduction, false) - 1;
-  for (Access &access : nest.outputs)
-    if (access.strides[inner] != 1)
-      return false;
-  return llvm::all_of(nest.inputs, [&](Access &access) {
-    return access.strides[inner] == 0 || access.strides[inner] == 1;
-  });
+  return true;
 }
 
 void ColumnKernel::chooseShape() {

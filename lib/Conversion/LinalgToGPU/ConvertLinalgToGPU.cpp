@@ -109,50 +109,6 @@ void takeFills(RewriterBase &rewriter, linalg::LinalgOp op, LoopNest &nest,
     }
 }
 
-/// Bufferization copies a filled buffer to where several reductions start. Such
-/// a copy becomes a fill, which kernels take in.
-void replaceCopiesOfFill(RewriterBase &rewriter, linalg::FillOp fill) {
-  Value buffer = fill.output();
-  Block *block = fill->getBlock();
-  if (!fill.hasPureBufferSemantics() ||
-      !buffer.getDefiningOp<memref::AllocOp>() ||
-      buffer.getParentBlock() != block)
-    return;
-  // What is in the buffer behind the first other op that may write it is not
-  // the value of the fill.
-  Operation *firstWriter = nullptr;
-  SmallVector<memref::CopyOp> copies;
-  for (OpOperand &use : buffer.getUses()) {
-    Operation *user = block->findAncestorOpInBlock(*use.getOwner());
-    if (user == fill)
-      continue;
-    auto copy = dyn_cast<memref::CopyOp>(user);
-    auto reader = dyn_cast<linalg::LinalgOp>(user);
-    if (copy && copy.getTarget() != buffer)
-      copies.push_back(copy);
-    else if (!(reader && user == use.getOwner() && reader.isDpsInput(&use)) &&
-             (!firstWriter || user->isBeforeInBlock(firstWriter)))
-      firstWriter = user;
-  }
-  for (memref::CopyOp copy : copies) {
-    if (copy->isBeforeInBlock(fill) ||
-        (firstWriter && firstWriter->isBeforeInBlock(copy)))
-      continue;
-    rewriter.setInsertionPoint(copy);
-    linalg::FillOp::create(rewriter, copy.getLoc(), fill.value(),
-                           copy.getTarget());
-    rewriter.eraseOp(copy);
-  }
-  // The fill moves to its first user, whose kernel may take it in, too.
-  Operation *first = nullptr;
-  for (Operation *user : buffer.getUsers())
-    if (user = block->findAncestorOpInBlock(*user);
-        user != fill && (!first || user->isBeforeInBlock(first)))
-      first = user;
-  if (first && fill->isBeforeInBlock(first))
-    rewriter.moveOpBefore(fill, first);
-}
-
 /// Fusion leaves maps of indices in bodies, which kernels compute by
 /// arithmetic.
 void expandMaps(RewriterBase &rewriter, Operation *root) {
@@ -175,10 +131,7 @@ struct ConvertLinalgToGPUPass
   LogicalResult transform() override {
     IRRewriter rewriter(&getContext());
     expandMaps(rewriter, getOperation());
-    SmallVector<linalg::FillOp> fills;
-    getOperation().walk([&](linalg::FillOp fill) { fills.push_back(fill); });
-    for (linalg::FillOp fill : fills)
-      replaceCopiesOfFill(rewriter, fill);
+    replaceCopiesOfFills(rewriter, getOperation());
     if (failed(generalizeAll(rewriter)))
       return failure();
     KernelModule kernels(getOperation());
@@ -309,6 +262,63 @@ private:
 };
 
 } // namespace
+
+/// Replaces the copies of the buffer that `fill` fills, and moves `fill` to its
+/// first user, whose kernel may take it in, too.
+static void replaceCopiesOfFill(RewriterBase &rewriter, linalg::FillOp fill) {
+  Value buffer = fill.output();
+  Block *block = fill->getBlock();
+  if (!fill.hasPureBufferSemantics() ||
+      !buffer.getDefiningOp<memref::AllocOp>() ||
+      buffer.getParentBlock() != block)
+    return;
+  // What is in the buffer behind the first other op that may write it is not
+  // the value of the fill.
+  Operation *firstWriter = nullptr;
+  SmallVector<memref::CopyOp> copies;
+  for (OpOperand &use : buffer.getUses()) {
+    Operation *user = block->findAncestorOpInBlock(*use.getOwner());
+    if (user == fill)
+      continue;
+    auto copy = dyn_cast<memref::CopyOp>(user);
+    auto reader = dyn_cast<linalg::LinalgOp>(user);
+    if (copy && copy.getTarget() != buffer)
+      copies.push_back(copy);
+    else if (!(reader && user == use.getOwner() && reader.isDpsInput(&use)) &&
+             (!firstWriter || user->isBeforeInBlock(firstWriter)))
+      firstWriter = user;
+  }
+  for (memref::CopyOp copy : copies) {
+    if (copy->isBeforeInBlock(fill) ||
+        (firstWriter && firstWriter->isBeforeInBlock(copy)))
+      continue;
+    rewriter.setInsertionPoint(copy);
+    linalg::FillOp::create(rewriter, copy.getLoc(), fill.value(),
+                           copy.getTarget());
+    rewriter.eraseOp(copy);
+  }
+  if (!copies.empty() && buffer.hasOneUse()) {
+    Operation *alloc = buffer.getDefiningOp();
+    rewriter.eraseOp(fill);
+    rewriter.eraseOp(alloc);
+    return;
+  }
+  Operation *first = nullptr;
+  for (Operation *user : buffer.getUsers())
+    if (user = block->findAncestorOpInBlock(*user);
+        user != fill && (!first || user->isBeforeInBlock(first)))
+      first = user;
+  if (first && fill->isBeforeInBlock(first))
+    rewriter.moveOpBefore(fill, first);
+}
+
+void braid::kernels::replaceCopiesOfFills(RewriterBase &rewriter,
+                                          Operation *root) {
+  SmallVector<linalg::FillOp> fills;
+  root->walk([&](linalg::FillOp fill) { fills.push_back(fill); });
+  for (linalg::FillOp fill : fills)
+    replaceCopiesOfFill(rewriter, fill);
+}
 
 linalg::FillOp braid::kernels::findFill(Operation *op, Value buffer) {
   // Another value may name the memory.

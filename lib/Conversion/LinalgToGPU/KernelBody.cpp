@@ -10,7 +10,6 @@
 
 #include "BufferAddress.h"
 #include "KernelBuilder.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -44,7 +43,7 @@ bool braid::kernels::isElementwise(Block &body) {
       return llvm::all_of(op.getRegions(), [](Region &region) {
         return region.empty() || isElementwise(region.front());
       });
-    return isa<memref::LoadOp, affine::AffineApplyOp>(op) || hasVectorForm(op);
+    return isa<memref::LoadOp>(op) || hasVectorForm(op);
   });
 }
 

@@ -43,6 +43,10 @@ llvm::LogicalResult checkGeneral(mlir::linalg::LinalgOp op);
 /// otherwise.
 mlir::linalg::FillOp findFill(mlir::Operation *op, mlir::Value buffer);
 
+/// Bufferization copies a filled buffer to where several reductions start. Each
+/// such copy under `root` becomes a fill, which kernels take in.
+void replaceCopiesOfFills(mlir::RewriterBase &rewriter, mlir::Operation *root);
+
 } // namespace braid::kernels
 
 #endif // BRAID_LIB_CONVERSION_LINALGTOGPU_KERNELS_H

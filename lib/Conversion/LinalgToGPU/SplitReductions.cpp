@@ -51,8 +51,6 @@ namespace {
 
 /// How a reduction is split.
 struct Split {
-  /// True if adjacent elements belong to one result, not to adjacent ones.
-  bool hasRows = true;
   /// The loop that becomes two: over parts, and within a part. The loops of
   /// reductions before it are wholly loops over parts.
   unsigned loop = 0;
@@ -114,15 +112,14 @@ SmallVector<AffineExpr> ReductionSplitter::getShiftedLoops() {
 }
 
 SmallVector<unsigned> ReductionSplitter::getPartialLoops() {
+  // The parts of a result are adjacent: the second step reduces rows, in the
+  // kernel of what follows.
   SmallVector<unsigned> loops;
-  // Adjacent results of the first step have to stay adjacent.
-  for (unsigned loop = 0; loop < getNumLoops() && !split.hasRows; ++loop)
-    if (isOfParts(loop))
-      loops.push_back(loop);
-  for (unsigned loop = 0; loop < getNumLoops(); ++loop)
-    if (iterators[loop] == utils::IteratorType::parallel ||
-        (split.hasRows && isOfParts(loop)))
-      loops.push_back(loop);
+  for (bool ofParts : {false, true})
+    for (unsigned loop = 0; loop < getNumLoops(); ++loop)
+      if (ofParts ? isOfParts(loop)
+                  : iterators[loop] == utils::IteratorType::parallel)
+        loops.push_back(loop);
   return loops;
 }
 
@@ -313,8 +310,9 @@ static std::optional<Split> findSplit(linalg::LinalgOp op,
   for (auto [size, kind] : llvm::zip(sizes, iterators))
     if (kind == utils::IteratorType::parallel)
       results *= size;
-  Split split{hasRows(nest), 0, 0, 0, std::move(*combiners)};
-  int64_t wanted = getWantedParts(nest, split.hasRows, results);
+  bool isOfRows = hasRows(nest);
+  Split split{0, 0, 0, std::move(*combiners)};
+  int64_t wanted = getWantedParts(nest, isOfRows, results);
   // The elements of each result within one iteration of a loop.
   int64_t elements = nest.getNumIterations() / results;
   // The first loop of a reduction has the largest stride.
@@ -323,7 +321,7 @@ static std::optional<Split> findSplit(linalg::LinalgOp op,
       continue;
     elements /= sizes[loop];
     int64_t least = llvm::divideCeil(
-        split.hasRows ? kMinElements : kMinColumnElements, elements);
+        isOfRows ? kMinElements : kMinColumnElements, elements);
     int64_t part = choosePart(sizes[loop], wanted, least);
     if (part == 0 && sizes[loop] == 1)
       continue;
@@ -356,6 +354,9 @@ struct SplitReductionsPass
     : public braid::StructuralPass<
           braid::impl::SplitReductionsPassBase<SplitReductionsPass>> {
   LogicalResult transform() override {
+    IRRewriter rewriter(&getContext());
+    // The fills of the results move to the second step.
+    replaceCopiesOfFills(rewriter, getOperation());
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
       // Matmuls become calls of the library, or other kernels.
@@ -364,7 +365,6 @@ struct SplitReductionsPass
           !braid::matchMatmul(op))
         ops.push_back(op);
     });
-    IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops)
       splitReduction(rewriter, op);
     return success();

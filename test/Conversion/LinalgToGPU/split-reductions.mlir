@@ -40,12 +40,12 @@ func.func @all(%x: memref<4096x4096xf32>, %s: memref<f32>) {
 // of the first step alone.
 // CHECK-LABEL: func.func @columns(
 //       CHECK:   memref.expand_shape %{{.*}} {{\[\[}}0, 1], [2{{\]\]}} output_shape [128, 64, 40]
-//       CHECK:   memref.alloc() : memref<128x40xi32>
+//       CHECK:   memref.alloc() : memref<40x128xi32>
 //       CHECK:   arith.constant -2147483648 : i32
 //       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "parallel"]
 //       CHECK:     arith.muli
 //  CHECK-NEXT:     arith.maxsi
-//       CHECK:   linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
 //   CHECK-NOT:     arith.muli
 //       CHECK:     arith.maxsi
 //       CHECK:   return
@@ -63,13 +63,13 @@ func.func @columns(%x: memref<8192x40xi32>, %s: memref<40xi32>) {
 
 // -----
 
-// Adjacent columns stay adjacent in the parts, whatever the order of loops. The
-// first loop is too short: all its iterations are parts, and the next is split.
+// The parts of a column are adjacent, whatever the order of loops. The first
+// loop is too short: all its iterations are parts, and the next is split.
 // CHECK-LABEL: func.func @columns_first(
 //       CHECK:   memref.expand_shape %{{.*}} output_shape [32, 8, 7, 56, 64]
-//       CHECK:   memref.alloc() : memref<32x8x64xf32>
+//       CHECK:   memref.alloc() : memref<64x32x8xf32>
 //       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]
-//       CHECK:   linalg.generic {{.*}} iterator_types = ["reduction", "reduction", "parallel"]
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "reduction"]
 //       CHECK:   return
 func.func @columns_first(%x: memref<32x56x56x64xf32>, %s: memref<64xf32>) {
   linalg.generic {indexing_maps = [affine_map<(c, i, j, k) -> (i, j, k, c)>, affine_map<(c, i, j, k) -> (c)>],
@@ -107,7 +107,7 @@ func.func @short_loop(%x: memref<2x1024x2048xf32>, %y: memref<2x1024xf32>, %s: m
 
 // Parts of bf16 are f32. The second step rounds once, in its kernel.
 // CHECK-LABEL: func.func @bf16(
-//       CHECK:   memref.alloc() : memref<512x64xf32>
+//       CHECK:   memref.alloc() : memref<64x512xf32>
 //       CHECK:   linalg.generic
 //       CHECK:   ^bb0(%[[A:.*]]: bf16, %[[O:.*]]: f32):
 //  CHECK-NEXT:     %[[W:.*]] = arith.extf %[[A]] : bf16 to f32
