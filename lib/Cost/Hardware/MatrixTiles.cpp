@@ -35,8 +35,19 @@ static std::pair<uint64_t, uint64_t> getLargestTile(ElementClass element) {
   llvm_unreachable("unknown class of element types");
 }
 
-/// The shortest side of a tile: the rows that a warp group multiplies at once.
+/// The rows that a warp group multiplies at once: the shortest side of a tile,
+/// of which one of the sides is a multiple. The kernels of cuBLASLt for Hopper
+/// (nvjet) have tiles such as 144 x 128, 192 x 208 and 320 x 128, so few
+/// matmuls leave half of a wave idle.
 static constexpr uint64_t shortestSide = 64;
+
+/// The step of the other side, the longest side, and the largest area as a
+/// multiple of that of the tile for large matmuls.
+static constexpr uint64_t sideStep = 16, longestSide = 512;
+static constexpr double largestPart = 1.25;
+
+/// Other tiles than those of powers of two have to gain this fraction.
+static constexpr double wantedGain = 0.02;
 
 /// The relative time of a tile of half the size and the same depth. On an H200,
 /// bf16, depth 8192: 512 x 4096 takes 58 us in 128 tiles of 128 x 128, where a
@@ -67,7 +78,8 @@ static TileGrid limitBlocks(TileGrid grid, uint64_t multiprocessors,
 TileGrid braid::chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
                             ElementClass element, int64_t multiprocessors,
                             int64_t target, uint64_t depth) {
-  auto [shorter, longer] = getLargestTile(element);
+  auto [shortSide, longSide] = getLargestTile(element);
+  uint64_t shorter = shortSide, longer = longSide;
   auto all = static_cast<uint64_t>(multiprocessors);
   uint64_t mostSlices = depth / deepMatmul >= std::max(rows, columns)
                             ? std::max<uint64_t>(1, depth / shortestSlice)
@@ -81,7 +93,11 @@ TileGrid braid::chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
   TileGrid best;
   double bestTime = 0.0;
   auto consider = [&](uint64_t tileRows, uint64_t tileColumns,
-                      double tileTime) {
+                      double gain = 0.0) {
+    double part = static_cast<double>(tileRows * tileColumns) / largestArea;
+    // A larger area has no higher rate.
+    double tileTime =
+        part > 1.0 ? part : std::pow(halfTileTime, -std::log2(part));
     uint64_t numTiles = llvm::SaturatingMultiply(
         llvm::SaturatingMultiply(llvm::divideCeil(rows, tileRows),
                                  llvm::divideCeil(columns, tileColumns)),
@@ -91,22 +107,30 @@ TileGrid braid::chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
     double time = tileTime *
                   static_cast<double>(llvm::divideCeil(numTiles, all)) /
                   static_cast<double>(slices);
-    if (best.numTiles != 0 && time >= bestTime)
+    if (best.numTiles != 0 && time >= bestTime * (1.0 - gain))
       return;
     bestTime = time;
     best = {numTiles, std::max(1.0, time / even)};
   };
-  double tileTime = 1.0;
   while (true) {
-    consider(shorter, longer, tileTime);
-    consider(longer, shorter, tileTime);
+    consider(shorter, longer);
+    consider(longer, shorter);
     if (longer == shortestSide)
       break;
     longer /= 2;
     if (longer < shorter)
       std::swap(shorter, longer);
-    tileTime *= halfTileTime;
   }
+  // Of equally fast tiles the largest one counts, which reads the least. What
+  // tiles wider types have was not measured.
+  bool hasOthers = mostSlices == 1 && shortSide != longSide;
+  for (uint64_t side = hasOthers ? longestSide : 0; side >= shortestSide;
+       side -= shortestSide)
+    for (uint64_t other = longestSide; other >= shortestSide; other -= sideStep)
+      if (static_cast<double>(side * other) <= largestPart * largestArea) {
+        consider(side, other, wantedGain);
+        consider(other, side, wantedGain);
+      }
   return target > 0 ? limitBlocks(best, all, static_cast<uint64_t>(target))
                     : best;
 }

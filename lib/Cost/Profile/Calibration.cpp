@@ -75,12 +75,14 @@ static double getDistance(const MatmulShape &one, const MatmulShape &other) {
   return largest;
 }
 
-/// The work of a matmul, with the waves of its tiles counted whole.
-static double countWork(const MatmulShape &shape, int64_t multiprocessors) {
-  TileGrid tiles = chooseTiles(
-      static_cast<uint64_t>(shape.rows), static_cast<uint64_t>(shape.columns),
-      /*batch=*/1, shape.element, multiprocessors,
-      /*target=*/0, static_cast<uint64_t>(shape.depth));
+/// The work of a matmul on `target` of `multiprocessors`, with the waves of its
+/// tiles counted whole.
+static double countWork(const MatmulShape &shape, int64_t multiprocessors,
+                        int64_t target) {
+  TileGrid tiles = chooseTiles(static_cast<uint64_t>(shape.rows),
+                               static_cast<uint64_t>(shape.columns),
+                               /*batch=*/1, shape.element, multiprocessors,
+                               target, static_cast<uint64_t>(shape.depth));
   return shape.countOperations() * tiles.stretch;
 }
 
@@ -136,9 +138,16 @@ Calibration::estimateMatmul(const MatmulShape &shape,
       estimateTarget(matmuls, *nearest, target, this->multiprocessors);
   if (distance == Distance(1, false))
     return estimate;
-  double scale = countWork(shape, this->multiprocessors) /
-                 countWork(*nearest, this->multiprocessors);
-  return MatmulEstimate{estimate.ns * scale, false};
+  int64_t all = this->multiprocessors;
+  auto scale = [&](const MatmulEstimate &measured, int64_t on) {
+    return measured.ns * countWork(shape, all, on) /
+           countWork(*nearest, all, on);
+  };
+  double ns = scale(estimate, target);
+  // Fewer multiprocessors are no gain that was not measured.
+  if (target < all)
+    ns = std::max(ns, scale(estimateTarget(matmuls, *nearest, all, all), all));
+  return MatmulEstimate{ns, false};
 }
 
 Hardware Calibration::apply(const Hardware &hardware) const {
