@@ -238,3 +238,22 @@ func.func @buffers(%a: memref<1000x1000xf32>, %x: memref<1000xf32>, %y: memref<1
   linalg.matvec ins(%a, %x : memref<1000x1000xf32>, memref<1000xf32>) outs(%y : memref<1000xf32>)
   return
 }
+
+// A body reads an element of the table at each point, at most the whole table:
+// 400,000 + 40,000 + 400,000 + 400 bytes.
+// CHECK-LABEL: Timeline of @gather ====
+// CHECK: linalg.generic tensor<100x1000xf32>, 840 ns (roofline)
+func.func @gather(%small: tensor<10x1000xf32>, %large: tensor<1000x1000xf32>, %which: tensor<100xi32>) -> tensor<100x1000xf32> {
+  %e = tensor.empty() : tensor<100x1000xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%which : tensor<100xi32>) outs(%e : tensor<100x1000xf32>) {
+  ^bb0(%w: i32, %o: f32):
+    %i = arith.index_cast %w : i32 to index
+    %j = linalg.index 1 : index
+    %a = tensor.extract %small[%i, %j] : tensor<10x1000xf32>
+    %b = tensor.extract %large[%i, %j] : tensor<1000x1000xf32>
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<100x1000xf32>
+  return %r : tensor<100x1000xf32>
+}

@@ -15,9 +15,11 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/CastInterfaces.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -162,6 +164,36 @@ static bool isInitLoaded(linalg::LinalgOp op, OpOperand &init) {
              init.get().getDefiningOp());
 }
 
+/// The bytes that the body of `op` loads from tensors and buffers that are not
+/// in `read`: an element at each of `numPoints` points, at most all elements.
+static uint64_t getGatheredBytes(linalg::LinalgOp op, ArrayRef<Value> read,
+                                 uint64_t numPoints,
+                                 const SizeDefaults &defaults) {
+  llvm::MapVector<Value, uint64_t> numReads;
+  op.getBlock()->walk([&](Operation *inner) {
+    if (isa<tensor::ExtractOp, memref::LoadOp>(inner) &&
+        !llvm::is_contained(read, inner->getOperand(0)))
+      ++numReads[inner->getOperand(0)];
+  });
+  uint64_t bytes = 0;
+  for (auto [source, reads] : numReads) {
+    auto type = cast<ShapedType>(source.getType());
+    uint64_t whole = getDistinctBytes(source, defaults);
+    uint64_t elements = 1;
+    for (int64_t size : type.getShape())
+      elements = llvm::SaturatingMultiply(
+          elements, static_cast<uint64_t>(ShapedType::isDynamic(size)
+                                              ? defaults.dynamicSize
+                                              : size));
+    uint64_t element = elements == 0 ? 0 : whole / elements;
+    bytes = llvm::SaturatingAdd(
+        bytes, std::min(whole, llvm::SaturatingMultiply(
+                                   llvm::SaturatingMultiply(numPoints, reads),
+                                   element)));
+  }
+  return bytes;
+}
+
 namespace {
 /// The model of structured ops: the payload runs once for each point of the
 /// iteration space, and every operand is loaded once. The model covers
@@ -219,7 +251,9 @@ struct StructuredOpModel
       if (isInit)
         written.push_back(operand.get());
     }
-    work.addBytes(getDistinctBytes(read, defaults),
+    work.addBytes(llvm::SaturatingAdd(
+                      getDistinctBytes(read, defaults),
+                      getGatheredBytes(linalgOp, read, numPoints, defaults)),
                   getDistinctBytes(written, defaults));
     return work;
   }
