@@ -240,13 +240,15 @@ def CommPipelineLoopsPass : Pass<"comm-pipeline-loops", "::mlir::ModuleOp"> {
     it is a send or a receive, has a number in the total order or a token that
     goes elsewhere than to waits of the body, and on buffers.
 
-    The pass predicts what an iteration takes, in the middle of many: all starts
-    that may move, the prefetched ones alone, the delayed ones alone, and some
-    of them if memory is short. Short searches plan the order of a copy of the
-    loop together with its resources, as `comm-pipeline-matmul` does. Starts move
-    if the iteration becomes shorter by the fraction `min-gain`; among choices
-    that are equally short, but for less than `min-gain`, the one with the least
-    memory counts.
+    The pass predicts what an iteration takes, in the middle of many: with all
+    starts that may move, with the prefetched ones alone, the delayed ones alone,
+    and with the half, a quarter and so on of both. Gathers that are used early
+    come first, and reductions that start late. Short searches plan the order of a
+    copy of the loop together with its resources, as `comm-pipeline-matmul` does.
+    What the moved starts take once counts as if nothing hid it, so that a loop of
+    few iterations has to gain more. Starts move if the loop becomes shorter by the
+    fraction `min-gain`; among choices that are equally short, but for less than
+    `min-gain`, the one with the least memory counts.
 
     Before:
 
@@ -286,7 +288,7 @@ def CommPipelineLoopsPass : Pass<"comm-pipeline-loops", "::mlir::ModuleOp"> {
     Option<"all", "all", "bool", /*default=*/"false",
            "Move all starts that may leave their iteration, whatever that is worth">,
     Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
-           "The fraction by which an iteration has to become shorter, such as 0.01; auto is "
+           "The fraction by which a loop has to become shorter, such as 0.01; auto is "
            "0.005">,
     Option<"planResources", "plan-resources", "bool", /*default=*/"true",
            "Plan resources in predictions, on machines that were measured">,

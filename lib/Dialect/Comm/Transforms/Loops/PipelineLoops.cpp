@@ -10,9 +10,12 @@
 #include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
 #include "PipelinedLoop.h"
 
+#include "Cost/IR/Roofline.h"
+
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
+#include "braid/Support/Units.h"
 
 namespace braid::comm {
 #define GEN_PASS_DEF_COMMPIPELINELOOPSPASS
@@ -24,41 +27,53 @@ using namespace braid;
 using namespace braid::comm;
 
 namespace {
+/// A start, and what decides whether it moves.
+struct Candidate {
+  ShiftedStart start;
+  /// The time of the operation alone.
+  int64_t costNs;
+};
+
 /// The starts of a loop that leave their iteration, and what that is worth.
 struct LoopChoice {
-  SmallVector<ShiftedStart> starts;
-  BlockPrediction prediction;
+  SmallVector<Candidate> starts;
+  /// The time of all iterations, and of the moved starts that run outside of
+  /// them, as if nothing hid those.
+  int64_t totalNs;
+  int64_t peakBytes;
 };
 
 /// Chooses among the starts of one loop.
 class LoopChooser {
 public:
-  using Predict =
-      function_ref<FailureOr<BlockPrediction>(ArrayRef<ShiftedStart>)>;
+  using Predict = function_ref<FailureOr<BlockPrediction>(ArrayRef<Candidate>)>;
 
-  LoopChooser(ArrayRef<ShiftedStart> starts, double minGain, size_t maxTrials,
+  /// For a loop of `numIterations`. Of `ahead`, prefetched starts, and of
+  /// `behind`, delayed ones, those come first that other work can hide least.
+  LoopChooser(ArrayRef<Candidate> ahead, ArrayRef<Candidate> behind,
+              int64_t numIterations, double minGain, size_t maxTrials,
               Predict predict)
-      : starts(starts), minGain(minGain), maxTrials(maxTrials),
-        predict(predict) {}
+      : ahead(ahead), behind(behind), numIterations(numIterations),
+        minGain(minGain), maxTrials(maxTrials), predict(predict) {}
 
   /// Returns the starts to shift. Otherwise `getReason` says why there are
   /// none.
-  FailureOr<SmallVector<ShiftedStart>> choose();
+  FailureOr<SmallVector<Candidate>> choose();
   StringRef getReason() const { return reason; }
 
 private:
-  LogicalResult tryStarts(ArrayRef<ShiftedStart> trial);
-  LogicalResult trySome();
+  LogicalResult tryStarts(size_t numAhead, size_t numBehind);
   int64_t reduce(int64_t ns) const {
     return static_cast<int64_t>(static_cast<double>(ns) * (1 - minGain));
   }
 
-  ArrayRef<ShiftedStart> starts;
+  ArrayRef<Candidate> ahead, behind;
+  int64_t numIterations;
   double minGain;
   size_t maxTrials, numTrials = 0;
   Predict predict;
-  /// The loop as it is, and as it was predicted to be shorter.
-  BlockPrediction present;
+  /// The time of the loop as it is.
+  int64_t presentNs = 0;
   std::optional<LoopChoice> best;
   StringRef reason;
 };
@@ -89,83 +104,62 @@ private:
 // Choices
 //===----------------------------------------------------------------------===//
 
-/// Predicts `trial`, and keeps it if it is shorter than the loop as it is, and
-/// than the best one so far or as short with less memory.
-LogicalResult LoopChooser::tryStarts(ArrayRef<ShiftedStart> trial) {
+/// Predicts the loop with the first starts of both kinds moved. Keeps them if
+/// the loop becomes shorter than it is, and than with the best ones so far or
+/// as short with less memory.
+LogicalResult LoopChooser::tryStarts(size_t numAhead, size_t numBehind) {
+  SmallVector<Candidate> trial(ahead.take_front(numAhead));
+  llvm::append_range(trial, behind.take_front(numBehind));
   if (trial.empty() || numTrials++ >= maxTrials)
     return success();
   FailureOr<BlockPrediction> found = predict(trial);
   if (failed(found))
     return failure();
-  if (found->makespanNs >= reduce(present.makespanNs))
+  int64_t totalNs = multiplyNs(found->makespanNs, numIterations);
+  for (const Candidate &candidate : trial)
+    totalNs = addNs(totalNs, candidate.costNs);
+  if (totalNs >= reduce(presentNs))
     return success();
   if (best) {
-    bool isShorter = found->makespanNs < reduce(best->prediction.makespanNs);
-    bool isAsShort = reduce(found->makespanNs) <= best->prediction.makespanNs;
-    if (!isShorter &&
-        !(isAsShort && found->peakBytes < best->prediction.peakBytes))
+    bool isShorter = totalNs < reduce(best->totalNs);
+    bool isAsShort = reduce(totalNs) <= best->totalNs;
+    if (!isShorter && !(isAsShort && found->peakBytes < best->peakBytes))
       return success();
   }
-  best = LoopChoice{SmallVector<ShiftedStart>(trial), *found};
+  best = LoopChoice{std::move(trial), totalNs, found->peakBytes};
   return success();
 }
 
-/// Tries to add one start after the other, those of the most elements first:
-/// where memory is short, some may fit.
-LogicalResult LoopChooser::trySome() {
-  auto getNumElements = [](const ShiftedStart &start) {
-    double sum = 0;
-    Operation *op = start.start;
-    auto async = cast<AsyncStartOpInterface>(op);
-    for (unsigned index = 0; index != op->getNumResults(); ++index)
-      if (auto type = dyn_cast<ShapedType>(async.getInFlightType(index));
-          type && type.hasStaticShape())
-        sum += static_cast<double>(type.getNumElements());
-    return sum;
-  };
-  SmallVector<std::pair<double, size_t>> order;
-  for (auto [number, start] : llvm::enumerate(starts))
-    order.emplace_back(-getNumElements(start), number);
-  llvm::sort(order);
-  SmallVector<ShiftedStart> some;
-  for (auto [size, number] : order) {
-    some.push_back(starts[number]);
-    if (failed(tryStarts(some)))
-      return failure();
-    if (!best || best->starts.size() != some.size())
-      some.pop_back();
-  }
-  return success();
-}
-
-FailureOr<SmallVector<ShiftedStart>> LoopChooser::choose() {
-  FailureOr<BlockPrediction> asItIs = predict({});
-  if (failed(asItIs))
+FailureOr<SmallVector<Candidate>> LoopChooser::choose() {
+  FailureOr<BlockPrediction> present = predict({});
+  if (failed(present))
     return failure();
-  present = *asItIs;
+  presentNs = multiplyNs(present->makespanNs, numIterations);
   // All that is left to hide are launches, which graphs make short.
-  if (present.computeNs == 0) {
+  if (present->computeNs == 0) {
     reason = "nothing in the loop could run beside it";
-    return SmallVector<ShiftedStart>();
+    return SmallVector<Candidate>();
   }
-  if (present.computeNs >= reduce(present.makespanNs)) {
+  if (present->computeNs >= reduce(present->makespanNs)) {
     reason = "nothing of the loop is exposed";
-    return SmallVector<ShiftedStart>();
+    return SmallVector<Candidate>();
   }
-  if (failed(tryStarts(starts)))
+  size_t most = std::max(ahead.size(), behind.size());
+  if (failed(tryStarts(ahead.size(), behind.size())))
     return failure();
-  SmallVector<ShiftedStart> ofShift[2];
-  for (const ShiftedStart &start : starts)
-    ofShift[start.shift == StartShift::Delay].push_back(start);
-  if (!ofShift[0].empty() && !ofShift[1].empty())
-    for (ArrayRef<ShiftedStart> trial : ofShift)
-      if (failed(tryStarts(trial)))
-        return failure();
-  if (!best && failed(trySome()))
+  if (!ahead.empty() && !behind.empty() &&
+      (failed(tryStarts(ahead.size(), 0)) ||
+       failed(tryStarts(0, behind.size()))))
     return failure();
+  // A few may suffice, and they need less memory.
+  for (size_t part = 2; part <= most; part *= 2)
+    if (failed(tryStarts(ahead.size() / part, 0)) ||
+        (!behind.empty() &&
+         failed(tryStarts(ahead.size() / part, behind.size() / part))))
+      return failure();
   if (!best) {
     reason = "the loop becomes no shorter, or takes too much memory";
-    return SmallVector<ShiftedStart>();
+    return SmallVector<Candidate>();
   }
   return std::move(best->starts);
 }
@@ -189,17 +183,61 @@ void CommPipelineLoopsPass::remark(Operation *start, StringRef name,
   });
 }
 
-/// The copies of `starts`.
-static SmallVector<ShiftedStart> mapStarts(ArrayRef<ShiftedStart> starts,
-                                           const IRMapping &mapping) {
-  return llvm::map_to_vector(starts, [&](const ShiftedStart &start) {
-    Operation *op = start.start;
-    return ShiftedStart{cast<CollectiveOpInterface>(mapping.lookup(op)),
-                        start.shift,
-                        llvm::map_to_vector(start.users, [&](Operation *user) {
-                          return mapping.lookup(user);
-                        })};
+/// The copy of `start`.
+static ShiftedStart mapStart(const ShiftedStart &start,
+                             const IRMapping &mapping) {
+  Operation *op = start.start;
+  return {cast<CollectiveOpInterface>(mapping.lookup(op)), start.shift,
+          llvm::map_to_vector(start.users, [&](Operation *user) {
+            return mapping.lookup(user);
+          })};
+}
+
+/// The place in the body of `loop` of the first op that uses what `start`
+/// gives.
+static size_t getFirstUse(scf::ForOp loop, Operation *start) {
+  llvm::SmallPtrSet<Operation *, 8> users;
+  for (Operation *wait : start->getUsers())
+    for (Operation *user : wait->getUsers())
+      users.insert(loop.getBody()->findAncestorOpInBlock(*user));
+  for (auto [place, op] : llvm::enumerate(*loop.getBody()))
+    if (users.contains(&op))
+      return place;
+  return 0;
+}
+
+/// The starts of `shift`, those that other work can hide least first: gathers
+/// that are used early, and reductions that start late.
+static SmallVector<Candidate> getCandidates(scf::ForOp loop,
+                                            ArrayRef<ShiftedStart> starts,
+                                            StartShift shift,
+                                            CostModel &model) {
+  SmallVector<std::pair<size_t, Candidate>> found;
+  for (const ShiftedStart &start : starts)
+    if (start.shift == shift)
+      found.emplace_back(
+          shift == StartShift::Prefetch ? getFirstUse(loop, start.start) : 0,
+          Candidate{start, model.getCost(start.start).ns});
+  if (shift == StartShift::Delay)
+    std::reverse(found.begin(), found.end());
+  else
+    llvm::sort(found, [](const auto &a, const auto &b) {
+      return std::make_pair(a.first, -a.second.costNs) <
+             std::make_pair(b.first, -b.second.costNs);
+    });
+  return llvm::map_to_vector(found,
+                             [](auto &item) { return std::move(item.second); });
+}
+
+static SmallVector<ShiftedStart> getStarts(ArrayRef<Candidate> candidates) {
+  SmallVector<ShiftedStart> starts;
+  for (const Candidate &candidate : candidates)
+    starts.push_back(candidate.start);
+  llvm::sort(starts, [](const ShiftedStart &a, const ShiftedStart &b) {
+    Operation *first = a.start, *second = b.start;
+    return first->isBeforeInBlock(second);
   });
+  return starts;
 }
 
 FailureOr<SmallVector<ShiftedStart>>
@@ -207,6 +245,13 @@ CommPipelineLoopsPass::choose(func::FuncOp function, scf::ForOp loop,
                               ArrayRef<ShiftedStart> starts,
                               RankUniformity &uniformity) {
   CostSettings settings = getCostSettings();
+  FailureOr<CostOptions> costs =
+      resolvePassCosts(getOperation(), function, settings);
+  if (failed(costs))
+    return failure();
+  int64_t numIterations =
+      getStaticTripCount(loop).value_or(costs->sizes.tripCount);
+  CostModel model(*costs);
   RewriteJudge judge(getOperation(), function, loop.getBody(), uniformity,
                      settings, planResources);
   judge.setMaxMemory(memoryLimit);
@@ -214,23 +259,41 @@ CommPipelineLoopsPass::choose(func::FuncOp function, scf::ForOp loop,
   constexpr size_t triedOps = 10'000, fewestTrials = 3, mostTrials = 16;
   size_t numOps = loop.getBody()->getOperations().size();
   size_t maxTrials = std::clamp(triedOps / numOps, fewestTrials, mostTrials);
-  auto predict = [&](ArrayRef<ShiftedStart> trial) {
+  auto predict = [&](ArrayRef<Candidate> trial) {
     return judge.predict([&](const IRMapping &mapping) {
       if (trial.empty())
         return success();
       IRRewriter rewriter(function.getContext());
       auto copy = cast<scf::ForOp>(mapping.lookup(loop.getOperation()));
-      pipelineLoop(rewriter, copy, mapStarts(trial, mapping));
+      pipelineLoop(
+          rewriter, copy,
+          llvm::map_to_vector(getStarts(trial), [&](const ShiftedStart &start) {
+            return mapStart(start, mapping);
+          }));
       return success();
     });
   };
-  LoopChooser chooser(starts, *parseRewriteGain(function.getLoc(), minGain),
-                      maxTrials, predict);
-  FailureOr<SmallVector<ShiftedStart>> chosen = chooser.choose();
-  if (succeeded(chosen) && chosen->empty())
-    for (const ShiftedStart &start : starts)
-      remark(start.start, "kept-start", chooser.getReason());
-  return chosen;
+  SmallVector<Candidate> ahead =
+      getCandidates(loop, starts, StartShift::Prefetch, model);
+  SmallVector<Candidate> behind =
+      getCandidates(loop, starts, StartShift::Delay, model);
+  LoopChooser chooser(ahead, behind, numIterations,
+                      *parseRewriteGain(function.getLoc(), minGain), maxTrials,
+                      predict);
+  FailureOr<SmallVector<Candidate>> chosen = chooser.choose();
+  if (failed(chosen))
+    return failure();
+  SmallVector<ShiftedStart> shifted = getStarts(*chosen);
+  for (const ShiftedStart &start : starts) {
+    bool isChosen = llvm::any_of(shifted, [&](const ShiftedStart &other) {
+      return other.start == start.start;
+    });
+    if (!isChosen)
+      remark(start.start, "kept-start",
+             shifted.empty() ? chooser.getReason()
+                             : StringRef("the loop becomes no shorter by it"));
+  }
+  return shifted;
 }
 
 LogicalResult CommPipelineLoopsPass::pipelineIn(func::FuncOp function,

@@ -316,11 +316,47 @@ func.func @kept(%ws: tensor<4x2xf32>, %x: tensor<4xf32>, %s: tensor<4x4xf32>) ->
   return %r#0, %r#1 : tensor<4xf32>, tensor<4x4xf32>
 }
 
+// The rows of the backward pass of jax.lax.scan, which are clamped. The last one and the
+// first one are constants.
+// CHECK-LABEL: func.func @scan
+// CHECK:         tensor.extract_slice %{{.*}}[%c3{{.*}}, 0]
+// CHECK-NEXT:    comm.all_gather
+// CHECK:         scf.for %[[I:.*]] = %c0
+// CHECK-NEXT:      %[[J:.*]] = arith.addi %[[I]], %c1 : index
+// CHECK-NEXT:      %[[K:.*]] = arith.index_cast %[[J]] : index to i32
+// CHECK-NEXT:      %[[L:.*]] = arith.subi %{{.*}}, %[[K]] : i32
+// CHECK-NEXT:      %[[M:.*]] = arith.index_cast %[[L]] : i32 to index
+// CHECK-NEXT:      %[[N:.*]] = arith.maxsi %[[M]], %c0 : index
+// CHECK-NEXT:      %[[O:.*]] = arith.minsi %[[N]], %c3 : index
+// CHECK-NEXT:      tensor.extract_slice %{{.*}}[%[[O]], 0]
+// CHECK-NEXT:      comm.all_gather
+// CHECK:           scf.yield
+func.func @scan(%ws: tensor<4x2xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %last = arith.constant 3 : i32
+  %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%a = %x) -> tensor<4xf32> {
+    %n = arith.index_cast %i : index to i32
+    %m = arith.subi %last, %n : i32
+    %k = arith.index_cast %m : i32 to index
+    %low = arith.maxsi %k, %c0 : index
+    %j = arith.minsi %low, %c3 : index
+    %w = tensor.extract_slice %ws[%j, 0] [1, 2] [1, 1] : tensor<4x2xf32> to tensor<2xf32>
+    %t = comm.all_gather %w on @pair dim 0 : tensor<2xf32> -> tensor<4xf32>
+    %g = comm.wait %t : !comm.token<tensor<4xf32>>
+    %b = arith.mulf %a, %g : tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
 // What the results are compared for.
 func.func @main(%ws: tensor<4x2xf32>, %hs: tensor<8x2xf16>, %vs: tensor<8x2xf32>, %us: tensor<5x2xf32>, %ms: tensor<2x2xf32>,
                 %x: tensor<4xf32>, %s: tensor<4x2xf32>, %p: tensor<4x4xf32>)
     -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>, tensor<4xf32>,
-        tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x4xf32>) {
+        tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x4xf32>, tensor<4xf32>) {
   %a = call @forward(%ws, %x) : (tensor<4x2xf32>, tensor<4xf32>) -> tensor<4xf32>
   %b = call @backward(%hs, %vs, %x) : (tensor<8x2xf16>, tensor<8x2xf32>, tensor<4xf32>) -> tensor<4xf32>
   %c:3 = call @gradients(%x, %s, %x) : (tensor<4xf32>, tensor<4x2xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4x2xf32>, tensor<4xf32>)
@@ -329,7 +365,8 @@ func.func @main(%ws: tensor<4x2xf32>, %hs: tensor<8x2xf16>, %vs: tensor<8x2xf32>
   %f = call @dynamic(%ws, %x) : (tensor<4x2xf32>, tensor<4xf32>) -> tensor<4xf32>
   %g = call @nested(%ms, %x) : (tensor<2x2xf32>, tensor<4xf32>) -> tensor<4xf32>
   %h:2 = call @kept(%ws, %x, %p) : (tensor<4x2xf32>, tensor<4xf32>, tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4x4xf32>)
-  return %a, %b, %c#0, %c#1, %c#2, %d#0, %d#1, %e, %f, %g, %h#0, %h#1
+  %i = call @scan(%ws, %x) : (tensor<4x2xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %a, %b, %c#0, %c#1, %c#2, %d#0, %d#1, %e, %f, %g, %h#0, %h#1, %i
       : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>, tensor<4xf32>,
-        tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x4xf32>
+        tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x4xf32>, tensor<4xf32>
 }
