@@ -99,6 +99,16 @@ static Attribute computeComplex(Operation *op, ArrayRef<Attribute> in) {
   return pair ? pair[isReal ? 0 : 1] : Attribute();
 }
 
+/// A float in a narrower type. `op` folds only where no bit is lost.
+static Attribute narrowFloat(Operation *op, ArrayRef<Attribute> in) {
+  auto narrowed = dyn_cast<arith::TruncFOp>(op);
+  auto number = narrowed ? dyn_cast<FloatAttr>(in[0]) : FloatAttr();
+  if (!number || narrowed.getRoundingmode())
+    return {};
+  auto type = getElementTypeOrSelf(narrowed.getType());
+  return roundTo(cast<FloatType>(type), number);
+}
+
 /// Folds `op`, whose operands are `in`, or its copy on elements `ofElement`.
 bool Machine::computeScalars(Operation *op, ArrayRef<Attribute> in,
                              SmallVectorImpl<Attribute> &out,
@@ -114,6 +124,8 @@ bool Machine::computeScalars(Operation *op, ArrayRef<Attribute> in,
   if (llvm::is_contained(in, Attribute()))
     return unsupported(op);
   if (Attribute number = computeComplex(op, in))
+    out.push_back(number);
+  else if (Attribute number = narrowFloat(op, in))
     out.push_back(number);
   else
     out.append(foldOnce(folded, in));
