@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Division.h"
+#include "ErasedEvents.h"
 #include "NewAccesses.h"
 #include "StartOperands.h"
 
@@ -63,17 +64,20 @@ public:
                      const CommunicationRules &rules,
                      RankUniformity &uniformity, StringRef pass)
       : before(before), after(after), rules(rules), uniformity(uniformity),
-        pass(pass), fates(before.numTokens), isAdded(after.numTokens, false) {}
+        pass(pass), events(before.events), fates(before.numTokens),
+        isAdded(after.numTokens, false) {}
 
-  LogicalResult compare();
+  /// `communicates`: whether a function of the result does.
+  LogicalResult compare(llvm::function_ref<bool(StringAttr)> communicates);
 
 private:
   const Event *getBefore() const {
-    return next < before.events.size() ? &before.events[next] : nullptr;
+    return next < events.size() ? &events[next] : nullptr;
   }
   const Event *getAfter() const {
     return nextAfter < after.events.size() ? &after.events[nextAfter] : nullptr;
   }
+  LogicalResult dropErased(llvm::function_ref<bool(StringAttr)> communicates);
   LogicalResult reportDifference();
   LogicalResult report(const Event &found, const Twine &problem);
   std::string describe(const FunctionCommunication &function,
@@ -98,6 +102,10 @@ private:
   const CommunicationRules &rules;
   RankUniformity &uniformity;
   StringRef pass;
+  /// The events of `before` that are not said to be erased; `kept` has them if
+  /// there are others.
+  ArrayRef<Event> events;
+  std::vector<Event> kept;
   size_t next = 0, nextAfter = 0;
   std::vector<TokenFate> fates;
   std::vector<KeptStart> keptStarts;
@@ -371,7 +379,7 @@ LogicalResult FunctionComparison::compareStart() {
               getDividedDim(start, after.starts[found->number]))
         return compareParts(start, *dim);
   }
-  if (!rules.mayErase || !rules.mayErase(start))
+  if (!rules.mayErase || !rules.mayErase(start) || rules.erased)
     return reportDifference();
   for (unsigned index = 0; index != event.numGiven; ++index)
     fates[event.firstGiven + index].state = TokenFate::State::erased;
@@ -489,7 +497,24 @@ LogicalResult FunctionComparison::addEvent() {
   return success();
 }
 
-LogicalResult FunctionComparison::compare() {
+/// Drops what the pass says that it has erased from the events of the input.
+LogicalResult FunctionComparison::dropErased(
+    llvm::function_ref<bool(StringAttr)> communicates) {
+  if (!rules.erased || rules.erased->empty())
+    return success();
+  for (const Event &event : before.events)
+    if (event.kind == EventKind::start && rules.erased->contains(event.op) &&
+        !rules.mayErase(before.starts[event.number]))
+      return report(event, "is erased");
+  kept = dropErasedEvents(before, *rules.erased, communicates);
+  events = kept;
+  return success();
+}
+
+LogicalResult
+FunctionComparison::compare(llvm::function_ref<bool(StringAttr)> communicates) {
+  if (failed(dropErased(communicates)))
+    return failure();
   if (before.numArguments != after.numArguments)
     return emitError(after.location)
            << pass << " has changed the token arguments of @"
@@ -551,9 +576,14 @@ LogicalResult braid::validateCommunication(const CommunicationSummary &before,
   for (const FunctionCommunication &function :
        llvm::reverse(after.getFunctions()))
     functions[function.name].push_back(&function);
+  llvm::DenseSet<StringAttr> communicating;
+  for (const FunctionCommunication &function : after.getFunctions())
+    communicating.insert(function.name);
   auto compare = [&](const FunctionCommunication &from,
                      const FunctionCommunication &to) {
-    return FunctionComparison(from, to, rules, uniformity, pass).compare();
+    return FunctionComparison(from, to, rules, uniformity, pass)
+        .compare(
+            [&](StringAttr callee) { return communicating.contains(callee); });
   };
   for (const FunctionCommunication &function : before.getFunctions()) {
     auto &found = functions[function.name];

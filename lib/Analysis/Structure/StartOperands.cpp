@@ -13,6 +13,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
@@ -121,6 +122,11 @@ std::optional<ChangedOperand> braid::findChangedOperand(
     for (auto [number, origins] : llvm::enumerate(
              llvm::zip(start.before->origins, start.after->origins))) {
       auto [from, to] = origins;
+      // What a start of another type takes is computed in another way.
+      if (number < start.before->sources.size() &&
+          getElementTypeOrSelf(start.before->sources[number]) !=
+              getElementTypeOrSelf(start.after->sources[number]))
+        continue;
       if (from.kind != Origin::unknown && to.kind != Origin::unknown)
         pairs.push_back({start.after, start.before,
                          static_cast<unsigned>(number), from, to});

@@ -11,6 +11,7 @@
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <array>
@@ -82,6 +83,9 @@ struct CommunicationRules {
                      const StartSummary &after) = isSameStart;
   /// Whether a start may vanish together with its waits.
   bool (*mayErase)(const StartSummary &start) = nullptr;
+  /// The starts that the pass says that it has erased, by the addresses that
+  /// they had. None: those that have no counterpart.
+  const llvm::DenseSet<mlir::Operation *> *erased = nullptr;
   /// A start and its wait may become several of each, which divide the data
   /// along a dimension: without gap or overlap, in place of the whole. The
   /// parts of a gather may stay parts, for the parts of what reads the whole.
