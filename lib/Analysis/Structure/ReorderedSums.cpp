@@ -65,8 +65,6 @@ bool braid::dependsOnOrderOfTerms(Operation *op) {
 
 /// Adds `reason` to what `op` has under `name`.
 static void addReason(Operation *op, StringRef name, const Twine &reason) {
-  if (!dependsOnOrderOfTerms(op))
-    return;
   NamedAttrList reasons(
       op->getAttrOfType<DictionaryAttr>(comm::kReorderedSumsAttrName));
   std::string text = reason.str();
@@ -78,6 +76,11 @@ static void addReason(Operation *op, StringRef name, const Twine &reason) {
 }
 
 void braid::recordDivision(Operation *op, const Twine &reason) {
+  if (dependsOnOrderOfTerms(op))
+    addReason(op, comm::kDividedName, reason);
+}
+
+void braid::recordReassociation(Operation *op, const Twine &reason) {
   addReason(op, comm::kDividedName, reason);
 }
 
@@ -102,7 +105,7 @@ void braid::recordPlan(Operation *op, ArrayRef<NamedAttribute> resources) {
           stream << resource.getValue();
       },
       ", ");
-  if (!text.empty())
+  if (!text.empty() && dependsOnOrderOfTerms(op))
     addReason(op, comm::kPlannedName, text);
 }
 

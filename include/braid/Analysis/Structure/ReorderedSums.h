@@ -32,6 +32,10 @@ bool dependsOnOrderOfTerms(mlir::Operation *op);
 /// the order of the terms does not matter.
 void recordDivision(mlir::Operation *op, const llvm::Twine &reason);
 
+/// Records that `op` adds up sums of terms that were added up one by one, in
+/// the words of `recordDivision`. Rounding differs with two members, too.
+void recordReassociation(mlir::Operation *op, const llvm::Twine &reason);
+
 /// Records that a pass has chosen the resources of `op` which the attributes
 /// `resources` give it. Does nothing if the order of the terms does not matter.
 void recordPlan(mlir::Operation *op,

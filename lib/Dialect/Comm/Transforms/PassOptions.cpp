@@ -57,6 +57,15 @@ llvm::cl::ValuesClass braid::comm::getCollectiveModelValues() {
                  "latency and bandwidth, as braid-run --link rehearses them"));
 }
 
+llvm::cl::ValuesClass braid::comm::getNumericsValues() {
+  return llvm::cl::values(
+      clEnumValN(Numerics::Exact, "exact", "all bits stay as they are"),
+      clEnumValN(Numerics::SameTerms, "same-terms",
+                 "sums may have another order of the same terms"),
+      clEnumValN(Numerics::Reassociate, "reassociate",
+                 "terms may also be added before they are sent"));
+}
+
 std::optional<CollectiveModelKind>
 braid::comm::getCollectiveModel(CollectiveModelOption option) {
   switch (option) {

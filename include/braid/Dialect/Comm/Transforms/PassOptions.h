@@ -46,12 +46,23 @@ enum class PlannedOrders {
 /// A model of collectives, or the default of the machine.
 enum class CollectiveModelOption { Auto, Nccl, Inductor, Link };
 
+/// What a rewrite may do to sums of floats.
+enum class Numerics {
+  /// All bits stay as they are.
+  Exact,
+  /// The terms stay; a library may add them in another order.
+  SameTerms,
+  /// Terms may be added before they are sent.
+  Reassociate
+};
+
 /// The values of the options on the command line, with their meaning.
 llvm::cl::ValuesClass getReportFormatValues();
 llvm::cl::ValuesClass getLaneSharingValues();
 llvm::cl::ValuesClass getPlannedOrdersValues();
 llvm::cl::ValuesClass getSearchEffortValues();
 llvm::cl::ValuesClass getCollectiveModelValues();
+llvm::cl::ValuesClass getNumericsValues();
 
 /// The model that `option` names; none for the default of the machine.
 std::optional<CollectiveModelKind>

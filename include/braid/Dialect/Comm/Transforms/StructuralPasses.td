@@ -89,4 +89,85 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CommSimplifyPass : Pass<"comm-simplify", "::mlir::ModuleOp"> {
+  let summary = "Transfer less where the result is the same";
+  let description = [{
+    Rewrites collectives on tensors together with what computes their operands and
+    uses their values:
+
+    | before | after | numerics |
+    |---|---|---|
+    | `f(all_gather x)`, `f` elementwise to a narrower type | `all_gather f(x)` | exact |
+    | `f(all_gather a, all_gather b)`, `f` elementwise, nothing else uses the gathers | `all_gather f(a, b)` | exact |
+    | a transposed gather along another dimension than the first | a gather of transposed operands along the first | exact |
+    | `all_gather (widen x)` | `widen(all_gather x)`, if that pays | exact |
+    | a collective that an earlier one of the block is equal to | the value of the earlier one, if that lives so long anyway, or if that pays | exact |
+    | the own part of an `all_gather x` | `x` | exact |
+    | a collective whose value nothing uses | nothing | exact |
+    | the own part along dimension 0 of an `all_reduce x` | `reduce_scatter x` | same terms |
+    | `all_gather (reduce_scatter x)` | `all_reduce x`, if that pays | same terms |
+    | `all_reduce a + all_reduce b`, and reduce-scatters | `all_reduce (a + b)` | of integers exact, else reassociated |
+
+    What is true of `all_gather` in the first four rows is true of all collectives
+    that only move data. Elementwise ops are linalg ops with parallel loops alone
+    and ops on whole tensors, without effects. What else they read is the same for
+    all members: constants, what `all_reduce`, `all_gather` or `broadcast` give in
+    the same group, and what is computed from these. A conversion with which the
+    bodies of all users begin is enough, too. Sums of narrow values that the
+    program widens first stay wide.
+
+    By default `numerics=exact` the bits of all results stay. With `same-terms` a
+    library may add the terms of a sum in another order, with `reassociate` terms
+    may be added before they are sent. Ops with such sums are marked
+    (`comm.reordered_sums`), as compiled programs record.
+
+    What has to pay is predicted, as `comm-combine` does: short searches plan the
+    order of a copy of the block together with its resources. A rewrite may stay if
+    it shortens the block by the fraction `min-gain`, or if the block becomes no
+    longer, takes no more memory, and the collectives themselves take less time by a
+    fiftieth. With `max-memory` the peak stays within this limit. Without it a value
+    that lives longer does not raise the peak of the best order: that order may hold
+    both of two equal values anyway. All rewrites of a kind are tried together, then one by one, in at most
+    1,000 / n predictions for a block of n ops.
+
+    A start and its one wait are in one block, which all ranks reach together. A
+    start with a cost, a lane, a limit on thread blocks, a transport, chunks or a
+    number in the total order, on buffers or with destinations stays.
+
+    Before:
+
+    ```mlir
+    %t = comm.all_gather %w on @dp dim 0 : tensor<4x8xf32> -> tensor<8x8xf32>
+    %g = comm.wait %t : !comm.token<tensor<8x8xf32>>
+    %b = arith.truncf %g : tensor<8x8xf32> to tensor<8x8xbf16>
+    ```
+
+    After:
+
+    ```mlir
+    %n = arith.truncf %w : tensor<4x8xf32> to tensor<4x8xbf16>
+    %t = comm.all_gather %n on @dp dim 0 : tensor<4x8xbf16> -> tensor<8x8xbf16>
+    %b = comm.wait %t : !comm.token<tensor<8x8xbf16>>
+    ```
+
+    The remarks `moved-elementwise`, `merged-collectives`, `erased-collectives` and
+    `joined-gathers` count the collectives that were rewritten so, and the remark
+    `own-parts` the parts.
+  }];
+  let options = !listconcat([
+    Option<"numerics", "numerics", "::braid::comm::Numerics",
+           /*default=*/"::braid::comm::Numerics::Exact",
+           "What may happen to sums of floats", "::braid::comm::getNumericsValues()">,
+    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
+           "The fraction by which what has to pay shortens a block, such as 0.01; auto is "
+           "0.005">,
+    Option<"planResources", "plan-resources", "bool", /*default=*/"true",
+           "Plan resources in predictions, on machines that were measured">,
+    Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
+           "The most bytes that may be live at once, such as 80GiB">
+  ], costOptions);
+  let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 #endif // BRAID_DIALECT_COMM_TRANSFORMS_STRUCTURALPASSES_TD
