@@ -98,6 +98,14 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
                                  const OverlapOptions &options) {
   // Passes that rewrite blocks judge copies of functions in their module.
   bool isOnFunction = pm.getOpAnchorName() == func::FuncOp::getOperationName();
+  if (options.simplify && !options.keepOrder && !isOnFunction) {
+    comm::CommSimplifyPassOptions simplifyOptions;
+    setCosts(simplifyOptions, options);
+    simplifyOptions.numerics = options.numerics;
+    simplifyOptions.planResources = options.planResources;
+    simplifyOptions.maxMemory = options.maxMemory;
+    pm.addPass(comm::createCommSimplifyPass(simplifyOptions));
+  }
   if (options.pipelineMatmul && !isOnFunction) {
     comm::CommPipelineMatmulPassOptions chunkOptions;
     setCosts(chunkOptions, options);

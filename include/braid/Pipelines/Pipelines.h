@@ -131,6 +131,15 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
                      "where that pays with the order and the plan "
                      "(comm-combine, on modules only)"),
       llvm::cl::init(true)};
+  Option<bool> simplify{
+      *this, "simplify",
+      llvm::cl::desc("Transfer less where the result is the same "
+                     "(comm-simplify, on modules only)"),
+      llvm::cl::init(true)};
+  Option<comm::Numerics> numerics{
+      *this, "numerics",
+      llvm::cl::desc("What comm-simplify may do to sums of floats"),
+      llvm::cl::init(comm::Numerics::Exact), comm::getNumericsValues()};
   Option<bool> splitAllReduce{
       *this, "split-all-reduce",
       llvm::cl::desc("Replace all-reduces by reduce-scatters and gathers by "

@@ -4,9 +4,9 @@
 // RUN: braid-opt %s --comm-combine="machine=h200x8 ranks=2 kinds=all_reduce" | FileCheck %s --check-prefix=NONE
 // RUN: braid-opt %s --comm-combine="machine=h200x8 ranks=2" > %t.first
 // RUN: braid-opt %s --comm-combine="machine=h200x8 ranks=2" --mlir-disable-threading | diff - %t.first
-// RUN: braid-opt %s --braid-overlap="effort=low machine=h200x8 ranks=2" | FileCheck %s --check-prefix=OVERLAP
-// RUN: braid-opt %s --braid-overlap="effort=low machine=h200x8 ranks=2 combine=false" | FileCheck %s --check-prefix=ALONE
-// RUN: braid-opt %s --braid-overlap="effort=low machine=h200x8 ranks=2 keep-order" | FileCheck %s --check-prefix=ALONE
+// RUN: braid-opt %s --braid-overlap="simplify=false effort=low machine=h200x8 ranks=2" | FileCheck %s --check-prefix=OVERLAP
+// RUN: braid-opt %s --braid-overlap="simplify=false effort=low machine=h200x8 ranks=2 combine=false" | FileCheck %s --check-prefix=ALONE
+// RUN: braid-opt %s --braid-overlap="simplify=false effort=low machine=h200x8 ranks=2 keep-order" | FileCheck %s --check-prefix=ALONE
 // RUN: not braid-opt %s --comm-combine="min-gain=101" 2>&1 | FileCheck %s --check-prefix=GAIN
 // RUN: not braid-opt %s --comm-combine="max-memory=much" 2>&1 | FileCheck %s --check-prefix=MEMORY
 
