@@ -102,8 +102,9 @@ getCapturedReads(const LoopNest &nest) {
         llvm::any_of(strides, ShapedType::isDynamic))
       return std::nullopt;
     for (OpOperand &use : buffer.getUses()) {
-      if (!nest.body->getParent()->isAncestor(
-              use.getOwner()->getParentRegion()))
+      // The op that stands for a copy is in no region.
+      Region *region = use.getOwner()->getParentRegion();
+      if (!region || !nest.body->getParent()->isAncestor(region))
         continue;
       auto load = dyn_cast<memref::LoadOp>(use.getOwner());
       if (!load)

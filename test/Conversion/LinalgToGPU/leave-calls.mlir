@@ -76,3 +76,23 @@ func.func @other_writer(%a: memref<64xf32>, %r: memref<64xf32>) {
   memref.copy %fill, %r : memref<64xf32> to memref<64xf32>
   return
 }
+
+// A copy reads the buffer that a later body reads at other places.
+// CHECK-LABEL: func.func @copy_and_read
+// CHECK:         memref.copy
+// CHECK:         gpu.launch_func @kernels::@elementwise
+// CHECK:         return
+func.func @copy_and_read(%x: memref<256x64xf32>, %y: memref<256x64xf32>, %z: memref<256x64xf32>) {
+  memref.copy %x, %y : memref<256x64xf32> to memref<256x64xf32>
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      outs(%z : memref<256x64xf32>) {
+  ^bb0(%o: f32):
+    %last = arith.constant 255 : index
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = arith.subi %last, %i : index
+    %a = memref.load %x[%k, %j] : memref<256x64xf32>
+    linalg.yield %a : f32
+  }
+  return
+}
