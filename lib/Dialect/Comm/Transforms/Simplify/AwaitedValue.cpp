@@ -41,8 +41,14 @@ std::optional<AwaitedValue> braid::comm::getAwaitedValue(WaitOp wait) {
       async.getSourceOperands().size() != async.getTokens().size() ||
       start->getNumResults() != async.getTokens().size())
     return std::nullopt;
-  unsigned number = cast<OpResult>(wait.getToken()).getResultNumber();
-  return AwaitedValue{start, number, wait};
+  AwaitedValue found = {
+      start, cast<OpResult>(wait.getToken()).getResultNumber(), wait};
+  // Gathers and scatters of scalars have a dimension on one side alone.
+  auto source = dyn_cast<RankedTensorType>(found.getSource().getType());
+  auto value = cast<RankedTensorType>(wait.getValue().getType());
+  if (!source || source.getRank() != value.getRank())
+    return std::nullopt;
+  return found;
 }
 
 std::optional<AwaitedValue> braid::comm::getAwaitedValue(Value value) {

@@ -510,6 +510,31 @@ func.func @empty(%w: tensor<0x8xf32>) -> tensor<0x8xbf16> {
   return %b : tensor<0x8xbf16>
 }
 
+// Scalars have no dimension to gather along.
+// CHECK-LABEL: func.func @scalars
+// CHECK:         comm.all_gather %{{.*}} : tensor<f32> -> tensor<2xf32>
+// CHECK:         comm.all_gather %{{.*}} : tensor<f32> -> tensor<2xf32>
+// CHECK:         comm.reduce_scatter sum %{{.*}} : tensor<2xf32> -> tensor<f32>
+// CHECK:         comm.all_reduce sum %{{.*}} : tensor<f32>
+// CHECK:         comm.broadcast %{{.*}} : tensor<bf16>
+func.func @scalars(%a: tensor<f32>, %b: tensor<bf16>, %n: tensor<2xf32>)
+    -> (tensor<2xbf16>, tensor<2xf32>, tensor<f32>, tensor<f32>, tensor<bf16>) {
+  %w = arith.extf %b : tensor<bf16> to tensor<f32>
+  %t0 = comm.all_gather %a on @world dim 0 : tensor<f32> -> tensor<2xf32>
+  %t1 = comm.all_gather %w on @world dim 0 : tensor<f32> -> tensor<2xf32>
+  %t2 = comm.reduce_scatter sum %n on @world dim 0 : tensor<2xf32> -> tensor<f32>
+  %t3 = comm.all_reduce sum %a on @world : tensor<f32>
+  %t4 = comm.broadcast %a on @world root 0 : tensor<f32>
+  %r0 = comm.wait %t0 : !comm.token<tensor<2xf32>>
+  %r1 = comm.wait %t1 : !comm.token<tensor<2xf32>>
+  %r2 = comm.wait %t2 : !comm.token<tensor<f32>>
+  %r3 = comm.wait %t3 : !comm.token<tensor<f32>>
+  %r4 = comm.wait %t4 : !comm.token<tensor<f32>>
+  %s0 = arith.truncf %r0 : tensor<2xf32> to tensor<2xbf16>
+  %s4 = arith.truncf %r4 : tensor<f32> to tensor<bf16>
+  return %s0, %r1, %r2, %r3, %s4 : tensor<2xbf16>, tensor<2xf32>, tensor<f32>, tensor<f32>, tensor<bf16>
+}
+
 // Buffers stay.
 // CHECK-LABEL: func.func @buffers
 // CHECK-COUNT-2: comm.all_gather
