@@ -10,10 +10,10 @@
 
 using namespace braid;
 using namespace mlir;
-using Kind = CommunicationEvent::Kind;
 
 static void dropBlocks(std::vector<CommunicationEvent> &events) {
-  while (!events.empty() && events.back().kind == Kind::block)
+  while (!events.empty() &&
+         events.back().kind == CommunicationEvent::Kind::block)
     events.pop_back();
 }
 
@@ -24,21 +24,24 @@ braid::dropErasedEvents(const FunctionCommunication &function,
   std::vector<CommunicationEvent> kept;
   std::vector<bool> isErased(function.numTokens, false);
   for (const CommunicationEvent &event : function.events) {
-    if (event.kind == Kind::start && erased.contains(event.op)) {
+    if (event.kind == CommunicationEvent::Kind::start &&
+        erased.contains(event.op)) {
       for (unsigned index = 0; index != event.numGiven; ++index)
         isErased[event.firstGiven + index] = true;
       continue;
     }
-    if (event.kind == Kind::wait && function.getAwaited(event) != ~0u &&
+    if (event.kind == CommunicationEvent::Kind::wait &&
+        function.getAwaited(event) != ~0u &&
         isErased[function.getAwaited(event)])
       continue;
-    if (event.kind == Kind::call && event.numTaken == 0 &&
+    if (event.kind == CommunicationEvent::Kind::call && event.numTaken == 0 &&
         event.numGiven == 0 && event.callee && !communicates(event.callee))
       continue;
-    if (event.kind == Kind::close || event.kind == Kind::block)
+    if (event.kind == CommunicationEvent::Kind::close ||
+        event.kind == CommunicationEvent::Kind::block)
       dropBlocks(kept);
-    if (event.kind == Kind::close && !kept.empty() &&
-        kept.back().kind == Kind::open)
+    if (event.kind == CommunicationEvent::Kind::close && !kept.empty() &&
+        kept.back().kind == CommunicationEvent::Kind::open)
       kept.pop_back();
     else
       kept.push_back(event);

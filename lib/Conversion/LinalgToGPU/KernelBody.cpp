@@ -123,8 +123,8 @@ static int64_t getLoadLanes(memref::LoadOp load, const ValueSet &varying,
 }
 
 /// The widest vectors up to `lanes` of which all ops of `block` have a form.
-static int64_t getLanes(Block &block, const ValueSet &varying,
-                        const ValueSet &adjacent, int64_t lanes) {
+static int64_t limitLanes(Block &block, const ValueSet &varying,
+                          const ValueSet &adjacent, int64_t lanes) {
   for (Operation &op : block.without_terminator()) {
     if (isa<scf::IfOp, scf::WhileOp>(op)) {
       // All iterations of a vector take the same way.
@@ -134,7 +134,7 @@ static int64_t getLanes(Block &block, const ValueSet &varying,
         return 1;
       for (Region &region : op.getRegions())
         if (!region.empty())
-          lanes = getLanes(region.front(), varying, adjacent, lanes);
+          lanes = limitLanes(region.front(), varying, adjacent, lanes);
       continue;
     }
     bool isVector = false;
@@ -167,7 +167,7 @@ int64_t braid::kernels::getVectorLanes(const LoopNest &nest, unsigned loop,
       adjacent.insert(op);
   });
   spread(*nest.body, varying);
-  return getLanes(*nest.body, varying, adjacent, lanes);
+  return limitLanes(*nest.body, varying, adjacent, lanes);
 }
 
 //===----------------------------------------------------------------------===//

@@ -119,7 +119,7 @@ static bool isOwnPart(Operation *op, Value value, FlatSymbolRefAttr group,
 
 /// The members of each list of the group of `start`; none if they differ or are
 /// not known.
-static std::optional<int64_t> getNumMembers(CollectiveOpInterface start) {
+static std::optional<int64_t> countMembers(CollectiveOpInterface start) {
   GroupOp group = lookupGroup(start, start.getGroupAttr());
   return group ? group.getStaticSize() : std::nullopt;
 }
@@ -155,7 +155,7 @@ static bool scatterAllReduce(RewriteState &state, const AwaitedValue &awaited) {
   CollectiveOpInterface start = awaited.start;
   WaitOp wait = awaited.wait;
   auto type = dyn_cast<RankedTensorType>(wait.getValue().getType());
-  std::optional<int64_t> members = getNumMembers(start);
+  std::optional<int64_t> members = countMembers(start);
   if (state.numerics == Numerics::Exact || !awaited.isAlone() ||
       start.getScale() || !members || *members < 2 || !type.hasStaticShape() ||
       type.getRank() == 0 || type.getDimSize(0) == 0 ||

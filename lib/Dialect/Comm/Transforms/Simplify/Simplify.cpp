@@ -32,7 +32,7 @@ namespace {
 
 /// A rewrite that has to pay: the waits that tell it what to do, and how it is
 /// done to them or their copies.
-struct Candidate {
+struct Rewrite {
   SmallVector<WaitOp, 2> waits;
   void (*apply)(RewriteState &, ArrayRef<WaitOp>);
   /// True if a value lives longer, which the program may have avoided.
@@ -60,7 +60,7 @@ private:
   LogicalResult simplifyJudged(func::FuncOp function,
                                const SchedulableBlock &block,
                                RankUniformity &uniformity, RewriteState &state);
-  LogicalResult choose(ArrayRef<Candidate> candidates, RewriteJudge &judge,
+  LogicalResult choose(ArrayRef<Rewrite> rewrites, RewriteJudge &judge,
                        BlockPrediction &present, size_t &trialsLeft,
                        RewriteState &state);
   bool isBetter(const BlockPrediction &found, const BlockPrediction &present,
@@ -209,28 +209,28 @@ bool CommSimplifyPass::isBetter(const BlockPrediction &found,
          found.collectiveNs < reduce(present.collectiveNs, leastSaving);
 }
 
-/// Applies `candidates`, or their copies.
-static void apply(ArrayRef<Candidate> candidates, const IRMapping *mapping,
+/// Applies `rewrites`, or their copies.
+static void apply(ArrayRef<Rewrite> rewrites, const IRMapping *mapping,
                   RewriteState &state) {
-  for (const Candidate &candidate : candidates) {
-    SmallVector<WaitOp, 2> waits(candidate.waits);
+  for (const Rewrite &rewrite : rewrites) {
+    SmallVector<WaitOp, 2> waits(rewrite.waits);
     if (mapping)
       for (WaitOp &wait : waits)
         wait = cast<WaitOp>(mapping->lookup(wait.getOperation()));
-    candidate.apply(state, waits);
+    rewrite.apply(state, waits);
   }
 }
 
-/// Applies all of `candidates` if that is better than `present`, or else those
+/// Applies all of `rewrites` if that is better than `present`, or else those
 /// that are better one by one.
-LogicalResult CommSimplifyPass::choose(ArrayRef<Candidate> candidates,
+LogicalResult CommSimplifyPass::choose(ArrayRef<Rewrite> rewrites,
                                        RewriteJudge &judge,
                                        BlockPrediction &present,
                                        size_t &trialsLeft,
                                        RewriteState &state) {
-  SmallVector<Candidate> chosen;
+  SmallVector<Rewrite> chosen;
   // Predicts `trial`, and takes it if it is better.
-  auto attempt = [&](ArrayRef<Candidate> trial) -> FailureOr<bool> {
+  auto attempt = [&](ArrayRef<Rewrite> trial) -> FailureOr<bool> {
     trialsLeft -= trialsLeft != 0;
     FailureOr<BlockPrediction> found =
         judge.predict([&](const IRMapping &mapping) {
@@ -247,15 +247,15 @@ LogicalResult CommSimplifyPass::choose(ArrayRef<Candidate> candidates,
     chosen.assign(trial.begin(), trial.end());
     return true;
   };
-  FailureOr<bool> all = attempt(candidates);
+  FailureOr<bool> all = attempt(rewrites);
   if (failed(all))
     return failure();
-  if (!*all && candidates.size() > 1)
-    for (const Candidate &candidate : candidates) {
+  if (!*all && rewrites.size() > 1)
+    for (const Rewrite &rewrite : rewrites) {
       if (trialsLeft == 0)
         break;
-      SmallVector<Candidate> trial(chosen);
-      trial.push_back(candidate);
+      SmallVector<Rewrite> trial(chosen);
+      trial.push_back(rewrite);
       if (failed(attempt(trial)))
         return failure();
     }
@@ -263,8 +263,8 @@ LogicalResult CommSimplifyPass::choose(ArrayRef<Candidate> candidates,
   return success();
 }
 
-static SmallVector<Candidate> findEqual(Block &block) {
-  SmallVector<Candidate> found;
+static SmallVector<Rewrite> findEqual(Block &block) {
+  SmallVector<Rewrite> found;
   for (const EqualCollectives &equal : findEqualCollectives(block))
     found.push_back({{equal.first, equal.second},
                      [](RewriteState &state, ArrayRef<WaitOp> waits) {
@@ -274,8 +274,8 @@ static SmallVector<Candidate> findEqual(Block &block) {
   return found;
 }
 
-static SmallVector<Candidate> findMovesBehind(Block &block) {
-  SmallVector<Candidate> found;
+static SmallVector<Rewrite> findMovesBehind(Block &block) {
+  SmallVector<Rewrite> found;
   for (auto wait : block.getOps<WaitOp>())
     if (canMoveBehind(wait))
       found.push_back({{wait}, [](RewriteState &state, ArrayRef<WaitOp> waits) {
@@ -284,8 +284,8 @@ static SmallVector<Candidate> findMovesBehind(Block &block) {
   return found;
 }
 
-static SmallVector<Candidate> findJoins(Block &block) {
-  SmallVector<Candidate> found;
+static SmallVector<Rewrite> findJoins(Block &block) {
+  SmallVector<Rewrite> found;
   for (auto wait : block.getOps<WaitOp>())
     if (canJoinGather(wait))
       found.push_back({{wait}, [](RewriteState &state, ArrayRef<WaitOp> waits) {
@@ -298,7 +298,7 @@ LogicalResult CommSimplifyPass::simplifyJudged(func::FuncOp function,
                                                const SchedulableBlock &block,
                                                RankUniformity &uniformity,
                                                RewriteState &state) {
-  using Find = SmallVector<Candidate> (*)(Block &);
+  using Find = SmallVector<Rewrite> (*)(Block &);
   SmallVector<Find> kinds = {findEqual, findMovesBehind};
   if (numerics != Numerics::Exact)
     kinds.push_back(findJoins);
@@ -309,8 +309,8 @@ LogicalResult CommSimplifyPass::simplifyJudged(func::FuncOp function,
   std::optional<BlockPrediction> present;
   size_t trialsLeft = getMostTrials(block.numOps);
   for (Find find : kinds) {
-    SmallVector<Candidate> candidates = find(*block.block);
-    if (candidates.empty())
+    SmallVector<Rewrite> rewrites = find(*block.block);
+    if (rewrites.empty())
       continue;
     if (!present) {
       FailureOr<BlockPrediction> predicted =
@@ -319,7 +319,7 @@ LogicalResult CommSimplifyPass::simplifyJudged(func::FuncOp function,
         return failure();
       present = *predicted;
     }
-    if (failed(choose(candidates, judge, *present, trialsLeft, state)))
+    if (failed(choose(rewrites, judge, *present, trialsLeft, state)))
       return failure();
   }
   return success();
