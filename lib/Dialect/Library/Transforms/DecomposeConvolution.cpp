@@ -43,7 +43,7 @@ struct Loop {
   }
 };
 
-using Loops = SmallVector<Loop, 8>;
+using ConvolutionLoops = SmallVector<Loop, 8>;
 
 } // namespace
 
@@ -52,8 +52,9 @@ static ArrayRef<int64_t> getOperandSizes(Value value) {
 }
 
 /// The loops of an operand in the order of its dimensions.
-static Loops getKernelLoops(ConvolutionOp op, const ConvolutionShape &shape) {
-  Loops loops(getOperandSizes(op.getKernel()).size());
+static ConvolutionLoops getKernelLoops(ConvolutionOp op,
+                                       const ConvolutionShape &shape) {
+  ConvolutionLoops loops(getOperandSizes(op.getKernel()).size());
   ArrayRef<int64_t> sizes = getOperandSizes(op.getKernel());
   loops[shape.kernelInput] = {Role::Feature, 0, sizes[shape.kernelInput]};
   loops[shape.kernelOutput] = {Role::Column, 0, sizes[shape.kernelOutput]};
@@ -62,8 +63,9 @@ static Loops getKernelLoops(ConvolutionOp op, const ConvolutionShape &shape) {
   return loops;
 }
 
-static Loops getOutputLoops(ConvolutionOp op, const ConvolutionShape &shape) {
-  Loops loops(getOperandSizes(op.getOutput()).size());
+static ConvolutionLoops getOutputLoops(ConvolutionOp op,
+                                       const ConvolutionShape &shape) {
+  ConvolutionLoops loops(getOperandSizes(op.getOutput()).size());
   ArrayRef<int64_t> sizes = getOperandSizes(op.getOutput());
   loops[shape.outputBatch] = {Role::Batch, 0, sizes[shape.outputBatch]};
   loops[shape.outputFeature] = {Role::Column, 0, sizes[shape.outputFeature]};
@@ -74,8 +76,8 @@ static Loops getOutputLoops(ConvolutionOp op, const ConvolutionShape &shape) {
 }
 
 template <typename Predicate>
-static Loops filter(ArrayRef<Loop> loops, Predicate predicate) {
-  Loops found;
+static ConvolutionLoops filter(ArrayRef<Loop> loops, Predicate predicate) {
+  ConvolutionLoops found;
   llvm::copy_if(loops, std::back_inserter(found), predicate);
   return found;
 }
@@ -95,10 +97,10 @@ static int64_t countPoints(ArrayRef<Loop> loops) {
 
 /// The loops that run over the input, in the order of its elements; none if
 /// some elements are read more than once, or not at all.
-static std::optional<Loops> getInputLoops(ConvolutionOp op,
-                                          const ConvolutionShape &shape) {
+static std::optional<ConvolutionLoops>
+getInputLoops(ConvolutionOp op, const ConvolutionShape &shape) {
   ArrayRef<int64_t> sizes = getOperandSizes(op.getInput());
-  SmallVector<Loops, 5> parts(sizes.size());
+  SmallVector<ConvolutionLoops, 5> parts(sizes.size());
   parts[shape.inputBatch] = {{Role::Batch, 0, sizes[shape.inputBatch]}};
   parts[shape.inputFeature] = {{Role::Feature, 0, sizes[shape.inputFeature]}};
   for (auto [number, dim] : llvm::enumerate(shape.spatial)) {
@@ -116,19 +118,19 @@ static std::optional<Loops> getInputLoops(ConvolutionOp op,
     else
       return std::nullopt;
   }
-  Loops loops;
-  for (const Loops &part : parts)
+  ConvolutionLoops loops;
+  for (const ConvolutionLoops &part : parts)
     llvm::append_range(loops, part);
   return filter(loops, isLong);
 }
 
 /// The loops of the input as a matrix that the kernel fits to; none if it is
 /// not one as it is in memory.
-static std::optional<Loops> getMatrixLoops(ConvolutionOp op,
-                                           const ConvolutionShape &shape) {
+static std::optional<ConvolutionLoops>
+getMatrixLoops(ConvolutionOp op, const ConvolutionShape &shape) {
   if (shape.featureGroups > 1 || shape.batchGroups > 1)
     return std::nullopt;
-  std::optional<Loops> loops = getInputLoops(op, shape);
+  std::optional<ConvolutionLoops> loops = getInputLoops(op, shape);
   if (!loops)
     return std::nullopt;
   // One kind of loop, then the other one.
@@ -197,7 +199,7 @@ private:
   Location loc;
   const ConvolutionShape shape;
   const Type element, exact;
-  const Loops kernelLoops, outputLoops;
+  const ConvolutionLoops kernelLoops, outputLoops;
 };
 
 } // namespace
@@ -372,13 +374,13 @@ Value ConvolutionDecomposer::contract(ValueRange inputs,
 /// The output, of the input as a matrix of the loops `leftLoops`, whose summed
 /// ones have the order of those of the kernel.
 Value ConvolutionDecomposer::multiply(Value left, ArrayRef<Loop> leftLoops) {
-  // Loops of the product: row, column, summed.
+  // ConvolutionLoops of the product: row, column, summed.
   AffineExpr m, n, k;
   bindDims(builder.getContext(), m, n, k);
   auto matrix = [&](AffineExpr first, AffineExpr second) {
     return AffineMap::get(3, 0, {first, second}, builder.getContext());
   };
-  Loops rowLoops = filter(outputLoops, isRow);
+  ConvolutionLoops rowLoops = filter(outputLoops, isRow);
   int64_t rows = countPoints(rowLoops);
   int64_t summed = countPoints(filter(kernelLoops, isSummed));
   int64_t columns = getOperandSizes(op.getOutput())[shape.outputFeature];
@@ -388,7 +390,7 @@ Value ConvolutionDecomposer::multiply(Value left, ArrayRef<Loop> leftLoops) {
                                     : SmallVector<int64_t>{summed, rows});
 
   Value kernel = op.getKernel();
-  Loops longs = filter(kernelLoops, isLong);
+  ConvolutionLoops longs = filter(kernelLoops, isLong);
   auto isColumn = [](const Loop &loop) { return loop.role == Role::Column; };
   bool isColumnFirst = !longs.empty() && isColumn(longs.front());
   if (!isColumnFirst && columns > 1 && !isColumn(longs.back())) {
@@ -405,7 +407,7 @@ Value ConvolutionDecomposer::multiply(Value left, ArrayRef<Loop> leftLoops) {
 
   // The dimension of the features in the product is the last one where it is
   // the last one of the output.
-  Loops longOutputs = filter(outputLoops, isLong);
+  ConvolutionLoops longOutputs = filter(outputLoops, isLong);
   bool areColumnsLast = columns == 1 || isColumn(longOutputs.back());
   Value sum =
       contract({left, kernel},
@@ -458,14 +460,14 @@ Value ConvolutionDecomposer::sumInLoops(Value input) {
     return AffineMap::get(map.getNumDims(), 0, results, builder.getContext());
   };
   // Features of the output last, so that the innermost loop runs along rows.
-  Loops loops = filter(outputLoops, isRow);
+  ConvolutionLoops loops = filter(outputLoops, isRow);
   llvm::append_range(loops, filter(kernelLoops, isSummed));
   AffineExpr group = builder.getAffineDimExpr(loops.size());
   SmallVector<utils::IteratorType> kinds;
   for (const Loop &loop : loops)
     kinds.push_back(loop.isRow() ? utils::IteratorType::parallel
                                  : utils::IteratorType::reduction);
-  Loops all = loops;
+  ConvolutionLoops all = loops;
   if (groups > 1) {
     all.push_back({Role::Batch, ~0U, groups});
     kinds.push_back(utils::IteratorType::parallel);
@@ -496,11 +498,11 @@ Value ConvolutionDecomposer::sumInLoops(Value input) {
 }
 
 Value ConvolutionDecomposer::decompose() {
-  if (std::optional<Loops> loops = getMatrixLoops(op, shape))
+  if (std::optional<ConvolutionLoops> loops = getMatrixLoops(op, shape))
     return multiply(op.getInput(), *loops);
   Value input = pad();
-  Loops rows = filter(outputLoops, isRow);
-  Loops summed = filter(kernelLoops, isSummed);
+  ConvolutionLoops rows = filter(outputLoops, isRow);
+  ConvolutionLoops summed = filter(kernelLoops, isSummed);
   bool hasGroups = shape.featureGroups > 1 || shape.batchGroups > 1;
   if (hasGroups || llvm::SaturatingMultiply<uint64_t>(
                        countPoints(rows), countPoints(summed)) > kMostCopies)
@@ -510,7 +512,7 @@ Value ConvolutionDecomposer::decompose() {
   while (last > 0 && getOperandSizes(op.getInput())[last] == 1)
     --last;
   bool areRowsFirst = last == shape.inputFeature;
-  Loops loops = filter(areRowsFirst ? rows : summed, isLong);
+  ConvolutionLoops loops = filter(areRowsFirst ? rows : summed, isLong);
   llvm::append_range(loops, filter(areRowsFirst ? summed : rows, isLong));
   if (loops.empty())
     loops.push_back({Role::Batch, 0, 1});
