@@ -44,16 +44,8 @@ Value createElement(OpBuilder &builder, Location loc,
                                      elements.getSplatValue<ArrayAttr>());
 }
 
-/// The elements of `value` if it is a constant with equal elements; null
-/// otherwise.
-SplatElementsAttr getSplat(Value value) {
-  auto constant = value.getDefiningOp<arith::ConstantOp>();
-  return constant ? dyn_cast<SplatElementsAttr>(constant.getValue())
-                  : SplatElementsAttr();
-}
-
-/// Replaces inputs of `generic` that are constants with equal elements by
-/// scalar constants in the body.
+/// Replaces inputs of `generic` that are scalars, or constants with equal
+/// elements, by constants in the body.
 void foldInputs(linalg::GenericOp generic) {
   SmallVector<Value> inputs(generic.getInputs());
   SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
@@ -61,8 +53,11 @@ void foldInputs(linalg::GenericOp generic) {
   OpBuilder builder(body, body->begin());
   for (int64_t index = static_cast<int64_t>(inputs.size()) - 1; index >= 0;
        --index) {
-    SplatElementsAttr elements = getSplat(inputs[index]);
-    if (!elements)
+    auto constant = inputs[index].getDefiningOp<arith::ConstantOp>();
+    if (!constant)
+      continue;
+    auto elements = dyn_cast<SplatElementsAttr>(constant.getValue());
+    if (!elements && isa<ShapedType>(constant.getType()))
       continue;
     // Another operand must give the size of each loop.
     SmallVector<AffineMap> others(maps);
@@ -72,7 +67,8 @@ void foldInputs(linalg::GenericOp generic) {
     BlockArgument argument = body->getArgument(index);
     if (!argument.use_empty())
       argument.replaceAllUsesWith(
-          createElement(builder, inputs[index].getLoc(), elements));
+          elements ? createElement(builder, constant.getLoc(), elements)
+                   : builder.clone(*constant)->getResult(0));
     body->eraseArgument(index);
     inputs.erase(inputs.begin() + index);
     maps = std::move(others);

@@ -43,6 +43,30 @@ func.func @size() -> tensor<f32> {
 
 // -----
 
+#id = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
+
+// The scalar that fusion has made of a large constant is in the body, too, where
+// epilogues of matmuls want it.
+// CHECK-LABEL: func.func @scalar
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<4xf32>) outs
+// CHECK-NEXT:    ^bb0(%[[X:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT:      %[[C:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:      arith.maximumf %[[X]], %[[C]]
+func.func @scalar(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #none, #id], iterator_types = ["parallel"]}
+      ins(%x, %c : tensor<4xf32>, f32) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.maximumf %a, %b : f32
+    linalg.yield %m : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
 comm.group @world all
 
 // Another op gets a large constant filled where it uses it.
