@@ -1,7 +1,7 @@
 // test_debug_level of PyTorch's test_c10d_common.py: OFF, INFO and DETAIL in any
 // case, OFF without the variable; anything else is an error.
 //
-// RUN: braid-compile %s -o %t.so
+// RUN: braid-compile %s --passes=none -o %t.so
 // RUN: env -u BRAID_DEBUG braid-run %t.so --ranks=2 2>&1 | count 0
 // RUN: env BRAID_DEBUG= braid-run %t.so --ranks=2 2>&1 | count 0
 // RUN: env BRAID_DEBUG=OFF braid-run %t.so --ranks=2 2>&1 | count 0

@@ -5,8 +5,8 @@
 //
 // RUN: braid-run %s --passes=none --verify=off --ranks=4 --entry=counted --trace=%t.json
 // RUN: %python %S/Inputs/sequence_numbers.py %t.json 4
-// RUN: not braid-run %s --verify=off --ranks=4 --entry=one_more 2>&1 | FileCheck %s --check-prefix=WORLD
-// RUN: not braid-run %s --verify=off --ranks=4 --entry=one_more_subgroup 2>&1 | FileCheck %s --check-prefix=SUBGROUP
+// RUN: not braid-run %s --passes=none --verify=off --ranks=4 --entry=one_more 2>&1 | FileCheck %s --check-prefix=WORLD
+// RUN: not braid-run %s --passes=none --verify=off --ranks=4 --entry=one_more_subgroup 2>&1 | FileCheck %s --check-prefix=SUBGROUP
 
 comm.group @world all
 comm.group @subgroup [[0, 1, 2]]
