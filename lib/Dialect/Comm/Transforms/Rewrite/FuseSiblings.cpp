@@ -47,6 +47,16 @@ void braid::comm::mergeEqualInputs(RewriterBase &rewriter,
   });
 }
 
+/// True if `op` alone reads the result of a matmul, whose kernel may compute
+/// it.
+static bool mayBeEpilogue(linalg::LinalgOp op) {
+  return llvm::any_of(op.getDpsInputs(), [&](Value input) {
+    auto producer = input.getDefiningOp<linalg::LinalgOp>();
+    return producer && linalg::isaContractionOpInterface(producer) &&
+           llvm::all_equal(input.getUsers());
+  });
+}
+
 /// `op` as one of `siblings`; null if it is none.
 static linalg::GenericOp getSibling(Operation *op, Siblings siblings) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
@@ -61,7 +71,8 @@ static linalg::GenericOp getSibling(Operation *op, Siblings siblings) {
                        ? generic.getNumReductionLoops() > 0 &&
                              !linalg::isaContractionOpInterface(structured)
                        : linalg::isElementwise(structured) &&
-                             getMovedBytes(structured) <= kSmallBytes;
+                             getMovedBytes(structured) <= kSmallBytes &&
+                             !mayBeEpilogue(structured);
   return isSibling ? generic : linalg::GenericOp();
 }
 

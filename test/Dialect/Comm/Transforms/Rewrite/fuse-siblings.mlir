@@ -132,3 +132,22 @@ func.func @moves_nothing(%x: tensor<2x1x1x8xf32>) -> tensor<1x2x8x1xf32> {
   %t = linalg.transpose ins(%x : tensor<2x1x1x8xf32>) outs(%e : tensor<1x2x8x1xf32>) permutation = [1, 0, 3, 2]
   return %t : tensor<1x2x8x1xf32>
 }
+
+// What may become the epilogue of a matmul stays alone, although both read one
+// tensor.
+
+// CHECK-LABEL: func @epilogues
+// CHECK-COUNT-2: linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]
+//   CHECK-NOT:   linalg.generic
+//       CHECK:   return
+func.func @epilogues(%x: tensor<16x16xf32>, %y: tensor<16x16xf32>, %z: tensor<16x16xf32>)
+    -> (tensor<16x16xf32>, tensor<16x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %a = linalg.matmul ins(%x, %y : tensor<16x16xf32>, tensor<16x16xf32>) outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %b = linalg.matmul ins(%x, %z : tensor<16x16xf32>, tensor<16x16xf32>) outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %c = arith.maximumf %a, %x : tensor<16x16xf32>
+  %d = arith.maximumf %b, %x : tensor<16x16xf32>
+  return %c, %d : tensor<16x16xf32>, tensor<16x16xf32>
+}
