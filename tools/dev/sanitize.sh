@@ -35,7 +35,7 @@ export ASAN_OPTIONS="abort_on_error=1:handle_abort=1:allow_user_segv_handler=0:h
 ASAN_OPTIONS+=":detect_container_overflow=0:allow_user_poisoning=0:detect_odr_violation=0:external_symbolizer_path=$symbolizer"
 export UBSAN_OPTIONS="abort_on_error=1:print_stacktrace=1:external_symbolizer_path=$symbolizer"
 export TSAN_OPTIONS="allocator_may_return_null=1:external_symbolizer_path=$symbolizer"
-export OPENBLAS_NUM_THREADS=1
+export OPENBLAS_NUM_THREADS=1 BRAID_TUNING_CACHE=
 
 passed=0 failed=0 failures=()
 for name in ${SANITIZERS:=address thread}; do
