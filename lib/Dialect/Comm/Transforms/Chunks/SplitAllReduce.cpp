@@ -71,16 +71,7 @@ static std::optional<int64_t> getNumMembers(AllReduceOp start,
   GroupOp group = lookupGroup(start, start.getGroupAttr());
   if (!group)
     return std::nullopt;
-  if (group.isAll())
-    return costs.ranks;
-  std::optional<int64_t> size;
-  for (ArrayRef<int64_t> ranks : group.getRankLists()) {
-    auto length = static_cast<int64_t>(ranks.size());
-    if (size.value_or(length) != length)
-      return std::nullopt;
-    size = length;
-  }
-  return size;
+  return group.isAll() ? costs.ranks : group.getStaticSize();
 }
 
 /// `start` as an all-reduce that can be split. Nothing if it is not on one
