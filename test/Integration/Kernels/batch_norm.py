@@ -2,13 +2,11 @@
 # RUN: %jax_python %s %t %cxx
 """The kernels of two norms over a batch, of ReLUs and of their gradients, run on the host, against JAX: reductions
 that read tensors together, in two steps, and masks that are computed again."""
-import os
 import sys
 
-import braid_testing as bt
 import jax
 import jax.numpy as jnp
-import kernel_emulator
+import jax_kernels
 import numpy as np
 
 import braid.jax
@@ -34,17 +32,10 @@ def check(element, directory, cxx):
     scales = [jnp.asarray(generator.standard_normal(SHAPE[-1:]), element) for _ in range(2)]
     step = jax.jit(jax.value_and_grad(loss))
     program = braid.jax.export(step, scales, x, y)
-    emulator = kernel_emulator.Emulator(program.text, os.path.join(directory, element.__name__), cxx)
-    storage = [bt.ELEMENT_TYPES[buffer["type"]].storage for buffer in emulator.buffers.values() if buffer["direction"] == "in"]
-    found = emulator.run([np.asarray(value).view(kind) for value, kind in zip(jax.tree.leaves((scales, x, y)), storage)])
     # Sums of bf16 on the host lose more than those of a kernel, which are f32.
-    expected = jax.tree.leaves(step(*jax.tree.map(lambda value: value.astype(jnp.float32), (scales, x, y))))
+    expected = step(*jax.tree.map(lambda value: value.astype(jnp.float32), (scales, x, y)))
     unit = 2.0**-5 if element is jnp.bfloat16 else 2.0**-14
-    for number, (one, other) in enumerate(zip(found, expected, strict=True)):
-        one = one.view(np.float32 if number == 0 else element).astype(np.float64).reshape(other.shape)
-        apart = np.abs(one - other).max() / np.abs(other).max()
-        if not apart <= unit:
-            sys.exit(f"result {number} of {element.__name__}: {apart} apart, expected {unit} at most")
+    jax_kernels.check(program, (scales, x, y), expected, unit, element.__name__, directory, cxx, types=[jnp.float32, *[element] * len(scales)])
 
 
 def main(directory, cxx):

@@ -2,13 +2,11 @@
 # RUN: %jax_python %s %t %cxx
 """Kernels of reductions whose bodies read other elements, as those of embeddings and cross entropy do, run on the host,
 against JAX: along rows, along columns, and of all elements."""
-import os
 import sys
 
-import braid_testing as bt
 import jax
 import jax.numpy as jnp
-import kernel_emulator
+import jax_kernels
 import numpy as np
 
 import braid.jax
@@ -37,17 +35,8 @@ def check(element, directory, cxx):
     tokens = jnp.asarray(generator.integers(0, VOCABULARY, (SAMPLES, TOKENS)), jnp.int32)
     step = jax.jit(jax.value_and_grad(loss))
     program = braid.jax.export(step, weights, tokens)
-    emulator = kernel_emulator.Emulator(program.text, os.path.join(directory, element.__name__), cxx)
-    flat = jax.tree.leaves((weights, tokens))
-    storage = [bt.ELEMENT_TYPES[buffer["type"]].storage for buffer in emulator.buffers.values() if buffer["direction"] == "in"]
-    found = emulator.run([np.asarray(value).view(kind) for value, kind in zip(flat, storage)])
-    expected = [np.asarray(value) for value in jax.tree.leaves(step(weights, tokens))]
     unit = 2.0**-4 if element is jnp.bfloat16 else 2.0**-18
-    for number, (one, other) in enumerate(zip(found, expected, strict=True)):
-        one, other = one.view(other.dtype).astype(np.float64).reshape(other.shape), other.astype(np.float64)
-        apart = np.abs(one - other).max() / np.abs(other).max()
-        if not apart <= unit:
-            sys.exit(f"result {number} of {element.__name__}: {apart} apart, expected {unit} at most")
+    jax_kernels.check(program, (weights, tokens), step(weights, tokens), unit, element.__name__, directory, cxx)
 
 
 if __name__ == "__main__":

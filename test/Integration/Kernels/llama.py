@@ -2,13 +2,11 @@
 # RUN: %jax_python %s %t %cxx
 """The kernels of a layer of a Llama and of its gradients, run on the host, against JAX: rotary embeddings,
 grouped heads, softmax, norms, gates, and what fuses with them."""
-import os
 import sys
 
-import braid_testing as bt
 import jax
 import jax.numpy as jnp
-import kernel_emulator
+import jax_kernels
 import numpy as np
 
 import braid.jax
@@ -55,18 +53,9 @@ def check(element, directory, cxx):
     step = jax.jit(jax.value_and_grad(loss))
     # Attention as one op has no kernel of ours.
     program = braid.jax.export(step, weights, x, y, attention="as written")
-    emulator = kernel_emulator.Emulator(program.text, os.path.join(directory, element.__name__), cxx)
-    flat = jax.tree.leaves((weights, x, y))
-    storage = [bt.ELEMENT_TYPES[buffer["type"]].storage for buffer in emulator.buffers.values() if buffer["direction"] == "in"]
-    found = emulator.run([np.asarray(value).view(kind) for value, kind in zip(flat, storage)])
-    expected = [np.asarray(value) for value in jax.tree.leaves(step(weights, x, y))]
     # A sum of rounded terms differs by some of their last bits.
     unit = 2.0**-4 if element is jnp.bfloat16 else 2.0**-18
-    for number, (one, other) in enumerate(zip(found, expected, strict=True)):
-        one, other = one.view(other.dtype).astype(np.float64).reshape(other.shape), other.astype(np.float64)
-        apart = np.abs(one - other).max() / np.abs(other).max()
-        if not apart <= unit:
-            sys.exit(f"result {number} of {element.__name__}: {apart} apart, expected {unit} at most")
+    jax_kernels.check(program, (weights, x, y), step(weights, x, y), unit, element.__name__, directory, cxx)
 
 
 def main(directory, cxx):
