@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+from figures import record
+
 LAYER = """
   %g{n} = linalg.matmul ins({x}, %w : {t}, {t}) outs(%z : {t}) -> {t}
   %t{n} = comm.all_reduce sum %g{n} on @world {{comm.label = "ar{n}"}} : {t}
@@ -127,6 +129,7 @@ def main():
                 seconds, cpu = time.monotonic() - begin, get_children_seconds() - begin_cpu
                 if run.returncode:
                     sys.exit(f"{' '.join(command)} failed:\n{run.stderr[:2000]}")
+                record(f"braid-compile, {program}, {ops} ops", cpu, "s")
                 print(f"{program:6} {ops:6} ops: {seconds:7.2f} s, {cpu:7.2f} s of processor time")
             rows = re.findall(r"^\s+([\d.]+) \(\s*[\d.]+%\)\s+(?:[\d.]+ \(\s*[\d.]+%\)\s+)?(\S.*)$", run.stderr, re.M)
             print("where the time of the last one went:")

@@ -33,6 +33,7 @@ import torch.distributed as dist
 import torch.utils._runtime_estimation
 import torch_steps
 from braid.inductor import overlap
+from figures import record
 from torch._inductor import config
 from torch._inductor.compile_fx import compile_fx
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -291,6 +292,7 @@ def main():
         print(f"\n{name}: differences {differ}; {notes}\n")
         print("| scheduler | ms | quartiles | host ms | peak MiB | compile s | order |\n|---|---|---|---|---|---|---|")
         for variant, row in figures.items():
+            record(f"{name}, {variant}", row["ms"], "ms")
             print(
                 f"| {variant} | {row['ms']:.3f} | {row['first_quartile']:.3f} to {row['third_quartile']:.3f} "
                 f"| {row['host_ms']:.3f} | {row['peak_mib']:.0f} | {row['compile_s']:.1f} | {row['order']} |",

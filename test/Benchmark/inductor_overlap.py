@@ -28,6 +28,7 @@ from braid.inductor.costs import Costs
 from braid.inductor.nodes import SchedulerGraph
 from braid.schedule import Schedule
 from braid.schedule.problem import Problem
+from figures import record
 
 #: What users set, in Inductor's names.
 PASSES = {
@@ -102,6 +103,8 @@ class Comparison:
     def print(self):
         bound = self.rows[-1][1].bound
         print(f"\n{self.name}: {len(self.rows[0][1].order) - 1} nodes, no order takes less than {bound / 1e6:.3f} ms\n")
+        for name, schedule, seconds in self.rows:
+            record(f"{self.name}, {name}, makespan over the bound", schedule.makespan / bound, "")
         print("| scheduler | makespan | exposed | peak | took |")
         print("|---|---|---|---|---|")
         for name, schedule, seconds in self.rows:
@@ -151,6 +154,7 @@ def time_large(options):
         for used in (overlap, searching):
             if used.reason:
                 raise SystemExit(f"braid.inductor kept the order: {used.reason}")
+        record(f"the pass on {len(snodes)} nodes", times["braid"], "s")
         print(
             f"| {len(snodes)} | {times['before'] - begin:.2f} s | {times['braid']:.2f} s | {times['search']:.2f} s "
             f"| {times['inductor']:.2f} s |",

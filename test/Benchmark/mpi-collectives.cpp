@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Figures.h"
 #include "braid-rt/braid-rt.h"
 
 #include <algorithm>
@@ -209,11 +210,15 @@ void measure(Measurement &m) {
         continue;
       std::printf("%-15s %10lld %9.2f us %9.2f us", entry.name,
                   static_cast<long long>(whole), us[Blocking], us[NonBlocking]);
-      if (beside)
+      if (beside) {
+        std::string figure = m.mode + " " + entry.name + " of " +
+                             std::to_string(whole) + " bytes over MPI";
+        braid::test::recordFigure(figure, us[Braid] / us[Blocking], "");
         std::printf(" %9.2f us %9.3f %8.0f %% %11.0f %%", us[Braid],
                     static_cast<double>(whole) / us[Braid] / 1e3,
                     100 * us[Blocking] / us[Braid],
                     100 * us[NonBlocking] / us[Braid]);
+      }
       std::printf("\n");
       std::fflush(stdout);
     }

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Figures.h"
 #include "braid-rt/braid-rt.h"
 
 #include <algorithm>
@@ -20,7 +21,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
+
+using namespace braid;
 
 namespace {
 constexpr int64_t tensorBytes = int64_t(64) << 20;
@@ -141,12 +145,18 @@ void benchmarkAllReduce() {
               "  %.2f of memcpy\n",
               median(inPlace) / 1e6, rate(median(inPlace)),
               median(copy) / median(inPlace));
+  test::recordFigure("all_reduce of 64 MiB over memcpy",
+                     median(outOfPlace) / median(copy), "");
+  test::recordFigure("all_reduce of 64 MiB in place over memcpy",
+                     median(inPlace) / median(copy), "");
   for (Rank &rank : ranks)
     rank.samples.clear();
   run(ranksWorld, runSmall, ranks);
   std::printf("all_reduce of 4 bytes, 2 ranks         %8.2f us start to wait "
               "(median of %zu)\n",
               median(ranks[0].samples) / 1e3, ranks[0].samples.size());
+  test::recordFigure("all_reduce of 4 bytes", median(ranks[0].samples) / 1e3,
+                     "us");
   for (Rank &rank : ranks) {
     braid_rt_free(rank.source);
     braid_rt_free(rank.destination);
@@ -196,6 +206,8 @@ void benchmarkMatmul() {
                 "GFLOP/s  %.2f of OpenBLAS\n",
                 static_cast<long>(size), median(through) / 1e6,
                 flops / median(through), median(direct) / median(through));
+    test::recordFigure("matmul of " + std::to_string(size) + " over OpenBLAS",
+                       median(through) / median(direct), "");
     for (float *memory : {matmul.a, matmul.b, matmul.c})
       braid_rt_free(memory);
   }

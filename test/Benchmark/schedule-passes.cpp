@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Figures.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Dialect/Comm/Transforms/ScheduleVerification.h"
@@ -165,7 +166,7 @@ const PassCase passCases[] = {
     {"comm-simple-overlap", [] { return comm::createCommSimpleOverlapPass(); }},
     {"comm-sink-waits-iterative",
      [] { return comm::createCommSinkWaitsIterativePass(); }},
-    {"  with estimates",
+    {"comm-sink-waits-iterative, estimated",
      [] {
        return comm::createCommSinkWaitsIterativePass(
            getEstimated<comm::CommSinkWaitsIterativePassOptions>());
@@ -174,7 +175,7 @@ const PassCase passCases[] = {
      [] { return comm::createCommLatencyHidingSchedulePass(); }},
     {"comm-reorder-preserving-peak-memory",
      [] { return comm::createCommReorderPreservingPeakMemoryPass(); }},
-    {"  with estimates",
+    {"comm-reorder-preserving-peak-memory, estimated",
      [] {
        return comm::createCommReorderPreservingPeakMemoryPass(
            getEstimated<comm::CommReorderPreservingPeakMemoryPassOptions>());
@@ -256,7 +257,7 @@ int main(int argc, char **argv) {
                         {"10,000 ops", 10000, 15},
                         {"100,000 ops", 100000, 15}};
   for (bool onBuffers : {false, true}) {
-    llvm::outs() << llvm::formatv("{0,-36}",
+    llvm::outs() << llvm::formatv("{0,-47}",
                                   onBuffers ? "on buffers" : "on tensors");
     for (const Size &size : sizes)
       llvm::outs() << llvm::formatv("{0,14}{1,12}", size.name, "validation");
@@ -265,7 +266,7 @@ int main(int argc, char **argv) {
     for (const PassCase &passCase : passCases) {
       if (!StringRef(passCase.name).contains(filter))
         continue;
-      llvm::outs() << llvm::formatv("{0,-36}", passCase.name);
+      llvm::outs() << llvm::formatv("{0,-47}", passCase.name);
       std::vector<double> medians;
       for (auto [size, total] : llvm::zip_equal(sizes, totals)) {
         std::optional<Times> times =
@@ -277,12 +278,16 @@ int main(int argc, char **argv) {
           total += times->seconds;
         llvm::outs() << llvm::formatv("{0,12:f5} s{1,10:f1} %", times->seconds,
                                       100 * times->validationShare);
+        std::string figure =
+            llvm::formatv("{0}, {1}, {2}", passCase.name,
+                          onBuffers ? "buffers" : "tensors", size.name);
+        test::recordFigure(figure, times->seconds, "s");
       }
       printGrowth(medians);
     }
     if (!filter.empty())
       continue;
-    llvm::outs() << llvm::formatv("{0,-36}", "the first three together");
+    llvm::outs() << llvm::formatv("{0,-47}", "the first three together");
     for (double total : totals)
       llvm::outs() << llvm::formatv("{0,12:f5} s{1,12}", total, "");
     printGrowth(totals);

@@ -18,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Figures.h"
 #include "PartTable.h"
 #include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/PassOptions.h"
@@ -66,6 +67,14 @@ static void printRow(StringRef name, int64_t ns, int64_t boundNs,
       static_cast<double>(peakBytes) / 1e9, remark);
 }
 
+static void record(StringRef file, const SearchResult &result, double seconds) {
+  std::string program = llvm::formatv(
+      "{0}, {1} ranks", llvm::sys::path::stem(file), ranks.getValue());
+  recordFigure(program + ", makespan over the bound",
+               double(result.makespanNs) / double(result.lowerBoundNs), "");
+  recordFigure(program + ", search", seconds, "s");
+}
+
 static void measure(StringRef file, Block &block, CostModel &model,
                     RankUniformity &uniformity, PartTable &parts) {
   CallEffects calls(/*entersBodies=*/true);
@@ -93,6 +102,7 @@ static void measure(StringRef file, Block &block, CostModel &model,
   llvm::TimeRecord searchTime = llvm::TimeRecord::getCurrentTime(false);
   searchTime -= begin;
 
+  record(file, result, searchTime.getProcessTime());
   llvm::outs() << llvm::formatv(
       "{0}: {1} nodes, {2} starts, lower bound {3} ns\n",
       llvm::sys::path::filename(file), problem.graph.size(),

@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Figures.h"
 #include "PartTable.h"
 #include "TestProblems/ExhaustiveSearch.h"
 #include "TestProblems/LayeredGraphs.h"
@@ -33,6 +34,7 @@
 
 #include <ctime>
 #include <map>
+#include <numeric>
 #include <sys/resource.h>
 
 using namespace braid;
@@ -122,6 +124,16 @@ static void printSmall(unsigned numProblems, bool limitMemory) {
     }
     llvm::outs() << llvm::formatv("{0,8:f1}\n", 100.0 * all / numProblems);
   }
+  std::string graphs =
+      limitMemory ? "small graphs within a memory limit" : "small graphs";
+  for (const auto &[name, score] : scores)
+    if (name == "comm-schedule")
+      recordFigure(
+          graphs + ", shortest found",
+          100.0 * std::accumulate(score.best.begin(), score.best.end(), 0U) /
+              numProblems,
+          "%", "higher");
+  recordFigure(graphs + ", search", 1e3 * seconds / numProblems, "ms");
   llvm::outs() << llvm::formatv(
       "comm-schedule: proven in {0}, limits held in {1} of {2}, {3:f2} ms a "
       "graph\n\n",
@@ -168,6 +180,7 @@ static void printSteps(unsigned mostLayers) {
   llvm::outs() << llvm::formatv("{0,8}{1,15}{2,9}  {3}\n", "inductor",
                                 "comm-schedule", "seconds", "found by");
   std::map<std::string, double> worst;
+  double allSeconds = 0;
   for (const StepOptions &options : getSteps()) {
     if (options.numLayers > mostLayers)
       continue;
@@ -175,6 +188,7 @@ static void printSteps(unsigned mostLayers) {
     double begin = getSeconds();
     SearchResult result = searchSchedule(problem, defaultOptions);
     double seconds = getSeconds() - begin;
+    allSeconds += seconds;
     double bound = result.lowerBoundNs;
     std::map<std::string, double> ratios;
     for (const ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
@@ -200,8 +214,12 @@ static void printSteps(unsigned mostLayers) {
                                   result.optimal ? ", optimal" : "");
     llvm::outs().flush();
   }
-  for (const auto &[name, ratio] : worst)
+  for (const auto &[name, ratio] : worst) {
     llvm::outs() << llvm::formatv("{0,-22} at most {1:f4}\n", name, ratio);
+    recordFigure("training steps, " + name + ", worst makespan over the bound",
+                 ratio, "");
+  }
+  recordFigure("training steps, search", allSeconds, "s");
   llvm::outs() << "\n";
 }
 
@@ -227,6 +245,9 @@ static void printTime() {
         problem.graph.size(), problem.graph.starts().size(), list, search,
         double(result.makespanNs) / double(result.lowerBoundNs),
         getPeakMegabytes());
+    std::string program =
+        llvm::formatv("{0}, {1} nodes, search", name, problem.graph.size());
+    recordFigure(program, search, "s");
     llvm::outs().flush();
   };
   for (unsigned numNodes : {10'000u, 30'000u, 100'000u})

@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Figures.h"
 #include "braid/Analysis/Structure/CommunicationSummary.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/InitAll.h"
@@ -243,6 +244,9 @@ int main(int argc, char **argv) {
       return 1;
     }
     llvm::outs() << llvm::formatv("{0,-36}", passCase.name);
+    test::recordFigure(passCase.name, large->pass * 1e3, "ms");
+    test::recordFigure(std::string(passCase.name) + ", validation",
+                       large->validation * 1e3, "ms");
     for (const Figures &figures : {*small, *large})
       llvm::outs() << llvm::formatv(
           "{0,9:f3} ms{1,9:f3} ms{2,6:f1} %{3,9:f3} ms{4,6:f1} %",

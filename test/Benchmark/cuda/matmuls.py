@@ -87,7 +87,7 @@ def prepare(options):
         subprocess.run([os.path.join(tools, "bundle.sh"), bundle], check=True,
                        env={**os.environ, "BRAID_NO_BUILD": "1", "BRAID_BUILD_DIR": build})
     copy_package(options.output)
-    for name in ("matmuls.py", "cublaslt.py", "cuda_libraries.py"):
+    for name in ("matmuls.py", "cublaslt.py", "cuda_libraries.py", "../figures.py"):
         shutil.copy(os.path.join(HERE, name), options.output)
     manifest = []
     for size in map(int, options.sizes.split(",")):
@@ -230,6 +230,7 @@ def main():
     os.environ.setdefault("BRAID_ROOT", os.path.join(folder, "braid"))
     sys.path.insert(0, os.path.join(folder, "python"))
     import numpy  # pylint: disable=import-outside-toplevel
+    from figures import record  # pylint: disable=import-outside-toplevel
     from cublaslt import Blas, Driver  # pylint: disable=import-outside-toplevel
 
     with open(os.path.join(folder, "matmuls.json"), encoding="utf-8") as file:
@@ -258,6 +259,7 @@ def main():
         m, n, k, _, _, batch, _ = entry["shape"]
         # The quotients of pairs, because the GPU's clock drifts.
         ratios = [statistics.median(row[i] / row[0] for row in times[3:]) for i in (1, 2)]
+        record(f"{entry['name']}, fastest of cuBLASLt over Braid", ratios[1], "", "higher")
         print(f"{entry['name']:20} {program:9.4f} {first:9.4f} {fastest:9.4f} {ratios[0]:11.3f} {ratios[1]:10.3f} "
               f"{2e-9 * m * n * k * batch / program:8.1f} {max(errors):.1e}, {'same' if same else 'other'}{'' if right else '  WRONG'}",
               flush=True)

@@ -61,7 +61,7 @@ def main():
         print(f"{program.name:24} {len(launches)} launches, registers {','.join(registers)}" + (f", SPILLS {spills} bytes" if spills else ""))
     with open(os.path.join(options.output, "manifest.json"), "w") as file:
         json.dump(manifest, file, indent=1)
-    for name in ("run.py", "reference.py"):
+    for name in ("run.py", "reference.py", "../figures.py"):
         shutil.copy(os.path.join(HERE, name), options.output)
 
 

@@ -14,6 +14,7 @@ import sys
 
 import torch
 
+from figures import record
 from reference import REFERENCE, error, tolerance
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -127,6 +128,7 @@ def main():
             copies.append(milliseconds(lambda: target.copy_(source)))
         rate = bytes_moved / statistics.median(times[3:]) / 1e6
         copy = bytes_moved / statistics.median(copies[3:]) / 1e6
+        record(f"{program['name']}, of a copy", rate / copy, "", "higher")
         note = ("" if right else "  WRONG") + ("" if same else "  DIFFERS BETWEEN RUNS")
         failed += bool(note)
         print(f"{program['name']:24} {len(program['launches']):8} {found:9.1e} {rate:7.0f} {copy:7.0f} {rate / copy:7.3f}{note}", flush=True)
