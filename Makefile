@@ -8,6 +8,7 @@
 # PROGRAMS=n SEED=n   the mutated programs of `make sanitize`
 # SANITIZERS="address thread"   those of `make sanitize`
 # TARGET=cuda  run the demo on the GPUs of this machine
+# ONLY=search,runtime OUT=results.json   the benchmarks of `make bench`, and their figures
 # OUTPUT=file FILES="a.so b.so"   what `make bundle` makes, of which programs
 # CCACHE=1     compile with ccache, without precompiled headers, in a new build folder
 # NO_SETUP=1   install nothing; say what is missing
@@ -41,7 +42,7 @@ sanitize:
 	@$(DEV)/sanitize.sh
 
 bench:
-	@$(DEV)/bench.sh
+	@$(DEV)/bench.sh $(if $(ONLY),--only=$(ONLY)) $(if $(OUT),--out="$(abspath $(OUT))")
 
 bundle:
 	@$(DEV)/bundle.sh "$(abspath $(OUTPUT))" $(FILES)
