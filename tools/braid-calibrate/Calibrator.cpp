@@ -51,10 +51,20 @@ static std::string describe(const MatmulCall &matmul) {
               : "");
 }
 
-static std::string describe(int32_t kind, const Lane &lane) {
+static std::string describe(int32_t kind, const Lane &lane,
+                            const Grouping &grouping) {
   std::string name = lane.name();
   return std::string(braid_rt_kind_name(kind)) +
+         (grouping.ranks ? ", groups of " + std::to_string(grouping.ranks) +
+                               ", stride " + std::to_string(grouping.stride)
+                         : "") +
          (name.empty() ? "" : ", lane " + name);
+}
+
+/// Groups have one lane of each transport: links that groups share slow down
+/// all limits alike.
+static bool isForGroups(const Lane &lane) {
+  return lane == Lane() || lane == symmetricLane || lane == copyLane;
 }
 
 //===----------------------------------------------------------------------===//
@@ -81,10 +91,14 @@ Error Calibrator::openWorld(Traces traces) {
     for (const auto &[kind, ofKind] : options.collectives)
       sizes.collective = std::max(sizes.collective, ofKind.back());
   }
-  std::vector<Lane> wanted;
-  for (const Lane &lane : lanes)
+  std::vector<std::pair<Lane, Grouping>> wanted;
+  for (const Lane &lane : lanes) {
     if (traces == Traces::None || lane == symmetricLane || lane == copyLane)
-      wanted.push_back(lane);
+      wanted.emplace_back(lane, Grouping());
+    if (traces == Traces::None && isForGroups(lane))
+      for (const Grouping &grouping : options.groupings)
+        wanted.emplace_back(lane, grouping);
+  }
   Expected<std::unique_ptr<World>> opened =
       World::open(options.ranks, wanted, sizes, traces);
   if (!opened)
@@ -161,7 +175,8 @@ void Calibrator::addMatmuls(int64_t multiprocessors) {
   }
 }
 
-void Calibrator::addCurve(int32_t kind, const Lane &lane) {
+void Calibrator::addCurve(int32_t kind, const Lane &lane,
+                          const Grouping &grouping) {
   if (!usesLane(lane))
     return;
   // Symmetric kernels and copy engines know some kinds only.
@@ -173,8 +188,10 @@ void Calibrator::addCurve(int32_t kind, const Lane &lane) {
     return;
   constexpr double ofPoint = 0.05;
   auto points = static_cast<double>(options.collectives.at(kind).size());
-  steps.push_back({describe(kind, lane), ofPoint * points,
-                   [this, kind, lane]() { return measureCurve(kind, lane); },
+  steps.push_back({describe(kind, lane, grouping), ofPoint * points,
+                   [this, kind, lane, grouping]() {
+                     return measureCurve(kind, lane, grouping);
+                   },
                    lane});
 }
 
@@ -189,6 +206,11 @@ void Calibrator::planAlone() {
   for (int64_t spared : options.spared)
     if (spared < result.multiprocessors)
       addMatmuls(result.multiprocessors - spared);
+  for (const Grouping &grouping : options.groupings)
+    for (const Lane &lane : options.lanes)
+      if (isForGroups(lane))
+        for (const auto &[kind, sizes] : options.collectives)
+          addCurve(kind, lane, grouping);
   if (options.ranks > 1)
     for (const Lane &lane : llvm::ArrayRef(options.lanes).drop_front())
       for (const auto &[kind, sizes] : options.collectives)
@@ -401,16 +423,19 @@ dropContradictions(std::vector<std::pair<double, double>> &points) {
   return dropped;
 }
 
-Error Calibrator::measureCurve(int32_t kind, const Lane &lane) {
+Error Calibrator::measureCurve(int32_t kind, const Lane &lane,
+                               const Grouping &grouping) {
   CollectiveCurve curve;
   curve.kind = braid_rt_kind_name(kind);
-  curve.ranks = options.ranks;
+  curve.ranks = grouping.ranks ? grouping.ranks : options.ranks;
+  curve.groups = options.ranks / curve.ranks;
+  curve.stride = grouping.stride;
   curve.transport = lane.transport;
   curve.ctas = lane.ctas;
   Meter meter(*world, options.durations);
   for (int64_t bytes : options.collectives.at(kind)) {
     Load load;
-    load.collective = {world->group(lane), kind, bytes};
+    load.collective = {world->group(lane, grouping), curve.ranks, kind, bytes};
     Expected<MeasuredTime> time =
         meter.measure(load, &Load::collectives, options.durations.otherWarmNs);
     if (!time)
@@ -420,12 +445,12 @@ Error Calibrator::measureCurve(int32_t kind, const Lane &lane) {
     addSpread(time->spread);
   }
   for (double bytes : dropContradictions(curve.points))
-    addMissing(describe(kind, lane) + ", " +
+    addMissing(describe(kind, lane, grouping) + ", " +
                llvm::Twine(static_cast<int64_t>(bytes)) +
                " bytes: it took more than twice as long as a larger size");
   constexpr size_t fewest = 2;
   if (curve.points.size() < fewest) {
-    addMissing(describe(kind, lane) + ": a curve needs two sizes");
+    addMissing(describe(kind, lane, grouping) + ": a curve needs two sizes");
     return Error::success();
   }
   result.collectives.push_back(std::move(curve));

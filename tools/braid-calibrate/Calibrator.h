@@ -62,7 +62,7 @@ private:
   /// The last step, in a world of its own. What fails here is left out.
   void runLaunches();
   void addMatmuls(int64_t multiprocessors);
-  void addCurve(int32_t kind, const Lane &lane);
+  void addCurve(int32_t kind, const Lane &lane, const Grouping &grouping = {});
 
   llvm::Expected<double> timeMatmul(const MatmulCall &matmul);
   llvm::Error measureMatmul(const MatmulCall &matmul);
@@ -70,7 +70,8 @@ private:
   /// on more multiprocessors, the clocks of a GPU were lower then: measures
   /// that one once more, and keeps the shorter time.
   llvm::Error remeasureOnMore(const MatmulCall &matmul, double ns);
-  llvm::Error measureCurve(int32_t kind, const Lane &lane);
+  llvm::Error measureCurve(int32_t kind, const Lane &lane,
+                           const Grouping &grouping);
   llvm::Error measureMemory();
   llvm::Error measureGap();
   llvm::Error measurePairOf(ComputeClass compute, LaneEngine engine);

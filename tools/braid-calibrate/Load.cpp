@@ -119,7 +119,7 @@ static void launchNothing() {
 
 static void *start(const CollectiveCall &call, const RankMemory &memory) {
   constexpr int64_t elementBytes = 2;
-  const int64_t all = call.bytes / elementBytes, part = all / memory.ranks;
+  const int64_t all = call.bytes / elementBytes, part = all / call.ranks;
   braid_rt_view wholeSource = {memory.source, &all, BRAID_RT_BF16, 1};
   braid_rt_view partSource = {memory.source, &part, BRAID_RT_BF16, 1};
   braid_rt_view whole = {memory.destination, &all, BRAID_RT_BF16, 1};

@@ -30,6 +30,8 @@ MatmulShape shapeOf(const MatmulCall &matmul);
 /// A collective of `bytes` bytes of the whole operation, in bf16.
 struct CollectiveCall {
   const braid_rt_group *group = nullptr;
+  /// The members of one communicator of the group.
+  int64_t ranks = 1;
   int32_t kind = BRAID_RT_ALL_REDUCE;
   int64_t bytes = 0;
 };
@@ -64,7 +66,6 @@ struct RankMemory {
   void *source = nullptr, *destination = nullptr;
   /// `mostCollectives` of them, on the host.
   void **requests = nullptr;
-  int64_t ranks = 1;
 };
 
 /// The entry that runs a load. Its arguments are a Load and a RankMemory.

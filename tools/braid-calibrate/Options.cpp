@@ -82,6 +82,12 @@ cl::list<std::string>
                    "symmetric-16, ctas-8, ctas-16, ctas-4)"),
           cl::value_desc("lane,..."), cl::CommaSeparated,
           cl::cat(shapeCategory));
+cl::list<int64_t>
+    groups("groups",
+           cl::desc("Also measure groups of so many ranks, all of the machine "
+                    "at once: neighbours, and ranks as far apart as possible "
+                    "(default: half of the ranks, and 2; 0: none)"),
+           cl::value_desc("N,..."), cl::CommaSeparated, cl::cat(shapeCategory));
 cl::opt<std::string>
     bytes("bytes", cl::desc("The sizes of collectives (default: 4KiB:256MiB)"),
           cl::value_desc("least:most"), cl::init("4KiB:256MiB"),
@@ -281,6 +287,28 @@ static Error readLanes(Options &options) {
   return Error::success();
 }
 
+static Error readGroups(Options &options) {
+  std::vector<int64_t> sizes(groups.begin(), groups.end());
+  // With programs, their own sizes of groups are a matter of other runs.
+  if (sizes.empty() && programs.empty())
+    for (int64_t size : {options.ranks / 2, int64_t(2)})
+      if (size > 1 && size < options.ranks && options.ranks % size == 0)
+        sizes.push_back(size);
+  for (int64_t size : sizes) {
+    if (size == 0)
+      continue;
+    if (size < 2 || size >= options.ranks || options.ranks % size != 0)
+      return makeOptionError("groups", llvm::Twine(size),
+                             "a divisor of the " + llvm::Twine(options.ranks) +
+                                 " ranks, from 2 to less than all, or 0");
+    for (int64_t stride : {int64_t(1), options.ranks / size})
+      if (Grouping added{size, stride};
+          !llvm::is_contained(options.groupings, added))
+        options.groupings.push_back(added);
+  }
+  return Error::success();
+}
+
 static std::optional<std::string> appendSeconds(const std::string &text) {
   return appendUnit(text, "s");
 }
@@ -366,6 +394,8 @@ Expected<Options> braid::calibrate::parseOptions(int argc, char **argv) {
   if (Error error = readMatmuls(options))
     return error;
   if (Error error = readLanes(options))
+    return error;
+  if (Error error = readGroups(options))
     return error;
   return options;
 }

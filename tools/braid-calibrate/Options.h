@@ -32,6 +32,8 @@ struct Options {
   std::map<int32_t, std::vector<int64_t>> collectives;
   /// The default one first.
   std::vector<Lane> lanes;
+  /// The groups beside the one of all ranks.
+  std::vector<Grouping> groupings;
   int64_t elementwiseBytes = 0;
   /// Of the collective in measurements of pairs.
   int64_t pairBytes = 0;

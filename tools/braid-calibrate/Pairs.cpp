@@ -52,10 +52,10 @@ Load Calibrator::makePair(ComputeClass compute, LaneEngine engine,
     load.matmul.multiprocessors =
         static_cast<int32_t>(result.multiprocessors - room);
   bool isCopy = engine == LaneEngine::CopyEngine;
-  load.collective = {world->group(isCopy ? copyLane : symmetricLane),
-                     engine == LaneEngine::Kernel ? BRAID_RT_ALL_REDUCE
-                                                  : BRAID_RT_ALL_GATHER,
-                     options.pairBytes};
+  load.collective = {
+      world->group(isCopy ? copyLane : symmetricLane), options.ranks,
+      engine == LaneEngine::Kernel ? BRAID_RT_ALL_REDUCE : BRAID_RT_ALL_GATHER,
+      options.pairBytes};
   return load;
 }
 

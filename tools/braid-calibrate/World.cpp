@@ -66,26 +66,53 @@ Error World::create(int64_t ranks, Traces traces) {
   return Error::success();
 }
 
-Error World::prepare(llvm::ArrayRef<Lane> wanted) {
+/// Lists the members of all groups, one group after the other.
+static std::vector<int32_t> listMembers(int64_t ranks,
+                                        const Grouping &grouping) {
+  std::vector<int32_t> members;
+  for (int64_t begin = 0; begin < ranks;
+       begin += grouping.ranks * grouping.stride)
+    for (int64_t group = 0; group < grouping.stride; ++group)
+      for (int64_t member = 0; member < grouping.ranks; ++member)
+        members.push_back(
+            static_cast<int32_t>(begin + group + member * grouping.stride));
+  return members;
+}
+
+Error World::prepare(llvm::ArrayRef<std::pair<Lane, Grouping>> wanted) {
   // A world of one rank has no use for communicators.
   if (contexts.size() > 1)
-    for (const Lane &lane : wanted) {
-      RuntimeLane &added = lanes.emplace_back();
+    for (const auto &[lane, grouping] : wanted) {
+      RuntimeGroup &added = groups.emplace_back();
       added.lane = lane;
-      added.name = lane.name();
-      added.runtimeLane = {added.name.c_str(), static_cast<int32_t>(lane.ctas),
+      added.grouping = grouping;
+      added.laneName = lane.name();
+      added.runtimeLane = {added.laneName.c_str(),
+                           static_cast<int32_t>(lane.ctas),
                            static_cast<int32_t>(lane.transport)};
-      added.runtimeGroup.name = "world";
-      added.runtimeGroup.allRanks = 1;
-      added.runtimeGroup.lane =
-          added.name.empty() ? nullptr : &added.runtimeLane;
-      groups.push_back(&added.runtimeGroup);
+      braid_rt_group &group = added.runtimeGroup;
+      group.lane = added.laneName.empty() ? nullptr : &added.runtimeLane;
+      runtimeGroups.push_back(&group);
+      if (grouping.ranks == 0) {
+        group.name = "world";
+        group.allRanks = 1;
+        continue;
+      }
+      added.name = "groups-" + std::to_string(grouping.ranks) + "-" +
+                   std::to_string(grouping.stride);
+      added.members = listMembers(ranks(), grouping);
+      for (int64_t offset = 0; offset <= ranks(); offset += grouping.ranks)
+        added.offsets.push_back(static_cast<int32_t>(offset));
+      group.name = added.name.c_str();
+      group.listCount = static_cast<int32_t>(added.offsets.size() - 1);
+      group.offsets = added.offsets.data();
+      group.ranks = added.members.data();
     }
   program.abiVersion = BRAID_RT_ABI_VERSION;
   program.target = BRAID_RT_TARGET_CUDA;
   program.name = "braid-calibrate";
-  program.groupCount = static_cast<int64_t>(groups.size());
-  program.groups = groups.data();
+  program.groupCount = static_cast<int64_t>(runtimeGroups.size());
+  program.groups = runtimeGroups.data();
   program.entryCount = 1;
   program.entries = entries;
   program.schedule = "calibrate";
@@ -129,7 +156,6 @@ Error World::allocate(const OperandSizes &sizes) {
   for (auto [context, memory, ofRank] :
        llvm::zip_equal(contexts, memories, requests)) {
     memory.requests = ofRank.data();
-    memory.ranks = ranks();
     for (auto [pointer, bytes] :
          {std::pair(&memory.left, sizes.left),
           std::pair(&memory.right, sizes.right),
@@ -149,14 +175,13 @@ Error World::allocate(const OperandSizes &sizes) {
   return Error::success();
 }
 
-Expected<std::unique_ptr<World>> World::open(int64_t ranks,
-                                             llvm::ArrayRef<Lane> lanes,
-                                             const OperandSizes &sizes,
-                                             Traces traces) {
+Expected<std::unique_ptr<World>>
+World::open(int64_t ranks, llvm::ArrayRef<std::pair<Lane, Grouping>> groups,
+            const OperandSizes &sizes, Traces traces) {
   std::unique_ptr<World> world(new World());
   if (Error error = world->create(ranks, traces))
     return error;
-  if (Error error = world->prepare(lanes))
+  if (Error error = world->prepare(groups))
     return error;
   if (Error error = world->allocate(sizes))
     return error;
@@ -177,10 +202,12 @@ World::~World() {
 // Running
 //===----------------------------------------------------------------------===//
 
-const braid_rt_group *World::group(const Lane &lane) const {
-  auto it = llvm::find_if(
-      lanes, [&](const RuntimeLane &other) { return other.lane == lane; });
-  return it == lanes.end() ? nullptr : &it->runtimeGroup;
+const braid_rt_group *World::group(const Lane &lane,
+                                   const Grouping &grouping) const {
+  auto it = llvm::find_if(groups, [&](const RuntimeGroup &other) {
+    return other.lane == lane && other.grouping == grouping;
+  });
+  return it == groups.end() ? nullptr : &it->runtimeGroup;
 }
 
 Expected<std::vector<double>> World::run(const Load &load) {

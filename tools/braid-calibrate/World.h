@@ -22,7 +22,7 @@
 
 namespace braid::calibrate {
 
-/// A lane of the group of all ranks.
+/// A lane of a group.
 struct Lane {
   LaneTransport transport = LaneTransport::Default;
   int64_t ctas = 0;
@@ -34,6 +34,16 @@ struct Lane {
   std::string name() const;
 };
 
+/// Groups of `ranks` ranks, `stride` apart, into which all ranks fall; without
+/// `ranks`, the group of all ranks.
+struct Grouping {
+  int64_t ranks = 0, stride = 1;
+
+  bool operator==(const Grouping &other) const {
+    return ranks == other.ranks && stride == other.stride;
+  }
+};
+
 /// The bytes of the operands of loads.
 struct OperandSizes {
   int64_t left = 0, right = 0, result = 0;
@@ -43,18 +53,18 @@ struct OperandSizes {
 /// Ranks as threads of this process, a GPU each.
 class World {
 public:
-  /// Connects the ranks in all lanes and fills the operands with random
-  /// numbers. `takeTrace` gives times from the source `traces`.
-  static llvm::Expected<std::unique_ptr<World>> open(int64_t ranks,
-                                                     llvm::ArrayRef<Lane> lanes,
-                                                     const OperandSizes &sizes,
-                                                     Traces traces);
+  /// Connects the ranks of all groups, each in a lane, and fills the operands
+  /// with random numbers. `takeTrace` gives times from the source `traces`.
+  static llvm::Expected<std::unique_ptr<World>>
+  open(int64_t ranks, llvm::ArrayRef<std::pair<Lane, Grouping>> groups,
+       const OperandSizes &sizes, Traces traces);
   ~World();
 
   int64_t ranks() const { return static_cast<int64_t>(contexts.size()); }
 
-  /// The group of all ranks with the lane.
-  const braid_rt_group *group(const Lane &lane) const;
+  /// The groups with the lane; null if they are not open.
+  const braid_rt_group *group(const Lane &lane,
+                              const Grouping &grouping = {}) const;
 
   /// Runs the load on all ranks. The time on each rank's device, in ns.
   llvm::Expected<std::vector<double>> run(const Load &load);
@@ -70,22 +80,24 @@ public:
 private:
   World() = default;
   llvm::Error create(int64_t ranks, Traces traces);
-  llvm::Error prepare(llvm::ArrayRef<Lane> lanes);
+  llvm::Error prepare(llvm::ArrayRef<std::pair<Lane, Grouping>> wanted);
   llvm::Error allocate(const OperandSizes &sizes);
   llvm::Error fill(braid_rt_context *context, void *memory, int64_t bytes);
 
-  /// A lane as the runtime has it; nothing moves it.
-  struct RuntimeLane {
+  /// Groups with a lane as the runtime has them; nothing moves them.
+  struct RuntimeGroup {
     Lane lane;
-    std::string name;
+    Grouping grouping;
+    std::string name, laneName;
+    std::vector<int32_t> offsets, members;
     braid_rt_lane runtimeLane = {};
     braid_rt_group runtimeGroup = {};
   };
 
   braid_rt_world *world = nullptr;
   std::vector<braid_rt_context *> contexts;
-  std::deque<RuntimeLane> lanes;
-  std::vector<const braid_rt_group *> groups;
+  std::deque<RuntimeGroup> groups;
+  std::vector<const braid_rt_group *> runtimeGroups;
   braid_rt_program program = {};
   std::vector<RankMemory> memories;
   std::vector<std::vector<void *>> requests;

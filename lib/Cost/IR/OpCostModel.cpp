@@ -136,11 +136,20 @@ GroupShape OpCostModel::getGroupShape(Operation *from,
   comm::GroupOp groupOp = comm::lookupGroup(from, group, symbolTables);
   if (!groupOp || groupOp.isAll())
     return world;
-  GroupShape shape{0, 1};
+  GroupShape shape{0, 1, 0};
+  std::optional<int64_t> firstNode;
   for (ArrayRef<int64_t> ranks : groupOp.getRankLists()) {
     shape.size = std::max(shape.size, static_cast<int64_t>(ranks.size()));
     shape.numNodes = std::max(shape.numNodes, countNodes(ranks, ranksPerNode));
+    if (ranks.size() < 2)
+      continue;
+    if (!firstNode) {
+      firstNode = ranks[0] / ranksPerNode;
+      shape.stride = std::abs(ranks[1] - ranks[0]);
+    }
+    shape.groupsPerNode += ranks[0] / ranksPerNode == *firstNode;
   }
+  shape.groupsPerNode = std::max<int64_t>(1, shape.groupsPerNode);
   return it->second = shape;
 }
 
@@ -149,6 +158,8 @@ CollectiveCall OpCostModel::describe(comm::CollectiveOpInterface op) {
   GroupShape group = getGroupShape(op, op.getGroupAttr());
   CollectiveCall call{op.getCollectiveKind(), group.size, 0, 0};
   call.numNodes = group.numNodes;
+  call.groupsPerNode = group.groupsPerNode;
+  call.stride = group.stride;
   call.numOperands = std::max<int64_t>(1, op->getNumResults());
   comm::LaneSettings lane = comm::getLaneSettings(op, symbolTables);
   call.maxCtas = lane.ctas;
@@ -190,9 +201,9 @@ const CollectiveCurve *OpCostModel::findCurve(comm::CollectiveOpInterface op) {
   auto transport = lane.transport == "symmetric" ? LaneTransport::Symmetric
                    : lane.transport == "copy"    ? LaneTransport::Copy
                                                  : LaneTransport::Default;
-  const CollectiveCurve *curve =
-      options.calibration->findCurve(comm::stringifyCollectiveKind(call.kind),
-                                     call.groupSize, transport, lane.ctas);
+  const CollectiveCurve *curve = options.calibration->findCurve(
+      comm::stringifyCollectiveKind(call.kind), call.groupSize, transport,
+      lane.ctas, call.groupsPerNode, call.stride);
   bool isKnown = curve && curve->saysSomethingOf(
                               static_cast<double>(call.getWholeBytes()));
   return isKnown ? curve : nullptr;

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 using namespace braid;
 
@@ -35,18 +36,23 @@ double CollectiveCurve::getNs(double bytes) const {
 const CollectiveCurve *Calibration::findCurve(llvm::StringRef kind,
                                               int64_t ranks,
                                               LaneTransport transport,
-                                              int64_t ctas) const {
+                                              int64_t ctas, int64_t groups,
+                                              int64_t stride) const {
   const CollectiveCurve *best = nullptr;
+  // More blocks count most, then the place of the groups.
+  auto getPreference = [&](const CollectiveCurve &curve) {
+    return std::tuple(curve.ctas, curve.groups == groups, curve.groups == 1,
+                      curve.stride == stride);
+  };
   for (const CollectiveCurve &curve : collectives) {
     if (curve.kind != kind || curve.ranks != ranks ||
         curve.transport != transport)
       continue;
     // Copy engines take no blocks, so no limit counts.
-    if (transport == LaneTransport::Copy)
-      return &curve;
-    if (ctas == 0 ? curve.ctas != 0 : curve.ctas == 0 || curve.ctas > ctas)
+    if (transport != LaneTransport::Copy &&
+        (ctas == 0 ? curve.ctas != 0 : curve.ctas == 0 || curve.ctas > ctas))
       continue;
-    if (!best || curve.ctas > best->ctas)
+    if (!best || getPreference(curve) > getPreference(*best))
       best = &curve;
   }
   return best;

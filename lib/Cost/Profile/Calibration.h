@@ -41,6 +41,9 @@ struct CollectiveCurve {
   LaneTransport transport = LaneTransport::Default;
   /// The limit on its thread blocks; 0 for none.
   int64_t ctas = 0;
+  /// The groups of so many ranks on a node that run at the same time, and the
+  /// distance of neighbouring members.
+  int64_t groups = 1, stride = 1;
   /// (bytes of the whole operation, nanoseconds), both ascending.
   std::vector<std::pair<double, double>> points;
 
@@ -138,9 +141,13 @@ struct Calibration {
 
   /// The curve of a collective in a lane with `transport` and at most `ctas`
   /// thread blocks (0: no limit); null if there is none. With a limit that was
-  /// not measured, the largest one below counts.
+  /// not measured, the largest one below counts. Of `groups` groups at the same
+  /// time, whose members are `stride` apart: where that was not measured, those
+  /// of another stride, or else one group alone.
   const CollectiveCurve *findCurve(llvm::StringRef kind, int64_t ranks,
-                                   LaneTransport transport, int64_t ctas) const;
+                                   LaneTransport transport, int64_t ctas,
+                                   int64_t groups = 1,
+                                   int64_t stride = 1) const;
   /// The time of a matmul, if it was measured.
   const MatmulTime *findMatmul(const MatmulShape &shape,
                                int64_t multiprocessors) const;

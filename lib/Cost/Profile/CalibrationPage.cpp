@@ -29,6 +29,10 @@ static std::string escapeHtml(llvm::StringRef text) {
 
 static std::string nameLane(const CollectiveCurve &curve) {
   std::string name = laneTransportNames[size_t(curve.transport)].str();
+  if (curve.groups > 1)
+    name = (llvm::Twine(curve.groups) + " groups, stride " +
+            llvm::Twine(curve.stride) + ", " + name)
+               .str();
   return curve.ctas ? name + ", " + std::to_string(curve.ctas) + " blocks"
                     : name;
 }

@@ -98,6 +98,10 @@ static void readCollective(JsonObjectReader &reader, Calibration &result) {
                   /*isOptional=*/true);
   reader.readInteger("ctas", curve.ctas, 0, result.multiprocessors,
                      /*isOptional=*/true);
+  // Groups that run at the same time have no rank in common.
+  int64_t parts = std::max<int64_t>(1, result.gpus / curve.ranks);
+  reader.readInteger("groups", curve.groups, 1, parts, /*isOptional=*/true);
+  reader.readInteger("stride", curve.stride, 1, parts, /*isOptional=*/true);
   if (curve.transport == LaneTransport::Copy && curve.ctas != 0)
     reader.failField("ctas", "none, as copy engines take no thread blocks");
   if (curve.transport == LaneTransport::Symmetric && curve.ctas == 0)
@@ -105,9 +109,11 @@ static void readCollective(JsonObjectReader &reader, Calibration &result) {
                 "symmetric kernels");
   for (const CollectiveCurve &other : result.collectives)
     if (other.kind == curve.kind && other.ranks == curve.ranks &&
-        other.transport == curve.transport && other.ctas == curve.ctas)
+        other.transport == curve.transport && other.ctas == curve.ctas &&
+        other.groups == curve.groups && other.stride == curve.stride)
       reader.fail("found a second curve of " + curve.kind +
-                  " with the same ranks, transport and CTAs, expected one");
+                  " with the same ranks, groups, transport and CTAs, expected "
+                  "one");
   readPoints(reader, curve);
   result.collectives.push_back(std::move(curve));
 }

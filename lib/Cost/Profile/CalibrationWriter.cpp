@@ -41,6 +41,10 @@ static void writeCurve(json::OStream &json, const CollectiveCurve &curve) {
       json.attribute("transport", laneTransportNames[size_t(curve.transport)]);
     if (curve.ctas != 0)
       json.attribute("ctas", curve.ctas);
+    for (auto [name, number] :
+         {std::pair("groups", curve.groups), std::pair("stride", curve.stride)})
+      if (number != 1)
+        json.attribute(name, number);
     json.attributeArray("points", [&]() {
       for (auto [bytes, ns] : curve.points) {
         double ofPoint[] = {bytes, ns};

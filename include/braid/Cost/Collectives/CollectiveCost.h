@@ -27,6 +27,9 @@ struct CollectiveCall {
   uint64_t outputBytes;
   /// The number of nodes that the members of one communicator are spread over.
   int64_t numNodes = 1;
+  /// The communicators of the group on a node, which run at the same time, and
+  /// the distance of neighbouring members.
+  int64_t groupsPerNode = 1, stride = 1;
   /// The operands of a coalesced launch.
   int64_t numOperands = 1;
   /// True if the launch reduces 8-bit floats.

@@ -67,6 +67,8 @@ struct GroupShape {
   /// The largest number of nodes of a communicator of the group. Ranks are
   /// numbered node by node.
   int64_t numNodes;
+  /// The communicators on a node, and the distance of neighbouring members.
+  int64_t groupsPerNode = 1, stride = 1;
 };
 
 /// The parameters of a `CostModel`.

@@ -15,9 +15,10 @@
 using namespace braid;
 
 /// The fields that every profile of a machine has, and `fields`.
-static std::string withFields(llvm::StringRef fields) {
+static std::string withFields(llvm::StringRef fields, int gpus = 2) {
   return (R"({"version": 2,
-"machine": {"name": "lab", "gpu": "G", "gpus": 2, "multiprocessors": 100},
+"machine": {"name": "lab", "gpu": "G", "gpus": )" +
+          llvm::Twine(gpus) + R"(, "multiprocessors": 100},
 "software": {"nccl": "2.28.9"}, "date": "2026-11-22", "spread": 0.1)" +
           fields + "}")
       .str();
@@ -33,8 +34,10 @@ static std::string getErrorOf(llvm::StringRef fields) {
   return getError(withFields((",\n" + fields).str()));
 }
 
-static std::shared_ptr<const Calibration> read(llvm::StringRef fields) {
-  return llvm::cantFail(readProfile(withFields(fields), "from profile p.json"))
+static std::shared_ptr<const Calibration> read(llvm::StringRef fields,
+                                               int gpus = 2) {
+  return llvm::cantFail(
+             readProfile(withFields(fields, gpus), "from profile p.json"))
       .getCalibration();
 }
 
@@ -99,6 +102,29 @@ TEST(Calibration, ALimitTakesTheLargestThatWasMeasuredBelow) {
   EXPECT_EQ(getFirst(LaneTransport::Default, 0, 4), 0);
   EXPECT_EQ(getFirst(LaneTransport::Copy, 0), 7);
   EXPECT_EQ(getFirst(LaneTransport::Symmetric, 8), 9);
+}
+
+TEST(Calibration, GroupsHaveCurvesOfTheirOwn) {
+  std::shared_ptr<const Calibration> measured = read(R"(, "collectives": [
+    {"kind": "a", "ranks": 2, "groups": 2, "points": [[1, 1], [2, 2]]},
+    {"kind": "a", "ranks": 2, "groups": 2, "stride": 2,
+     "points": [[1, 3], [2, 4]]},
+    {"kind": "a", "ranks": 2, "points": [[1, 5], [2, 6]]},
+    {"kind": "a", "ranks": 2, "groups": 2, "ctas": 8,
+     "points": [[1, 7], [2, 8]]}])",
+                                                     4);
+  auto getFirst = [&](int64_t groups, int64_t stride, int64_t ctas = 0) {
+    return measured
+        ->findCurve("a", 2, LaneTransport::Default, ctas, groups, stride)
+        ->points.front()
+        .second;
+  };
+  EXPECT_EQ(getFirst(1, 1), 5);
+  EXPECT_EQ(getFirst(2, 1), 1);
+  EXPECT_EQ(getFirst(2, 2), 3);
+  EXPECT_EQ(getFirst(2, 3), 1);
+  EXPECT_EQ(getFirst(4, 1), 5);
+  EXPECT_EQ(getFirst(1, 1, 8), 7);
 }
 
 TEST(Calibration, RatesTakeThePlaceOfTheDatasheets) {
@@ -350,6 +376,11 @@ TEST(Calibration, ContradictionsAreErrors) {
           R"("collectives": [{"kind": "a", "ranks": 3, "points": [[1, 1], [2, 3]]}])"),
       "4:40: found 3 in field \"collectives[0].ranks\", expected at most the "
       "machine's \"gpus\", 2");
+  EXPECT_EQ(
+      getErrorOf(
+          R"("collectives": [{"kind": "a", "ranks": 2, "groups": 2, "points": [[1, 1], [2, 3]]}])"),
+      "4:53: found 2 in field \"collectives[0].groups\", expected an integer "
+      "from 1 to 1");
   EXPECT_EQ(getErrorOf(R"("matmuls": [
 {"rows": 8, "columns": 8, "depth": 8, "element": "bf16", "ns": 5},
 {"rows": 8, "columns": 8, "depth": 8, "element": "bf16", "ns": 6}])"),

@@ -100,7 +100,9 @@ ClassBuilder::getCollectiveOptions(CollectiveOpInterface op) {
     if (transport != "default")
       attributes.push_back(builder.getNamedAttr(
           CommDialect::kTransportAttrName, builder.getStringAttr(transport)));
-    options.push_back(std::move(attributes));
+    // Several curves differ in their groups alone.
+    if (!llvm::is_contained(options, attributes))
+      options.push_back(std::move(attributes));
   };
   for (const CollectiveCurve &curve : measured.collectives)
     if (curve.kind == comm::stringifyCollectiveKind(call.kind) &&
