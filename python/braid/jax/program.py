@@ -11,7 +11,6 @@ import contextlib
 import logging
 
 import jax
-import numpy as np
 from jaxlib.mlir import ir
 
 import braid.mlir
@@ -129,9 +128,7 @@ class Program(braid.mlir.Program):
         # Once for all ranks, instead of once for each in the run.
         kept = [arrays[i] if is_taken_as_it_is(arrays[i]) else aligned_copy(arrays[i])
                 for i in self._kept]
-        return [[np.ascontiguousarray(array[sharding.part(array.shape, rank)]).reshape(
-                    [s // n for s, n in zip(array.shape, sharding.parts())])
-                 for array, sharding in zip(kept, self.in_shardings)]
+        return [[sharding.take(array, rank) for array, sharding in zip(kept, self.in_shardings)]
                 for rank in range(self.ranks)]
 
     def unshard(self, results):
@@ -140,15 +137,9 @@ class Program(braid.mlir.Program):
         leaves = []
         for number, (value, sharding) in enumerate(zip(self._results, self.out_shardings)):
             shape, dtype = value.shape, value.dtype
-            whole = np.empty(shape, dtype)
-            # Of equal parts the first one counts, as in JAX.
-            parts = {str(sharding.part(shape, rank)): rank
-                     for rank in reversed(range(len(results)))}
-            for rank in parts.values():
-                part = results[rank][number]
-                # Integers of the IR have no sign.
-                part = part.view(dtype) if part.dtype != dtype else part
-                whole[sharding.part(shape, rank)] = part
+            # Integers of the IR have no sign.
+            parts = [part[number] if part[number].dtype == dtype else part[number].view(dtype) for part in results]
+            whole = sharding.put_together(parts, shape)
             leaves.append(value.give(whole))
         return jax.tree.unflatten(self.out_tree, leaves)
 

@@ -90,6 +90,26 @@ class Sharding:
                      for size, count, index in zip(shape, self._parts,
                                                    self._tiles[rank].tolist()))
 
+    def take(self, array, rank):
+        """The part of a contiguous array that the rank has, contiguous, too."""
+        if self._tiles is None:
+            return array
+        shape = [size // count for size, count in zip(array.shape, self._parts)]
+        return np.ascontiguousarray(array[self.part(array.shape, rank)]).reshape(shape)
+
+    def put_together(self, parts, shape):
+        """The array of this shape whose parts the ranks have, in their order."""
+        # Of equal parts the first one counts, as in JAX.
+        if self._tiles is None:
+            return parts[0]
+        whole = np.empty(shape, parts[0].dtype)
+        places = {}
+        for rank, part in enumerate(parts):
+            places.setdefault(tuple(self._tiles[rank]), (self.part(shape, rank), part))
+        for place, part in places.values():
+            whole[place] = part
+        return whole
+
     def __eq__(self, other):
         return (isinstance(other, Sharding) and self._parts == other._parts
                 and np.array_equal(self._tiles, other._tiles))

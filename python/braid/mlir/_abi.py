@@ -9,9 +9,10 @@
 
 import ctypes as c
 import functools
+import os
 
 from .errors import BraidError
-from .tools import find_runtime
+from .tools import ROOT_VARIABLE, find_runtime
 
 ABI_VERSION = 4
 OK = 0
@@ -114,9 +115,14 @@ def _load(path):
     return library
 
 
+@functools.lru_cache(maxsize=None)
+def _find(_root, _path):
+    return _load(find_runtime())
+
+
 def runtime():
     """The runtime's library; calls release Python's lock."""
-    return _load(find_runtime())
+    return _find(os.environ.get(ROOT_VARIABLE), os.environ.get("PATH"))
 
 
 def checked(function, *arguments):

@@ -8,6 +8,7 @@
 """How arrays reach a compiled program and how its results become arrays."""
 
 import ctypes as c
+import math
 import weakref
 
 import numpy as np
@@ -23,10 +24,8 @@ ALIGNMENT = 64
 def empty(shape, dtype):
     """An array without defined content, aligned to 64 bytes."""
     dtype = np.dtype(dtype)
-    count = int(np.prod(shape, dtype=np.int64))
-    memory = np.empty(count * dtype.itemsize + ALIGNMENT, np.uint8)
-    begin = -memory.ctypes.data % ALIGNMENT
-    return memory[begin:begin + count * dtype.itemsize].view(dtype).reshape(shape)
+    memory = np.empty(math.prod(shape) * dtype.itemsize + ALIGNMENT, np.uint8)
+    return np.ndarray(shape, dtype, memory, -memory.ctypes.data % ALIGNMENT)
 
 
 def is_taken_as_it_is(array):
@@ -80,13 +79,6 @@ def descriptor_at(address, sizes):
         words[3 + rank + i] = stride
         stride *= sizes[i]
     return words
-
-
-def descriptor(argument, array):
-    """The MLIR descriptor of a contiguous array, or zeros for None."""
-    if array is None:
-        return np.zeros(3 + 2 * argument.rank, np.int64)
-    return descriptor_at(array.ctypes.data, array.shape)
 
 
 def take_result(argument, words):

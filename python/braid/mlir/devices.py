@@ -182,7 +182,8 @@ class DeviceFrame:
         self.slots = []  # (argument, value or None)
         self.results = []  # (argument, memory, array or None, words of the descriptor or None)
         self.copied_bytes = 0
-        self.pointers = (c.c_void_p * max(entry.argument_count, 1))()
+        self._pointers = (c.c_void_p * max(entry.argument_count, 1))()
+        self.pointers = c.addressof(self._pointers)
         given = iter(inputs)
         for i in range(entry.argument_count):
             argument = entry.arguments[i]
@@ -228,14 +229,14 @@ class DeviceFrame:
             # In the host's memory.
             array = np.empty((), numpy_dtype(argument.dtype)) if value is None else value
             self.keep.append(array)
-            self.pointers[i] = array.ctypes.data
+            self._pointers[i] = array.ctypes.data
             if value is None:
                 self.results.append((argument, array, None))
             return
         address, shape = self._fill(world, argument, value, memory)
         words = descriptor_at(address, shape)
         self.keep += [value if memory is None else memory, words]
-        self.pointers[i] = words.ctypes.data
+        self._pointers[i] = words.ctypes.data
         if value is None:
             self.results.append((argument, memory, words))
 

@@ -12,8 +12,10 @@ import os
 import threading
 import weakref
 
+import numpy as np
+
 from . import _abi
-from .arrays import (aligned_copy, check, describe, descriptor, empty, is_dynamic,
+from .arrays import (aligned_copy, check, describe, descriptor_at, empty, is_dynamic,
                      is_taken_as_it_is, sizes_of, take_result)
 from .devices import DeviceFrame, DeviceWorld
 from .dlpack import as_array
@@ -23,56 +25,82 @@ from .numerics import read_numerics
 from .worlds import MPIWorld, ThreadWorld, check_timeout
 
 
+class _Slot:
+    """An argument of an entry, with what all runs ask of it.
+
+    begin: where its descriptor begins among the words of a frame
+    """
+
+    def __init__(self, argument, begin):
+        self.argument = argument
+        self.dtype = numpy_dtype(argument.dtype)
+        self.sizes = sizes_of(argument)
+        self.is_dynamic = is_dynamic(argument)
+        self.is_scalar = argument.passing == _abi.SCALAR
+        self.direction = argument.direction
+        self.begin = begin
+        self.words = [] if self.is_scalar else descriptor_at(0, [0 if self.is_dynamic else size for size in self.sizes])
+
+
+class _Layout:
+    """The arguments of an entry as slots, and their descriptors without addresses, one after the other."""
+
+    def __init__(self, entry):
+        self.slots, begin = [], 0
+        for i in range(entry.argument_count):
+            self.slots.append(_Slot(entry.arguments[i], begin))
+            begin += len(self.slots[-1].words)
+        self.words = np.array([word for slot in self.slots for word in slot.words], np.int64)
+        self.offsets = np.array([slot.begin * 8 for slot in self.slots] or [0], np.int64)
+
+
 class _Frame:
     """The arguments and results of one rank during one run."""
 
-    def __init__(self, entry, inputs, rank, donate):
+    def __init__(self, layout, inputs, rank, donate):
         self.keep = []  # what the program reads and writes
-        self.results = []  # (argument, array or None, words of the descriptor)
+        self.results = []  # (slot, array or None)
         self.copied_bytes = 0
-        count = entry.argument_count
-        self.pointers = (c.c_void_p * max(count, 1))()
+        self.words = layout.words.copy()
+        self._pointers = layout.offsets + self.words.ctypes.data
+        self.pointers = self._pointers.ctypes.data
         given = iter(inputs)
-        for i in range(count):
-            argument = entry.arguments[i]
-            if argument.direction == _abi.OUT:
-                self._add_result(i, argument)
+        for i, slot in enumerate(layout.slots):
+            if slot.direction == _abi.OUT:
+                array = None if slot.is_dynamic else empty(slot.sizes, slot.dtype)
+                self.results.append((slot, array))
+                if array is not None:
+                    self._point(i, slot, array)
             else:
-                where = f"argument {i} of rank {rank}"
-                self._add_input(i, argument, as_array(next(given)), where, donate)
+                self._add_input(i, slot, as_array(next(given)), rank, donate)
 
-    def _add_input(self, i, argument, array, where, donate):
-        check(argument, array, where)
-        overwritten = argument.direction == _abi.INOUT
+    def _add_input(self, i, slot, array, rank, donate):
+        if array.shape != slot.sizes or array.dtype != slot.dtype:
+            check(slot.argument, array, f"argument {i} of rank {rank}")
+        overwritten = slot.direction == _abi.INOUT
         if overwritten and donate and not (is_taken_as_it_is(array)
                                            and array.flags.writeable):
-            raise ArgumentError(f"{where} cannot be donated: it is read-only or its memory "
-                                "is not contiguous")
+            raise ArgumentError(f"argument {i} of rank {rank} cannot be donated: it is read-only or "
+                                "its memory is not contiguous")
         if not is_taken_as_it_is(array) or (overwritten and not donate):
             self.copied_bytes += array.nbytes
             array = aligned_copy(array)
-        self._point(i, argument, array)
+        self._point(i, slot, array)
 
-    def _add_result(self, i, argument):
-        array = None
-        if not is_dynamic(argument):
-            array = empty(sizes_of(argument), numpy_dtype(argument.dtype))
-        words = self._point(i, argument, array)
-        self.results.append((argument, array, words))
-
-    def _point(self, i, argument, array):
+    def _point(self, i, slot, array):
         self.keep.append(array)
-        if argument.passing == _abi.SCALAR:
-            self.pointers[i] = array.ctypes.data
-            return None
-        words = descriptor(argument, array)
-        self.keep.append(words)
-        self.pointers[i] = words.ctypes.data
-        return words
+        address = array.ctypes.data
+        if slot.is_scalar:
+            self._pointers[i] = address
+        elif slot.is_dynamic:
+            self.words[slot.begin:slot.begin + len(slot.words)] = descriptor_at(address, array.shape)
+        else:
+            self.words[slot.begin:slot.begin + 2] = address
 
     def take_results(self, world):
-        return [array if array is not None else take_result(argument, words)
-                for argument, array, words in self.results]
+        return [array if array is not None
+                else take_result(slot.argument, self.words[slot.begin:slot.begin + len(slot.words)])
+                for slot, array in self.results]
 
 
 class Executable:
@@ -103,6 +131,7 @@ class Executable:
         self.elapsed_ns = 0
         self.device_ns = 0
         self._world = None
+        self._layouts = {}
         self._lock = threading.Lock()
         weakref.finalize(self, runtime.braid_rt_unload, self._library).atexit = False
 
@@ -115,6 +144,9 @@ class Executable:
             raise ArgumentError(f"the program has no entry {name!r}; it has "
                                 f"{', '.join(self.entries)}")
         return self.program.contents.entries[self.entries.index(name)].contents
+
+    def _layout(self, entry):
+        return self._layouts.get(entry.name) or self._layouts.setdefault(entry.name, _Layout(entry))
 
     def signature(self, entry=None):
         """The types of an entry's arguments and results, as two lists of text."""
@@ -161,8 +193,8 @@ class Executable:
             if len(inputs) != expected:
                 raise ArgumentError(f"rank {rank} has {len(inputs)} arguments, expected "
                                     f"{expected}: {', '.join(self.signature(entry)[0])}")
-        make_frame = _Frame if self.target == "host" else DeviceFrame
-        frames = [make_frame(found, inputs, rank, donate) for rank, inputs in zip(ranks, arguments)]
+        make_frame, layout = (_Frame, self._layout(found)) if self.target == "host" else (DeviceFrame, found)
+        frames = [make_frame(layout, inputs, rank, donate) for rank, inputs in zip(ranks, arguments)]
         with self._lock:
             if world is not None:
                 return self._run(found, frames, world)
@@ -179,28 +211,27 @@ class Executable:
     def _run(self, entry, frames, world):
         """Runs the frames on the ranks of the world that this process has."""
         runtime = _abi.runtime()
-        world.run(lambda: self._prepare(frames, world))
-        self.copied_bytes = sum(frame.copied_bytes for frame in frames)
-        pointers = (c.c_void_p * len(frames))(
-            *[c.addressof(frame.pointers) for frame in frames])
 
         def run():
+            world.prepare(self)
+            world.place(frames)
+            self.copied_bytes = sum(frame.copied_bytes for frame in frames)
+            pointers = (c.c_void_p * len(frames))(*[frame.pointers for frame in frames])
             try:
-                return runtime.braid_rt_world_run(world.handle, c.byref(entry), pointers)
+                status = runtime.braid_rt_world_run(world.handle, c.byref(entry), pointers)
             finally:
                 _keep(frames, self)
+            self.elapsed_ns = runtime.braid_rt_world_elapsed_ns(world.handle)
+            self.device_ns = world.device_ns()
+            if status != _abi.OK:
+                return None
+            return [frame.take_results(world) for frame in frames]
 
-        status = world.run(run)
-        self.elapsed_ns = runtime.braid_rt_world_elapsed_ns(world.handle)
-        self.device_ns = world.device_ns()
-        if status != _abi.OK:
+        results = world.run(run)
+        if results is None:
             failures = world.failures()
             raise RankError(failures) if failures else BraidError("the run failed")
-        return world.run(lambda: [frame.take_results(world) for frame in frames])
-
-    def _prepare(self, frames, world):
-        world.prepare(self)
-        world.place(frames)
+        return results
 
 
 def _keep(*_objects):
