@@ -146,6 +146,10 @@ typedef struct braid_collective {
   /* How its lane moves data: "default", "symmetric" (kernels on symmetric
    * memory) or "copy" (copy engines); null for "default". */
   const char *transport;
+  /* Above 0: the members are the ranks 0, `stride`, 2 `stride`..., which says
+   * how many nodes they are spread over; `num_nodes` is not read. 0: they are
+   * on neighbouring nodes. */
+  int64_t stride;
 } braid_collective;
 
 typedef struct braid_collective_time {
@@ -163,6 +167,8 @@ typedef struct braid_collective_time {
   int32_t cluster_size;
   /* For braid_problem_description.one_way. */
   int32_t is_one_way;
+  /* The braid_link that it shares with others. */
+  int32_t link;
 } braid_collective_time;
 
 /* How long `collective` takes by `model`: "nccl", "inductor", "link";
@@ -248,7 +254,9 @@ typedef struct braid_demand {
 typedef enum braid_link {
   BRAID_LINK_OWN = -1,
   BRAID_LINK_INTRA_NODE = 0,
-  BRAID_LINK_INTER_NODE = 1
+  BRAID_LINK_INTER_NODE = 1,
+  /* From the leaf switches to the spine of an oversubscribed network. */
+  BRAID_LINK_SPINE = 2
 } braid_link;
 
 /* Arrays are read while braid_problem_create runs, and never kept. */

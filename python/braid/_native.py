@@ -59,6 +59,7 @@ class Collective(_Sized):
         ("output_bytes", c_int64),
         ("max_ctas", c_int64),
         ("transport", c_char_p),
+        ("stride", c_int64),
     ]
 
 
@@ -73,6 +74,7 @@ class CollectiveTime(_Sized):
         ("is_measured", c_int32),
         ("cluster_size", c_int32),
         ("is_one_way", c_int32),
+        ("link", c_int32),
     ]
 
 

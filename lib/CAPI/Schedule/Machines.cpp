@@ -125,6 +125,18 @@ static int64_t clampBytes(double bytes) {
                                             : limit;
 }
 
+/// The shape of a group of `given`, whose numbers are in their ranges.
+static GroupShape place(const Hardware &hardware,
+                        const braid_collective &given) {
+  if (given.stride > 0)
+    return placeStridedRanks(hardware, given.group_size, given.stride);
+  // Neighbouring nodes.
+  GroupShape shape =
+      placeStridedRanks(hardware, given.num_nodes, hardware.ranksPerNode);
+  shape.size = given.group_size;
+  return shape;
+}
+
 int32_t braid_collective_estimate(const braid_machine *machine,
                                   const char *model,
                                   const braid_collective *collective,
@@ -157,8 +169,13 @@ int32_t braid_collective_estimate(const braid_machine *machine,
     return fail(error, BRAID_INVALID_ARGUMENT,
                 "found the model nccl on the machine '" + hardware.name +
                     "', expected a machine that NCCL runs on");
-  if (given.group_size < 1 || given.num_nodes < 1 ||
-      given.num_nodes > given.group_size)
+  if (given.stride < 0)
+    return fail(error, BRAID_INVALID_ARGUMENT,
+                "found a stride of " + llvm::Twine(given.stride) +
+                    " ranks, expected at least 0");
+  if (given.group_size < 1 ||
+      (given.stride == 0 &&
+       (given.num_nodes < 1 || given.num_nodes > given.group_size)))
     return fail(error, BRAID_INVALID_ARGUMENT,
                 "found " + llvm::Twine(given.group_size) + " ranks on " +
                     llvm::Twine(given.num_nodes) +
@@ -177,20 +194,23 @@ int32_t braid_collective_estimate(const braid_machine *machine,
                 "found no transport called '" + llvm::Twine(given.transport) +
                     "', expected one of: " +
                     llvm::join(llvm::ArrayRef(laneTransportNames), " "));
+  GroupShape shape = place(hardware, given);
   CollectiveCall call = {
       *kind, given.group_size, static_cast<uint64_t>(given.input_bytes),
-      static_cast<uint64_t>(given.output_bytes), given.num_nodes};
+      static_cast<uint64_t>(given.output_bytes), shape.numNodes};
+  call.network = getNetworkShare(hardware, *kind, shape);
   call.maxCtas = given.max_ctas;
   call.usesCopyEngine = *transport == LaneTransport::Copy;
   CollectiveTime estimated =
       createCollectiveModel(modelKind, hardware, hardware.linkLatencyNs,
-                            given.num_nodes > 1 ? hardware.interNodeBandwidth
-                                                : hardware.intraNodeBandwidth)
+                            shape.numNodes > 1 ? hardware.interNodeBandwidth
+                                               : hardware.intraNodeBandwidth)
           ->estimate(call);
   braid_collective_time result = {};
   result.ns = estimated.ns;
   result.memory_bytes = clampBytes(getMemoryBytes(call));
-  result.link_bytes = clampBytes(static_cast<double>(estimated.linkBytes));
+  result.link_bytes = getSharedLinkBytes(call, estimated.linkBytes);
+  result.link = getSharedLink(call);
   result.multiprocessors = estimated.channels;
   result.is_exact = estimated.exact;
   // Copy engines have no blocks.

@@ -229,10 +229,10 @@ bool ProblemBuilder::addMachine(SchedulingProblem &problem) {
     return true;
   for (int32_t lane = 0; lane != given.num_lanes; ++lane) {
     int32_t link = given.lane_links ? given.lane_links[lane] : BRAID_LINK_OWN;
-    if (link != BRAID_LINK_OWN && link != intraNodeLink &&
-        link != interNodeLink)
+    auto numLinks = static_cast<int32_t>(machine.linkBandwidth.size());
+    if (link < BRAID_LINK_OWN || link >= numLinks)
       return fail("lane " + Twine(lane) + " has the link " + Twine(link) +
-                  ", expected -1, 0 or 1");
+                  ", expected -1 to " + Twine(numLinks - 1));
     machine.linkOfLane.push_back(link);
   }
   if (!given.demands || !machine.hasContention())

@@ -9,6 +9,7 @@
 #include "braid/Cost/Collectives/CollectiveCost.h"
 
 #include "braid-rt/Link.h"
+#include "braid/Cost/Hardware/HardwareMachine.h"
 
 #include <limits>
 
@@ -22,6 +23,26 @@ uint64_t braid::getLinkBytes(const CollectiveCall &call) {
                           static_cast<double>(call.getWholeBytes()));
   constexpr auto limit = std::numeric_limits<uint64_t>::max();
   return bytes < static_cast<double>(limit) ? static_cast<uint64_t>(bytes)
+                                            : limit;
+}
+
+/// True if the spine is a bottleneck of `call`.
+static bool isOnSpine(const CollectiveCall &call) {
+  return call.numNodes > 1 && call.network.rate < 1;
+}
+
+int32_t braid::getSharedLink(const CollectiveCall &call) {
+  if (call.numNodes <= 1)
+    return intraNodeLink;
+  return isOnSpine(call) ? spineLink : interNodeLink;
+}
+
+int64_t braid::getSharedLinkBytes(const CollectiveCall &call,
+                                  uint64_t linkBytes) {
+  double bytes = static_cast<double>(linkBytes) *
+                 (isOnSpine(call) ? call.network.crossing : 1);
+  constexpr auto limit = std::numeric_limits<int64_t>::max();
+  return bytes < static_cast<double>(limit) ? static_cast<int64_t>(bytes)
                                             : limit;
 }
 
@@ -41,6 +62,6 @@ LinkCollectiveModel::LinkCollectiveModel(double latencyNs, double bandwidth)
 CollectiveTime LinkCollectiveModel::estimate(const CollectiveCall &call) const {
   return {braid_rt_link_time_ns(static_cast<int32_t>(call.kind), call.groupSize,
                                 static_cast<double>(call.getWholeBytes()),
-                                latencyNs, bandwidth),
+                                latencyNs, bandwidth * call.network.rate),
           /*exact=*/true, /*channels=*/0, getLinkBytes(call)};
 }

@@ -61,6 +61,7 @@ Communicator NcclCollectiveModel::describe(const CollectiveCall &call) const {
                                ? std::min(communicator.maxCtas, call.maxCtas)
                                : call.maxCtas;
   communicator.useCopyEngine |= call.usesCopyEngine;
+  communicator.networkShare = call.network.rate;
   return communicator;
 }
 

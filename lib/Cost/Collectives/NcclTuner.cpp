@@ -384,6 +384,7 @@ Estimate nccl::chooseAlgorithm(const Communicator &communicator,
       countChannels(communicator, launch, best.algorithm, best.protocol);
   Communicator unlimited = communicator;
   unlimited.maxCtas = 0;
+  double maxBus = HUGE_VAL;
   if (best.numChannels <
       countChannels(unlimited, launch, best.algorithm, best.protocol)) {
     const Graph &ring = communicator.ring;
@@ -391,13 +392,17 @@ Estimate nccl::chooseAlgorithm(const Communicator &communicator,
                        (communicator.numNodes <= 2 ? ring.intraBandwidth
                                                    : ring.interBandwidth) /
                        static_cast<double>(communicator.numChannels);
-    double maxBandwidth =
-        static_cast<double>(best.numChannels) * busPerCta *
-        getBusToAlgorithm(launch.function, best.algorithm,
-                          static_cast<double>(communicator.numRanks));
-    best.time = *predictTimeAtMost(communicator, launch, best.algorithm,
-                                   best.protocol, maxBandwidth);
+    maxBus = static_cast<double>(best.numChannels) * busPerCta;
   }
+  // NCCL does not know of the spine.
+  if (communicator.networkShare < 1)
+    maxBus = std::min(maxBus,
+                      communicator.portBandwidth * communicator.networkShare);
+  if (maxBus < HUGE_VAL)
+    best.time = *predictTimeAtMost(
+        communicator, launch, best.algorithm, best.protocol,
+        maxBus * getBusToAlgorithm(launch.function, best.algorithm,
+                                   static_cast<double>(communicator.numRanks)));
   return best;
 }
 

@@ -83,6 +83,10 @@ struct Communicator {
   /// (CollNet).
   bool enableNvls = false;
   bool enableCollNet = false;
+  /// The GB/s of the ports of a node's members, and the part of it that the
+  /// spine of the network leaves them.
+  double portBandwidth = 0;
+  double networkShare = 1;
   /// The latency that the network reports, in microseconds.
   double netLatency = 0;
   /// Channels of a large collective: one CTA each.
@@ -157,7 +161,8 @@ struct Estimate {
 /// The combination that NCCL chooses, which has the smallest predicted time,
 /// the channels that NCCL launches, and the time. A limit on CTAs does not
 /// change the choice. It limits the bandwidth to the launched channels' share
-/// of the ring's bandwidth.
+/// of the ring's bandwidth, and the spine of the network to a share of the
+/// ports.
 Estimate chooseAlgorithm(const Communicator &communicator,
                          const Launch &launch);
 

@@ -113,6 +113,7 @@ Communicator nccl::describeCommunicator(const Hardware &hardware,
   double intraTotal =
       static_cast<double>(figures.numChannels) * channelBandwidth;
   double port = hardware.interNodeBandwidth / giga;
+  communicator.portBandwidth = port * communicator.getRanksPerNode();
   int64_t ranksPerNode = communicator.numRanks / communicator.numNodes;
   if (communicator.numNodes == 1) {
     communicator.ring = {figures.numChannels, channelBandwidth,

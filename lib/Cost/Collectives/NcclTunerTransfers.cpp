@@ -73,7 +73,7 @@ Estimate nccl::estimateTransfer(const Communicator &communicator,
   double linkBandwidth =
       static_cast<double>(ring.numChannels) * ring.intraBandwidth;
   if (!isOneNode)
-    linkBandwidth /= std::max(1.0, perNode);
+    linkBandwidth *= communicator.networkShare / std::max(1.0, perNode);
   else if (transfer == Transfer::SendReceive && !communicator.hasNvSwitch)
     linkBandwidth = ring.intraBandwidth;
 

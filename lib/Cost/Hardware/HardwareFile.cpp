@@ -158,6 +158,23 @@ static void readNccl(JsonObjectReader &parent, Hardware &hardware) {
       keepIf(hardware.nccl.numChannels > 0));
 }
 
+/// Without this field the network is that of the base, or has no bottlenecks.
+static void readNetwork(JsonObjectReader &parent, Hardware &hardware) {
+  NetworkFigures &network = hardware.network;
+  parent.readObject("network", /*isOptional=*/true, [&](auto &reader) {
+    reader.readInteger("leaf_ports", network.leafPorts, 1, 1 << 24);
+    reader.readBool("rails", network.hasRails);
+    reader.readRealInRange("oversubscription", network.oversubscription, 1,
+                           1024);
+    if (!network.hasRails && hardware.ranksPerNode > 0 &&
+        network.leafPorts % hardware.ranksPerNode != 0)
+      reader.failField("leaf_ports",
+                       "a multiple of the " +
+                           llvm::Twine(hardware.ranksPerNode) +
+                           " ports of a node, or \"rails\": true");
+  });
+}
+
 /// Checks conditions on several fields.
 static void checkConsistency(const StrictJson &file, const Hardware &hardware) {
   const NcclFigures &nccl = hardware.nccl;
@@ -207,6 +224,7 @@ llvm::Expected<Hardware> braid::parseHardware(llvm::StringRef text,
   reader.readEnum("collective_model", collectiveModelNames,
                   hardware.defaultCollectiveModel);
   readNccl(reader, hardware);
+  readNetwork(reader, hardware);
   readContention(reader, hardware.contention);
   reader.finish();
   checkConsistency(*file, hardware);

@@ -25,5 +25,8 @@ MachineModel braid::getMachineModel(const Hardware &hardware) {
     machine.memoryBandwidth = hardware.memoryBandwidth / nsPerSecond;
   machine.linkBandwidth = {hardware.intraNodeBandwidth / nsPerSecond,
                            hardware.interNodeBandwidth / nsPerSecond};
+  if (hardware.getNodesPerLeaf() > 0)
+    machine.linkBandwidth.push_back(machine.linkBandwidth[interNodeLink] /
+                                    hardware.network.oversubscription);
   return machine;
 }

@@ -45,12 +45,8 @@ MachineModel braid::buildMachine(OpCostModel &model,
           std::min(machine.linkBandwidth[intraNodeLink], rate);
   for (Operation *start : firstStarts) {
     auto collective = dyn_cast<comm::CollectiveOpInterface>(start);
-    if (!collective)
-      machine.linkOfLane.push_back(-1);
-    else
-      machine.linkOfLane.push_back(model.describe(collective).numNodes > 1
-                                       ? interNodeLink
-                                       : intraNodeLink);
+    machine.linkOfLane.push_back(
+        collective ? getSharedLink(model.describe(collective)) : -1);
   }
   return machine;
 }

@@ -113,20 +113,11 @@ StringRef OpCostModel::getSourceName(CostSource source) const {
   llvm_unreachable("unknown source of a cost");
 }
 
-/// The number of nodes of `ranks`.
-static int64_t countNodes(ArrayRef<int64_t> ranks, int64_t ranksPerNode) {
-  llvm::SmallDenseSet<int64_t, 8> nodes;
-  for (int64_t rank : ranks)
-    nodes.insert(rank / ranksPerNode);
-  return static_cast<int64_t>(nodes.size());
-}
-
 GroupShape OpCostModel::getGroupShape(Operation *from,
                                       FlatSymbolRefAttr group) {
-  int64_t ranksPerNode = options.hardware->ranksPerNode;
-  int64_t numRanks = options.ranks.value_or(ranksPerNode);
-  GroupShape world{numRanks, std::max<int64_t>(1, llvm::divideCeilSigned(
-                                                      numRanks, ranksPerNode))};
+  const Hardware &hardware = *options.hardware;
+  GroupShape world = placeStridedRanks(
+      hardware, options.ranks.value_or(hardware.ranksPerNode), /*stride=*/1);
   Operation *table = SymbolTable::getNearestSymbolTable(from);
   if (!table)
     return world;
@@ -136,18 +127,20 @@ GroupShape OpCostModel::getGroupShape(Operation *from,
   comm::GroupOp groupOp = comm::lookupGroup(from, group, symbolTables);
   if (!groupOp || groupOp.isAll())
     return world;
-  GroupShape shape{0, 1, 0};
+  GroupShape shape{0, 1, 1, 0};
   std::optional<int64_t> firstNode;
   for (ArrayRef<int64_t> ranks : groupOp.getRankLists()) {
-    shape.size = std::max(shape.size, static_cast<int64_t>(ranks.size()));
-    shape.numNodes = std::max(shape.numNodes, countNodes(ranks, ranksPerNode));
+    GroupShape placed = placeRanks(hardware, ranks);
+    shape.size = std::max(shape.size, placed.size);
+    shape.numNodes = std::max(shape.numNodes, placed.numNodes);
+    shape.numLeaves = std::max(shape.numLeaves, placed.numLeaves);
     if (ranks.size() < 2)
       continue;
     if (!firstNode) {
-      firstNode = ranks[0] / ranksPerNode;
+      firstNode = ranks[0] / hardware.ranksPerNode;
       shape.stride = std::abs(ranks[1] - ranks[0]);
     }
-    shape.groupsPerNode += ranks[0] / ranksPerNode == *firstNode;
+    shape.groupsPerNode += ranks[0] / hardware.ranksPerNode == *firstNode;
   }
   shape.groupsPerNode = std::max<int64_t>(1, shape.groupsPerNode);
   return it->second = shape;
@@ -160,6 +153,7 @@ CollectiveCall OpCostModel::describe(comm::CollectiveOpInterface op) {
   call.numNodes = group.numNodes;
   call.groupsPerNode = group.groupsPerNode;
   call.stride = group.stride;
+  call.network = getNetworkShare(*options.hardware, call.kind, group);
   call.numOperands = std::max<int64_t>(1, op->getNumResults());
   comm::LaneSettings lane = comm::getLaneSettings(op, symbolTables);
   call.maxCtas = lane.ctas;

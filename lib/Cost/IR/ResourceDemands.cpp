@@ -25,8 +25,9 @@ OpCostModel::getCollectiveDemand(comm::CollectiveOpInterface op) {
   CollectiveTime time = estimateCollective(op);
   ResourceDemand demand;
   demand.multiprocessors = time.channels;
-  demand.memoryBytes = clampBytes(getMemoryBytes(describe(op)));
-  demand.linkBytes = clampBytes(static_cast<double>(time.linkBytes));
+  CollectiveCall call = describe(op);
+  demand.memoryBytes = clampBytes(getMemoryBytes(call));
+  demand.linkBytes = getSharedLinkBytes(call, time.linkBytes);
   demand.isOneWay = isOneWay(op.getCollectiveKind());
   // Copy engines have no blocks.
   if (demand.multiprocessors > 0)

@@ -12,7 +12,7 @@ from .. import _native
 from ..errors import CycleError, ScheduleError
 
 _KINDS = {"compute": _native.COMPUTE, "start": _native.START, "wait": _native.WAIT, "opaque": _native.OPAQUE}
-_LINKS = {None: -1, "own": -1, "intra-node": 0, "inter-node": 1}
+_LINKS = {None: -1, "own": -1, "intra-node": 0, "inter-node": 1, "spine": 2}
 # Sums of this many must not overflow 64 bits.
 _MOST = 1 << 61
 
@@ -144,8 +144,9 @@ class Graph:
             Nanoseconds of the operation.
         lane : str
             What orders it: operations of one lane (a communicator) run one after the other.
-        link : {None, "own", "intra-node", "inter-node"}
-            The link that the operations of the lane share with others on a machine that is shared.
+        link : {None, "own", "intra-node", "inter-node", "spine"}
+            The link that the operations of the lane share with others on a machine that is shared
+            (`CollectiveTime.link`).
 
         The other parameters are those of `compute`.
         """
@@ -154,7 +155,7 @@ class Graph:
         _native.encode(lane, "the lane", f"{name}: ")
         if not (link is None or isinstance(link, str)) or link not in _LINKS:
             raise ScheduleError(
-                f"{name}: found the link {link!r}, expected one of: own intra-node inter-node"
+                f"{name}: found the link {link!r}, expected one of: {' '.join(filter(None, _LINKS))}"
             )
         known = self._lanes.setdefault(lane, _LINKS[link])
         if link is not None and known != _LINKS[link]:

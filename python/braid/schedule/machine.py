@@ -10,7 +10,7 @@ from .. import _native
 from .._renamed import renamed_keywords, warn_of_old_name
 from .._sizes import parse_size
 from ..errors import ScheduleError, UnknownNameError
-from .graph import _MOST
+from .graph import _LINKS, _MOST
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,9 @@ class CollectiveTime:
     blocks: int = 0
     #: True if its data moves in one direction, as of all collectives but all_reduce.
     one_way: bool = False
+    #: The link that it shares with others: "intra-node", "inter-node", or "spine" if the way from leaf switches to
+    #: the spine is its bottleneck.
+    link: str = "intra-node"
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class MatmulTime:
     measured: bool
 
 
+_LINK_NAMES = {link: name for name, link in _LINKS.items()}
 #: Element types by their place in `Machine.peaks`.
 _ELEMENTS = ("f64", "f32", "bf16", "f16", "f8", "i8", "integer")
 #: Operands of matmuls that are stored transposed, as braid_matmul counts them.
@@ -148,7 +152,8 @@ class Machine:
             raise ScheduleError(f"{path}: {error}") from None
 
     @renamed_keywords(group_size="ranks")
-    def collective(self, kind, input_bytes, output_bytes=None, *, ranks=None, nodes=1, model=None, max_ctas=0, transport=None):
+    def collective(self, kind, input_bytes, output_bytes=None, *, ranks=None, nodes=None, stride=None, model=None,
+                   max_ctas=0, transport=None):
         """The time of a collective alone.
 
         Parameters
@@ -160,8 +165,11 @@ class Machine:
             if left out.
         ranks : int, optional
             Ranks that take part; those of a node if left out.
-        nodes : int
-            Nodes that they are spread over.
+        nodes : int, optional
+            Neighbouring nodes that they are spread over; one if left out.
+        stride : int, optional
+            Instead of `nodes`: the members are the ranks 0, `stride`, 2 `stride`..., numbered node by node: 1 for
+            tensor parallelism, the ranks of that for the data parallelism around it.
         model : str, optional
             "nccl", "inductor" or "link"; if left out the machine's profile, where that has measured the
             collective, or else the machine's own.
@@ -178,10 +186,15 @@ class Machine:
             raise ScheduleError(f"found the kind {kind!r}, expected the name of a collective")
         if model is not None and not isinstance(model, str):
             raise ScheduleError(f"found the model {model!r}, expected a name or None")
+        if nodes is not None and stride is not None:
+            raise ScheduleError(f"found nodes={nodes!r} and stride={stride!r}, expected one of them")
+        if stride is not None and _whole(stride, "stride") < 1:
+            raise ScheduleError(f"found stride={stride!r}, expected at least 1")
         given = _native.Collective(
             kind=_native.encode(kind, "the kind"),
             group_size=self.ranks_per_node if ranks is None else _whole(ranks, "ranks"),
-            num_nodes=_whole(nodes, "nodes"),
+            num_nodes=1 if nodes is None else _whole(nodes, "nodes"),
+            stride=0 if stride is None else _whole(stride, "stride"),
             input_bytes=_bytes(input_bytes, "input_bytes"),
             output_bytes=_bytes(input_bytes if output_bytes is None else output_bytes, "output_bytes"),
             max_ctas=_whole(max_ctas, "max_ctas"),
@@ -202,6 +215,7 @@ class Machine:
             bool(time.is_measured),
             time.cluster_size,
             bool(time.is_one_way),
+            _LINK_NAMES[time.link],
         )
 
     def matmul(self, rows, columns, depth, element="bf16", *, batch=1, multiprocessors=0, transposed="none"):

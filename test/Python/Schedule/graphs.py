@@ -189,6 +189,31 @@ class Machines(unittest.TestCase):
             machine = schedule.Machine(path)
         self.assertEqual((machine.name, machine.launch_ns), ("mine", 7000))
 
+    def test_groups_by_stride_on_an_oversubscribed_network(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "cluster.json")
+            with open(path, "w") as file:
+                json.dump({"base": "h100x8", "network": {"leaf_ports": 64, "oversubscription": 4}}, file)
+            machine = schedule.Machine(path)
+        times = {stride: machine.collective("all_gather", 1 << 20, 1 << 30, ranks=8, stride=stride) for stride in (1, 8, 64)}
+        self.assertEqual([time.link for time in times.values()], ["intra-node", "inter-node", "spine"])
+        self.assertLess(3 * times[8].ns, times[64].ns)
+        self.assertEqual(times[8].ns, machine.collective("all_gather", 1 << 20, 1 << 30, ranks=8, nodes=8).ns)
+        # Two at a time share the spine, but not with those of the ports.
+        for links, factor in ((("spine", "spine"), 2), (("spine", "inter-node"), 1)):
+            graph = schedule.Graph()
+            starts = [
+                graph.start(str(lane), times[64].ns, lane=str(lane), link=link, demand={"link_bytes": times[64].link_bytes})
+                for lane, link in enumerate(links)
+            ]
+            graph.wait("all", starts)
+            self.assertAlmostEqual(schedule.schedule(graph, machine).makespan / times[64].ns, factor, delta=0.02)
+        for arguments in ({"nodes": 1, "stride": 1}, {"stride": 0}):
+            with self.assertRaises(schedule.ScheduleError):
+                machine.collective("all_gather", 1, ranks=2, **arguments)
+        with self.assertRaisesRegex(schedule.ScheduleError, "has the link 2, expected -1 to 1"):
+            schedule.schedule(graph, "h100x8")
+
     def test_launches_and_contention(self):
         graph = schedule.Graph()
         graph.compute("product", 1000000, demand={"arithmetic_ns": 1000000})

@@ -9,7 +9,7 @@
 #ifndef BRAID_COST_COLLECTIVES_COLLECTIVECOST_H
 #define BRAID_COST_COLLECTIVES_COLLECTIVECOST_H
 
-#include "braid/Cost/Hardware/Hardware.h"
+#include "braid/Cost/Collectives/GroupShape.h"
 #include "braid/Dialect/Comm/IR/CollectiveKind.h"
 
 #include <memory>
@@ -30,6 +30,8 @@ struct CollectiveCall {
   /// The communicators of the group on a node, which run at the same time, and
   /// the distance of neighbouring members.
   int64_t groupsPerNode = 1, stride = 1;
+  /// What the spine of the network leaves of it.
+  NetworkShare network = {};
   /// The operands of a coalesced launch.
   int64_t numOperands = 1;
   /// True if the launch reduces 8-bit floats.
@@ -57,6 +59,14 @@ struct CollectiveTime {
   /// network port if there are several nodes; 0 if the model has no value.
   uint64_t linkBytes = 0;
 };
+
+/// The link, of those of HardwareMachine.h, that `call` shares with other
+/// collectives.
+int32_t getSharedLink(const CollectiveCall &call);
+
+/// The bytes that `call` sends over that link, if `linkBytes` are those of the
+/// links within a node or of the port.
+int64_t getSharedLinkBytes(const CollectiveCall &call, uint64_t linkBytes);
 
 /// Bytes that the busiest member of `call` sends over its link. The factors are
 /// the factors of `braid_rt_link_bytes` and of nccl-tests (doc/PERFORMANCE.md).

@@ -14,6 +14,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -66,6 +67,20 @@ struct NcclFigures {
   double copyEngineBandwidth = 0;
 };
 
+/// The network behind the ports of the ranks: leaf switches, and a spine that
+/// connects these.
+struct NetworkFigures {
+  /// The ports of a leaf switch that lead to ranks; 0 for a network without
+  /// bottlenecks.
+  int64_t leafPorts = 0;
+  /// Each port of a node leads to a leaf switch of its own (a rail). Otherwise
+  /// all ports of a node lead to one leaf switch.
+  bool hasRails = false;
+  /// The bandwidth of these ports divided by the bandwidth of the leaf switch
+  /// to the spine; at least 1.
+  double oversubscription = 1;
+};
+
 /// One machine: the rates of one GPU (or of one rank's share of a host), and of
 /// the links between them. All values are from datasheets, for dense operands;
 /// the table in Hardware.cpp gives the sources.
@@ -98,10 +113,19 @@ struct Hardware {
   int64_t launchNs;
   NcclFigures nccl;
   ContentionFigures contention = {};
+  NetworkFigures network = {};
 
   /// True if NCCL runs on the machine.
   bool hasNccl() const {
     return generation != GpuGeneration::None && nccl.numChannels > 0;
+  }
+
+  /// The nodes whose ranks reach each other without the spine; 0 for all nodes.
+  int64_t getNodesPerLeaf() const {
+    int64_t portsOfNode = network.hasRails ? 1 : ranksPerNode;
+    return network.leafPorts > 0 && network.oversubscription > 1
+               ? std::max<int64_t>(1, network.leafPorts / portsOfNode)
+               : 0;
   }
 
   /// Peak operations per second on elements of class `element`.

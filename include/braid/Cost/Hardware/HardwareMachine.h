@@ -15,13 +15,15 @@
 namespace braid {
 
 /// The links of a rank, as indices for `MachineModel::linkOfLane`: the links
-/// within the node, and the port to the network.
+/// within the node, the port to the network, and its share of the way from the
+/// leaf switch to the spine, if the spine is a bottleneck.
 constexpr int32_t intraNodeLink = 0;
 constexpr int32_t interNodeLink = 1;
+constexpr int32_t spineLink = 2;
 
 /// The machine model of `hardware` without lanes. On GPUs, compute shares
 /// multiprocessors and memory with collectives, launches take time, and a rank
-/// has the two links above. On other hardware nothing is shared.
+/// has the links above. On other hardware nothing is shared.
 MachineModel getMachineModel(const Hardware &hardware);
 
 } // namespace braid

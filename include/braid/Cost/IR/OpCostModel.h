@@ -60,17 +60,6 @@ struct Cost {
   }
 };
 
-/// The placement of the members of a group.
-struct GroupShape {
-  /// The number of members of the largest communicator of the group.
-  int64_t size;
-  /// The largest number of nodes of a communicator of the group. Ranks are
-  /// numbered node by node.
-  int64_t numNodes;
-  /// The communicators on a node, and the distance of neighbouring members.
-  int64_t groupsPerNode = 1, stride = 1;
-};
-
 /// The parameters of a `CostModel`.
 struct CostOptions {
   const Hardware *hardware = &getDefaultHardware();
@@ -178,7 +167,8 @@ public:
     return getGroupShape(from, group).size;
   }
 
-  /// The members and nodes of `group` as seen from `from`.
+  /// The largest number of members, nodes and leaf switches of a communicator
+  /// of `group` as seen from `from`.
   GroupShape getGroupShape(mlir::Operation *from,
                            mlir::FlatSymbolRefAttr group);
 

@@ -35,7 +35,8 @@ static constexpr llvm::StringLiteral whole = R"json({
            "same_channels": false, "nvswitch": false, "cpu": "amd",
            "max_ctas": 16, "nvls": true, "collnet": true, "copy_engine": true,
            "copy_engine_latency_ns": 50000,
-           "copy_engine_bandwidth_bytes_per_second": 3e11}
+           "copy_engine_bandwidth_bytes_per_second": 3e11},
+  "network": {"leaf_ports": 32, "rails": true, "oversubscription": 2.5}
 })json";
 
 /// What is wrong with `text`; empty if nothing is.
@@ -58,6 +59,9 @@ TEST(HardwareFile, ReadsEveryField) {
   EXPECT_EQ(hardware->intraNodeBandwidth, 1e11);
   EXPECT_EQ(hardware->interNodeBandwidth, 1.25e10);
   EXPECT_EQ(hardware->linkLatencyNs, 700);
+  EXPECT_EQ(hardware->network.leafPorts, 32);
+  EXPECT_TRUE(hardware->network.hasRails);
+  EXPECT_EQ(hardware->network.oversubscription, 2.5);
   EXPECT_EQ(hardware->multiprocessors, 100);
   EXPECT_EQ(hardware->launchNs, 1500);
   EXPECT_EQ(hardware->generation, GpuGeneration::Ampere);
@@ -105,7 +109,7 @@ TEST(HardwareFile, ErrorsSayWhereAndWhat) {
             "inter_node_bandwidth_bytes_per_second "
             "intra_node_bandwidth_bytes_per_second launch_ns link_latency_ns "
             "memory_bandwidth_bytes_per_second memory_bytes multiprocessors "
-            "name nccl peak_ops_per_second ranks_per_node summary");
+            "name nccl network peak_ops_per_second ranks_per_node summary");
   EXPECT_EQ(getError("{}"),
             "1:1: no field \"peak_ops_per_second\", expected an "
             "object, or a field \"base\"");
@@ -191,6 +195,17 @@ TEST(HardwareFile, RejectsFiguresThatDoNotFit) {
   EXPECT_EQ(getError(R"({"base": "a100x8", "nccl": {"copy_engine": true}})"),
             "1:1: found copy engines in use and no figures of them, expected a "
             "field \"nccl.copy_engine_bandwidth_bytes_per_second\" above 0");
+  EXPECT_EQ(getError(R"({"base": "cpu", "network": {"leaf_ports": 12, )"
+                     R"("oversubscription": 2}})"),
+            "1:43: found 12 in field \"network.leaf_ports\", expected a "
+            "multiple of the 8 ports of a node, or \"rails\": true");
+  EXPECT_EQ(getError(R"({"base": "cpu", "network": {"oversubscription": 2}})"),
+            "1:28: no field \"network.leaf_ports\", expected an integer from 1 "
+            "to 16777216");
+  EXPECT_EQ(getError(R"({"base": "cpu", "network": {"leaf_ports": 8, )"
+                     R"("oversubscription": 0.5}})"),
+            "1:66: found 0.5 in field \"network.oversubscription\", expected a "
+            "number from 1 to 1024");
   // A machine that had no NCCL has to say what it finds.
   EXPECT_EQ(getError(R"({"base": "cpu", "nccl": {"max_ctas": 4}})"),
             "1:25: no field \"nccl.channels\", expected an integer from 1 to "
