@@ -37,8 +37,10 @@ constexpr int64_t confirmNs = 5 * 1000 * 1000;
 constexpr int64_t leaveNs = int64_t(1000) * 1000 * 1000;
 /// The same if a rank does not answer.
 constexpr int64_t leaveUnansweredNs = int64_t(300) * 1000 * 1000;
-/// The shortest timeout for data while all ranks answer: a busy host is slow.
+/// The shortest timeout for data while all ranks answer: a busy host is slow,
+/// and a network may need this time for a byte.
 constexpr int64_t leastDataTimeoutNs = int64_t(10000) * 1000 * 1000;
+constexpr int64_t slowestByteNs = 100;
 /// The time for which a failing rank continues to send if a rank does not
 /// answer.
 constexpr int64_t flushNs = int64_t(100) * 1000 * 1000;
@@ -213,7 +215,9 @@ void MPIEngine::investigateData(Transfer &transfer, int64_t now,
     else
       present.push_back(member);
   }
-  int64_t longestNs = std::max(timeoutNs, leastDataTimeoutNs);
+  int64_t bytes = transfer.queue.open.front()->operation.linkBytes();
+  int64_t longestNs =
+      std::max(timeoutNs, leastDataTimeoutNs + bytes * slowestByteNs);
   if (silent.empty() && quietNs < longestNs)
     return;
   failTransfer(
@@ -421,7 +425,6 @@ void MPIEngine::abandonRest() {
       // to a rank that does not know of the failure.
       bool mayLinger = transfer->hasIssued() && !unreachable.empty();
       isDead |= mayLinger || transfer->state.load() == Transfer::Broken;
-      isDead |= !isDead && !transfer->withdraw();
       abandoned->push_back(transfer);
     }
     entry.first->open.clear();

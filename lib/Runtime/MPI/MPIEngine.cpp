@@ -225,12 +225,9 @@ std::vector<std::string> MPIEngine::exchange(const std::string &bytes) {
   all[rank] = bytes;
   for (int32_t from = 0; from < size; ++from) {
     all[from].resize(static_cast<size_t>(sizes[from]));
-    for (int64_t begin = 0; begin < sizes[from]; begin += mostMessageBytes)
-      checkMPI(MPI_Ibcast(all[from].data() + begin,
-                          static_cast<int>(
-                              std::min(mostMessageBytes, sizes[from] - begin)),
-                          MPI_BYTE, from, world, addRequest(requests)),
-               "MPI_Ibcast");
+    checkMPI(MPI_Ibcast(all[from].data(), static_cast<int>(sizes[from]),
+                        MPI_BYTE, from, world, addRequest(requests)),
+             "MPI_Ibcast");
   }
   complete(requests, pause, what);
   return all;
@@ -291,21 +288,6 @@ MPICommunicator &MPIEngine::findOrAdd(const CommunicatorSpec &spec) {
 
 Communicator &MPIEngine::communicator(int32_t, const CommunicatorSpec &spec) {
   return findOrAdd(spec);
-}
-
-std::unique_ptr<TransferMemory> MPIEngine::takeMemory() {
-  if (spareMemory.empty())
-    return std::make_unique<TransferMemory>();
-  std::unique_ptr<TransferMemory> memory = std::move(spareMemory.back());
-  spareMemory.pop_back();
-  return memory;
-}
-
-void MPIEngine::keepMemory(std::unique_ptr<TransferMemory> memory) {
-  // A program with more operations in flight spends its time elsewhere.
-  constexpr size_t most = 16;
-  if (spareMemory.size() < most)
-    spareMemory.push_back(std::move(memory));
 }
 
 void MPIEngine::logCommunicator(const CommunicatorSpec &spec) const {

@@ -73,19 +73,14 @@ public:
   /// Returns when the transfer is done; takes the mutex. The rank has begun to
   /// wait at `awaitedNs`.
   void wait(Transfer &transfer, int64_t awaitedNs);
-  /// Memory for a transfer, and of one that is done.
-  std::unique_ptr<TransferMemory> takeMemory();
-  void keepMemory(std::unique_ptr<TransferMemory> memory);
 
   const Environment &environment;
   const MPILibrary library;
   const bool isFast; ///< reductions=fast
   const Capabilities abilities;
   mutable std::mutex mutex;
-  Staging staging;
   int64_t begun = 0; ///< Invocations that the rank has begun.
   int64_t nowNs = 0; ///< The time at which `progress` was last called.
-  unsigned polls = 0;
 
 private:
   friend class Pause;
@@ -132,9 +127,6 @@ private:
   int64_t progress();
   /// The same at a time that has just been read.
   int64_t progressAt(int64_t now);
-  /// The same, but mostly without a look at the clock and at control messages,
-  /// for a thread that calls this function continuously.
-  int64_t poll();
   void advanceAll();
   void serveControlAt(int64_t now);
   int64_t progressOfThread();
@@ -195,7 +187,6 @@ private:
   MPI_Comm leaving = MPI_COMM_NULL;
 
   std::map<std::string, std::unique_ptr<MPICommunicator>> communicators;
-  std::vector<std::unique_ptr<TransferMemory>> spareMemory;
   /// Queues with open transfers.
   std::vector<std::pair<Queue *, MPICommunicator *>> busy;
 
@@ -230,6 +221,7 @@ private:
   /// True if no thread may call the library any more, because a call could
   /// access released memory.
   bool isDead = false;
+
   /// The places in the program whose operations the rank awaits right after the
   /// start.
   std::set<Place> awaitedAtOnce;

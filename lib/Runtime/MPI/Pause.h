@@ -45,19 +45,17 @@ public:
   /// move. While another rank has not started the operation and may need this
   /// core, the thread sleeps for longer and longer times. Yields instead of
   /// sleeps have led to waits of seconds on a busy machine.
-  /// Returns false if the thread has not slept.
-  bool sleep(bool dataMove, int64_t waitedNs) {
+  void sleep(bool dataMove, int64_t waitedNs) {
     constexpr int64_t spinNs = 50 * 1000, patientNs = 1000 * 1000;
     int64_t ns = shortestNs;
     if (!dataMove && waitedNs > spinNs)
       ns = std::min(waitedNs / 8, patientNs);
     else if (!engine.sharesCores && waitedNs - sleptNs < patientNs)
-      return false;
+      return;
     lock.unlock();
     sleepFor(ns);
     sleptNs = waitedNs;
     lock.lock();
-    return true;
   }
 
   /// The shortest sleep.

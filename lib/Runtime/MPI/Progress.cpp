@@ -30,15 +30,6 @@ constexpr int64_t movingNs = 20 * 1000;
 constexpr int64_t atOnceNs = 20 * 1000;
 } // namespace
 
-int64_t MPIEngine::poll() {
-  // Reading the clock takes a good part of a poll of some 100 ns.
-  constexpr unsigned pollsOfTime = 16;
-  if (++polls % pollsOfTime == 0)
-    return progress();
-  advanceAll();
-  return nowNs;
-}
-
 int64_t MPIEngine::progress() { return progressAt(environment.now()); }
 
 int64_t MPIEngine::progressAt(int64_t now) {
@@ -175,9 +166,9 @@ void MPIEngine::wait(Transfer &transfer, int64_t awaitedNs) {
       if (state == Transfer::Checking)
         investigate(transfer, now, now - beginNs);
       else
-        investigateData(transfer, now, now - transfer.lastStepNs);
-      bool slept = pause.sleep(state == Transfer::Moving, now - beginNs);
-      now = slept ? progress() : poll();
+        investigateData(transfer, now, now - transfer.lastMoveNs());
+      pause.sleep(state == Transfer::Moving, now - beginNs);
+      now = progress();
     }
   } catch (...) {
     blockedOn = nullptr;

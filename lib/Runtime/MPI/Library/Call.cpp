@@ -9,8 +9,6 @@
 #include "MPI/Library/Call.h"
 #include "Base/Error.h"
 
-#include <algorithm>
-
 using namespace braid::rt;
 
 void braid::rt::failMPI(int code, const char *call) {
@@ -78,66 +76,25 @@ MPI_Op braid::rt::nativeOperator(int32_t dtype, int32_t reduction) {
 }
 
 bool braid::rt::testAll(Requests &requests) {
-  if (requests.empty())
-    return true;
   int done = 0;
   checkMPI(MPI_Testall(static_cast<int>(requests.size()), requests.data(),
                        &done, MPI_STATUSES_IGNORE),
            "MPI_Testall");
+  if (done) {
+    requests.clear();
+    requests.kept.clear();
+  }
   return done != 0;
 }
 
-bool braid::rt::cancelReceives(Requests &requests) {
-  bool allDone = true;
-  for (size_t i = 0; i < requests.receives; ++i) {
-    int done = 0;
-    if (requests[i] == MPI_REQUEST_NULL)
-      continue;
-    checkMPI(MPI_Cancel(&requests[i]), "MPI_Cancel");
-    checkMPI(MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE), "MPI_Test");
-    allDone &= done != 0;
-  }
-  return allDone;
-}
-
-/// The length of the messages for `bytes`, equal for sender and receiver.
-/// Libraries send messages of up to 4 KiB at once. Longer messages need a
-/// rendezvous, which takes as long as copying 16 KiB.
-static int64_t messageBytes(int64_t bytes) {
-  constexpr int64_t atOnceBytes = 3840, mostAtOnceBytes = 16 * 1024;
-  return bytes <= mostAtOnceBytes ? atOnceBytes : mostMessageBytes;
-}
-
-void braid::rt::sendMessage(MPI_Comm comm, int64_t member, const char *source,
-                            int64_t bytes, Requests &requests, int tag) {
-  checkMPI(MPI_Isend(source, static_cast<int>(bytes), MPI_BYTE,
-                     static_cast<int>(member), tag, comm, addRequest(requests)),
-           "MPI_Isend");
-}
-
-void braid::rt::receiveMessage(MPI_Comm comm, int64_t member, char *destination,
-                               int64_t mostBytes, Requests &requests, int tag) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  checkMPI(MPI_Irecv(destination, static_cast<int>(mostBytes), MPI_BYTE,
-                     static_cast<int>(member), tag, comm, &request),
+void braid::rt::exchangeWith(MPI_Comm comm, int64_t member, const void *own,
+                             Tag ownTag, void *other, Tag otherTag,
+                             int64_t bytes, Requests &requests) {
+  auto count = static_cast<int>(bytes), peer = static_cast<int>(member);
+  checkMPI(MPI_Irecv(other, count, MPI_BYTE, peer, otherTag, comm,
+                     addRequest(requests)),
            "MPI_Irecv");
-  requests.makeRoom();
-  auto place = requests.begin() + static_cast<ptrdiff_t>(requests.receives++);
-  requests.insert(place, request);
-}
-
-void braid::rt::sendTo(MPI_Comm comm, int64_t member, const char *source,
-                       int64_t bytes, Requests &requests, int tag) {
-  int64_t length = messageBytes(bytes);
-  for (int64_t begin = 0; begin < bytes; begin += length)
-    sendMessage(comm, member, source + begin, std::min(length, bytes - begin),
-                requests, tag);
-}
-
-void braid::rt::receiveFrom(MPI_Comm comm, int64_t member, char *destination,
-                            int64_t bytes, Requests &requests, int tag) {
-  int64_t length = messageBytes(bytes);
-  for (int64_t begin = 0; begin < bytes; begin += length)
-    receiveMessage(comm, member, destination + begin,
-                   std::min(length, bytes - begin), requests, tag);
+  checkMPI(
+      MPI_Isend(own, count, MPI_BYTE, peer, ownTag, comm, addRequest(requests)),
+      "MPI_Isend");
 }

@@ -11,6 +11,8 @@
 #include "Base/Error.h"
 #include "MPI/MPIEngine.h"
 
+#include <algorithm>
+#include <climits>
 #include <new>
 
 using namespace braid::rt;
@@ -25,17 +27,10 @@ int64_t MPICommunicator::sequenceNumber() const { return collectives.started; }
 
 void MPICommunicator::make(MPI_Comm comm) {
   check = comm;
-  for (MPI_Comm &lane : data)
-    checkMPI(MPI_Comm_dup(comm, &lane), "MPI_Comm_dup");
-  for (MPI_Comm each : {check, data[FirstLane], data[SecondLane]})
+  checkMPI(MPI_Comm_dup(comm, &moves), "MPI_Comm_dup");
+  for (MPI_Comm each : {check, moves})
     checkMPI(MPI_Comm_set_errhandler(each, MPI_ERRORS_RETURN),
              "MPI_Comm_set_errhandler");
-  int *largestTag = nullptr, isSet = 0;
-  // Libraries may define this attribute on MPI_COMM_WORLD alone.
-  checkMPI(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &largestTag, &isSet),
-           "MPI_Comm_get_attr");
-  if (isSet)
-    tagCount = *largestTag - CollectiveData;
   made = true;
   engine.logCommunicator(spec);
   forEachQueue([&](Queue &queue) {
@@ -47,7 +42,7 @@ void MPICommunicator::make(MPI_Comm comm) {
 void MPICommunicator::free() {
   if (!made)
     return;
-  for (MPI_Comm *each : {&data[SecondLane], &data[FirstLane], &check})
+  for (MPI_Comm *each : {&moves, &check})
     MPI_Comm_free(each);
   made = false;
 }
@@ -83,10 +78,14 @@ std::unique_ptr<EngineRequest> MPICommunicator::start(Operation &&operation) {
     request->endNs = engine.environment.now();
     return request;
   }
+  for (const Operand &operand : started.operands)
+    if (std::max(elementCount(operand.sourceSizes),
+                 elementCount(operand.destinationSizes)) > INT_MAX)
+      throw Error(started.signature() + ": engine mpi moves at most " +
+                  std::to_string(INT_MAX) + " elements of a tensor");
   MPIEngine::Lock lock(engine.mutex);
   Queue &queue = queueOf(started);
-  request->transfer =
-      std::make_shared<Transfer>(*this, queue, started, engine.takeMemory());
+  request->transfer = std::make_shared<Transfer>(*this, queue, started);
   Transfer &transfer = *request->transfer;
   transfer.number = queue.started + 1;
   transfer.invocation = engine.begun;
@@ -114,34 +113,30 @@ void MPICommunicator::wait(EngineRequest &base) {
 }
 
 void MPICommunicator::advance(Queue &queue) {
-  Gate gate;
+  bool mayMove = true;
   for (const std::shared_ptr<Transfer> &transfer : queue.open) {
     if (transfer->state.load() == Transfer::Broken)
       break;
-    if (!transfer->isUnderWay())
-      continue;
     std::string problem;
-    bool refused = false;
     try {
-      transfer->advance(gate);
+      if (transfer->isUnderWay())
+        transfer->advance(mayMove);
     } catch (const Error &error) {
       problem = error.what();
-      refused = transfer->state.load() == Transfer::Refused;
     } catch (const std::bad_alloc &) {
       problem = "out of memory for " + transfer->operation.signature();
     }
     if (!problem.empty()) {
-      if (!refused)
+      if (transfer->state.load() != Transfer::Refused)
         transfer->state.store(Transfer::Broken);
       engine.failTransfer(*transfer, problem, /*secondary=*/false);
     }
-    if (gate.isClosed())
+    if (transfer->state.load() == Transfer::Checking)
       break;
+    mayMove &= !transfer->isUnderWay();
   }
-  // A refused transfer stays, because its sends may be in transit.
   while (!queue.open.empty() &&
-         queue.open.front()->state.load() == Transfer::Done) {
-    engine.keepMemory(queue.open.front()->takeMemory());
+         (queue.open.front()->state.load() == Transfer::Done ||
+          queue.open.front()->state.load() == Transfer::Refused))
     queue.open.pop_front();
-  }
 }

@@ -28,15 +28,10 @@ public:
   int64_t sequenceNumber() const override;
 
   bool isMade() const { return made; }
-  MPI_Comm checkLane() const { return check; }
-  MPI_Comm lane(Lane lane) const { return data[lane]; }
-  /// The tag of the messages of a collective with this signature.
-  int tagOf(uint64_t hash) const {
-    return CollectiveData +
-           static_cast<int>(hash % static_cast<uint64_t>(tagCount));
-  }
+  MPI_Comm checks() const { return check; }
+  MPI_Comm data() const { return moves; }
 
-  /// Takes a communicator of the members, duplicates it for the lanes, and
+  /// Takes a communicator of the members, duplicates it for the data, and
   /// starts the checks of the transfers that are open.
   void make(MPI_Comm comm);
   /// Frees the communicators. No transfer may be under way.
@@ -60,10 +55,7 @@ private:
   Queue &queueOf(const Operation &operation);
 
   bool made = false;
-  /// The number of tags for collectives; every library has 32767 tags.
-  int tagCount = 32767 - CollectiveData;
-  MPI_Comm check = MPI_COMM_NULL;
-  MPI_Comm data[laneCount] = {MPI_COMM_NULL, MPI_COMM_NULL};
+  MPI_Comm check = MPI_COMM_NULL, moves = MPI_COMM_NULL;
   Queue collectives;
   std::map<std::pair<int64_t, bool>, Queue> messages;
 };

@@ -1,31 +1,18 @@
-//===- Transfer.h - A started operation and its data ------------*- C++ -*-===//
+//===- Transfer.h - The data of an operation --------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
 //
-// A transfer first checks that all members have started the same operation,
-// with a small collective on a communicator of its own, or with small messages.
-// The data move after the check. So an operation that a member has not started,
-// or has started differently, accesses no member's memory.
+// A transfer first checks that all members have started the same operation, on
+// a communicator of its own. The data move after the check, with the calls of
+// the MPI library for the operation. So an operation that a member has not
+// started, or has started differently, accesses no member's memory.
 //
-// Between two members, messages with data start together with the check,
-// because a round trip takes as long as copying some KiB. The tag of these
-// messages is a hash of the operation, so they match only if both members have
-// started the same operation. A transfer whose check fails, or that is
-// abandoned, cancels its receives. Its sends match no receive, because the
-// other member starts no operation with a failed member.
-//
-// The data move in phases. A phase is a list of pieces, a piece a sequence of
-// steps, and a step a set of non-blocking calls that run together. Several
-// pieces are in flight at a time. MPI requires that all members issue the
-// collectives of a communicator in the same order. So there are two lanes, each
-// with a communicator of its own. Each lane issues steps strictly in the order
-// of transfers, phases, pieces and steps. `Gate` says which lanes are free for
-// the next step in this order.
+// MPI requires that all members issue the collectives of a communicator in the
+// same order, so the data of a queue's transfers move one after the other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,14 +21,12 @@
 
 #include "Engine/Engine.h"
 #include "MPI/Library/Call.h"
-#include "MPI/Transfers/Handshake.h"
-#include "MPI/Transfers/Staging.h"
 
 #include <atomic>
 #include <deque>
 #include <functional>
-#include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,66 +35,31 @@ namespace braid::rt {
 class MPICommunicator;
 struct Queue;
 
-enum Lane { FirstLane, SecondLane, laneCount };
+/// Memory that grows as needed. Operations reuse it, because fresh pages cost
+/// more than a copy.
+class Room {
+public:
+  /// At least `bytes` bytes, with any content. Throws std::bad_alloc.
+  char *reserve(int64_t bytes) {
+    if (bytes > size) {
+      memory.reset(); // Before `size`, which a failure must not exceed.
+      size = 0;
+      memory.reset(new char[static_cast<size_t>(bytes)]);
+      size = bytes;
+    }
+    return memory.get();
+  }
 
-/// The lanes on which all earlier steps have been issued.
-struct Gate {
-  bool isOpen[laneCount] = {true, true};
-  void close() { isOpen[FirstLane] = isOpen[SecondLane] = false; }
-  bool isClosed() const { return !isOpen[FirstLane] && !isOpen[SecondLane]; }
+private:
+  std::unique_ptr<char[]> memory;
+  int64_t size = 0;
 };
 
 /// Non-blocking calls that run together, and the function to call when they are
-/// complete.
+/// complete. Both throw Error.
 struct Step {
-  Lane lane;
   std::function<void(MPI_Comm comm, Requests &requests)> issue;
   std::function<void()> finish; ///< May be empty.
-  bool isMessages = false;      ///< Not a collective of the library.
-};
-
-/// A sequence of steps.
-struct Piece {
-  std::vector<Step> steps;
-  size_t next = 0;
-  bool inFlight = false;
-  Requests requests; ///< Of the step in flight.
-  int64_t bytes = 0; ///< The most staging memory of the piece.
-
-  bool isDone() const { return next == steps.size(); }
-  /// Keeps the memory of the lists.
-  void clear() {
-    steps.clear();
-    requests.clear();
-    next = 0;
-    inFlight = false;
-    bytes = 0;
-  }
-};
-
-/// The pieces of one operand. A piece is made when the window has room for it.
-struct Part {
-  int64_t pieceCount = 0;
-  int64_t bytesOfPiece = 0;
-  /// Empty: the only piece has one step, `only`.
-  std::function<Piece(int64_t)> makePiece;
-  Step only = {};
-};
-
-/// The memory of a transfer, which passes to another one when the transfer is
-/// done: a small operation takes less than a microsecond, to which each
-/// allocation adds some 20 ns.
-struct TransferMemory {
-  Room handshake;
-  Requests checkRequests;
-  std::vector<Part> parts; ///< Of the present phase.
-  std::list<Piece> pieces; ///< From the first unfinished one on.
-  std::list<Piece> spare;
-
-  /// Adds an empty piece to `pieces`.
-  Piece &addPiece();
-  /// Removes the first of `pieces`.
-  void dropPiece();
 };
 
 class Transfer {
@@ -123,7 +73,8 @@ public:
   };
 
   Transfer(MPICommunicator &communicator, Queue &queue,
-           const Operation &operation, std::unique_ptr<TransferMemory> memory);
+           const Operation &operation)
+      : communicator(communicator), queue(queue), operation(operation) {}
 
   std::atomic<int> state{Checking};
   MPICommunicator &communicator;
@@ -135,65 +86,40 @@ public:
   int64_t startedNs = 0;  ///< When the rank has started the operation.
   int64_t beginNs = 0;    ///< When the check has ended.
   int64_t endNs = 0;
-  int64_t lastStepNs = 0; ///< When a step was last done, since beginNs.
+  /// A hash of the invocation and of everything that `agree` compares.
+  uint64_t hash = 0;
 
   /// Starts the check. The communicator has been made.
   void postCheck();
 
-  /// Tests the calls in flight and issues steps on open lanes. Closes the lanes
-  /// on which the next transfer may not issue steps. Throws Error.
-  void advance(Gate &gate);
+  /// Tests the calls in flight. Once the check has ended, and if `mayMove`,
+  /// issues the steps of the data. Throws Error.
+  void advance(bool mayMove);
 
   /// True if this world rank is a member.
   bool involves(int32_t rank) const;
   bool isUnderWay() const { return state.load() <= Moving; }
   /// The members' world ranks, this rank's too.
   std::vector<int32_t> members() const;
-  /// A hash of the invocation and of everything that `agree` compares.
-  uint64_t signatureHash() const;
-
-  /// Whether calls with data have been issued that are not complete.
-  bool hasIssued() const { return memory && !memory->pieces.empty(); }
-  /// Takes the memory of a transfer that is done.
-  std::unique_ptr<TransferMemory> takeMemory() { return std::move(memory); }
-  /// Cancels the receives that were issued together with the check, and drops
-  /// the plan. Returns false if data of a receive are in transit.
-  bool withdraw();
-
-  /// Adds a part to the phase that is being planned.
-  void add(Part part) { memory->parts.push_back(std::move(part)); }
-  /// Adds a part of one piece with one step.
-  void add(Step &&step, int64_t stagingBytes = 0);
-  /// Sets the function that plans the next phase when all parts are done.
-  void setNextPhase(std::function<void()> plan) { nextPhase = std::move(plan); }
-
-  Staging &staging() const;
   int64_t groupSize() const;
   int64_t member() const;
 
+  /// Whether calls with data have been issued that are not complete.
+  bool hasIssued() const { return state.load() != Checking && isInFlight; }
+  void add(Step step) { steps.push_back(std::move(step)); }
+  /// When data of the queue moved last, since `beginNs`.
+  int64_t lastMoveNs() const;
+
 private:
   bool advanceCheck();
-  void issueBesideCheck(Gate gate);
   void planData();
-  bool advancePieces(Gate &gate);
-  void advancePiece(Piece &piece, Gate &gate);
-  bool agrees() const;
-  void finish();
-  /// The operands and the results of the collective in the check.
-  uint64_t hash = 0;
-  uint64_t own[2] = {0, 0};
-  uint64_t largest[2] = {0, 0};
-  Handshake handshake; ///< The messages of the check.
-  std::unique_ptr<TransferMemory> memory;
 
-  bool isPlanned = false;    ///< planData has been called.
-  bool receivesLeft = false; ///< `withdraw` could not cancel all receives.
-  /// Pieces that `withdraw` has dropped: calls refer to their buffers.
-  std::list<Piece> withdrawn;
-  size_t nextPart = 0;
-  int64_t nextPiece = 0;
-  int64_t stagedBytes = 0;
-  std::function<void()> nextPhase;
+  uint64_t own[2] = {0, 0};    ///< The hash and its complement.
+  uint64_t others[2] = {0, 0}; ///< The largest of all members.
+  std::vector<Step> steps;
+  size_t nextStep = 0;
+  bool isInFlight = false;
+  Requests requests; ///< Of the check, or of the next step.
 };
 
 /// Transfers that are checked and issued in order: the collectives of a
@@ -205,7 +131,10 @@ struct Queue {
   bool sends = false;   ///< This member sends the messages.
   int64_t started = 0;  ///< The number of the last one started.
   int64_t last = 0;     ///< The number of the last one to complete on failure.
+  int64_t lastStepNs = 0; ///< When a step was last complete.
   std::deque<std::shared_ptr<Transfer>> open;
+  /// For data between the network and operands of the one that moves them.
+  Room room;
 
   bool isMessages() const { return peer >= 0; }
 };
@@ -216,21 +145,25 @@ struct MPIRequest final : EngineRequest {
   std::shared_ptr<Transfer> transfer; ///< None in a group of one.
 };
 
-/// These plan the first phase of a transfer's data. They throw Error.
+/// These add the steps of a transfer's data.
 void planReduction(Transfer &transfer);
 void planGather(Transfer &transfer);
 void planFromRoot(Transfer &transfer);
 void planAllToAll(Transfer &transfer);
 void planPairs(Transfer &transfer);
 void planMessage(Transfer &transfer);
+
+/// Two members that differ, as indices of the group, and what to say of them.
+struct Difference {
+  int64_t first, second;
+  std::string text;
+};
+
 /// Exchanges the texts of members that disagree; then throws an Error that
-/// names two of them. `explain` may add to the text.
+/// names two of them: those of `found`, or the first that differs from member
+/// 0.
 void planDisagreement(Transfer &transfer,
-                      const std::function<std::string()> &explain,
-                      int64_t first, int64_t second);
-/// The same for a check that has failed: the first member that differs from
-/// member 0 is named.
-void planDisagreement(Transfer &transfer);
+                      const std::optional<Difference> &found = std::nullopt);
 
 /// Runs an operation in a group of one.
 void runAlone(const Operation &operation);
