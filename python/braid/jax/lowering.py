@@ -24,7 +24,7 @@ from .groups import World
 from .manual import inline_manual_computations, unwrap
 from .partition import partition
 from .rewrites import (bodies, complex_numbers, control, conversions, convolutions, empty_arrays, library_calls,
-                       matmuls, pieces, pools, reduce_scatters, scalars, scatters, sorts, unroll)
+                       matmuls, pieces, pools, recurrences, reduce_scatters, scalars, scatters, sorts, unroll)
 from .walk import walk
 
 # The dialects that braid-opt knows and the legalisation makes.
@@ -87,6 +87,7 @@ def to_text(module, world, recognize=True):
         run_passes(module, "func.func(stablehlo-complex-math-expander)")
         for op in walk(module, "stablehlo.while"):
             _rewrite(op, (unroll.rewrite,))
+        recurrences.rewrite(module, inline_calls)
         attentions = attention.rewrite(module, recognize)
         for op in walk(module, "stablehlo.dynamic_slice"):
             _rewrite(op, (lambda op: reduce_scatters.fuse(op, world),))

@@ -84,6 +84,47 @@ class PiecesTest(jt.JaxTestCase):
         self.check_equal(shard(lambda x, y: (scan(x, y), lax.associative_scan(jnp.minimum, y, axis=1, reverse=True))), x, y)
         self.check_equal(shard(jax.grad(lambda x, y: (scan(x, y)[1] * y).sum(), argnums=(0, 1))), x[:, :8], y[:, :8])
 
+    def check_recurrence(self, shape, axis, reverse=False, element=np.float32, tolerance=1e-5):
+        """A linear recurrence and its gradient are no tree of levels, and give what JAX's tree gives."""
+        def scan(a, b):
+            a, b = a.astype(element), b.astype(element)
+            # In another order than that of the import's own.
+            return lax.associative_scan(lambda x, y: (y[1] * x[0] + y[0], x[1] * y[1]), (b, a), axis=axis, reverse=reverse)[0]
+
+        def step(a, b):
+            return scan(a, b), *jax.grad(lambda a, b: ((1 - a) * scan(a, (1 - a) * b) ** 2).astype(np.float32).sum(), argnums=(0, 1))(a, b)
+
+        a, b = (jt.normals(shape, seed=seed) for seed in (0, 1))
+        program = self.check_equal(shard(step), 1 / (1 + np.exp(-a)), b, tolerance=tolerance)
+        level = "x".join(str(size // 2 if dim == axis else size // 2 if dim == 0 else size) for dim, size in enumerate(shape))
+        self.assertFalse(f"<{level}x" in program.text, "found levels of a tree")
+
+    def test_linear_recurrences(self):
+        for shape, axis in (((2, 32, 3), 1), ((2, 77, 3), 1), ((2, 3, 320), 2), ((2, 36), 1)):
+            with self.subTest(shape):
+                self.check_recurrence(shape, axis)
+        self.check_recurrence((2, 64, 3), 1, reverse=True)
+        self.check_recurrence((2, 64, 3), 1, element=jnp.bfloat16, tolerance=0.05)
+
+    def test_recurrence_in_a_loop_of_layers(self):
+        def layer(x, a):
+            a = jax.nn.sigmoid(a)
+            return lax.associative_scan(lambda x, y: (x[0] * y[0], y[0] * x[1] + y[1]), (a, x), axis=1)[1], None
+
+        def loss(x, a):
+            return (lax.scan(jax.checkpoint(layer), x, a)[0] ** 2).sum()
+
+        step = jax.jit(jax.shard_map(jax.grad(loss, argnums=(0, 1)), mesh=LINE, in_specs=(P("r"), P(None, "r")),
+                                     out_specs=(P("r"), P(None, "r")), check_vma=False))
+        self.check_equal(step, jt.normals((2, 40, 3)), jt.normals((3, 2, 40, 3), seed=1), tolerance=1e-5)
+
+    def test_scan_whose_products_are_used_stays(self):
+        def scan(a, b):
+            return lax.associative_scan(lambda x, y: (x[0] * y[0], y[0] * x[1] + y[1]), (a, b), axis=1)
+
+        a, b = jt.integers((2, 40)) % 3 - 1, jt.integers((2, 40), seed=1)
+        self.check_equal(shard(scan), a, b)
+
     @staticmethod
     def pieces(x, y):
         def rotate(x):
