@@ -218,7 +218,7 @@ LogicalResult FunctionComparison::compareParts(const StartSummary &whole,
     if (!found || found->kind != EventKind::start)
       break;
     const StartSummary &part = after.starts[found->number];
-    if (getDividedDim(whole, part) != dim)
+    if (getDividedDim(whole, part, rules.mayKeepParts) != dim)
       break;
     missing -= getTransferredSize(part, dim);
     fate.tokens.push_back(found->firstGiven);
@@ -375,8 +375,8 @@ LogicalResult FunctionComparison::compareStart() {
       return success();
     }
     if (rules.mayDivide && found->kind == EventKind::start)
-      if (std::optional<int64_t> dim =
-              getDividedDim(start, after.starts[found->number]))
+      if (std::optional<int64_t> dim = getDividedDim(
+              start, after.starts[found->number], rules.mayKeepParts))
         return compareParts(start, *dim);
   }
   if (!rules.mayErase || !rules.mayErase(start) || rules.erased)
@@ -419,7 +419,7 @@ LogicalResult FunctionComparison::compareWait() {
                         ? findGapOfOperands(waits, fate.source, fate.dim)
                         : findGap(waits, fate.whole, fate.dim);
   ++next;
-  if (gap.empty())
+  if (rules.mayKeepParts || gap.empty())
     return success();
   return report(after.events[nextAfter - 1],
                 "awaits parts of a value that was one before; they give " +

@@ -37,19 +37,21 @@ static std::optional<int64_t> getSmallerDim(Type whole, Type part) {
 }
 
 std::optional<int64_t> braid::getDividedDim(const StartSummary &whole,
-                                            const StartSummary &part) {
+                                            const StartSummary &part,
+                                            bool mayKeepParts) {
   if (!whole.kind || part.kind != whole.kind || part.group != whole.group ||
       part.lane != whole.lane || part.reduction != whole.reduction ||
       part.arguments != whole.arguments || whole.sources.size() != 1 ||
       part.sources.size() != 1 || whole.values.size() != 1 ||
-      part.values.size() != 1 ||
-      // Members exchange parts along dimension 0.
-      whole.kind == comm::CollectiveKind::all_to_all)
+      part.values.size() != 1)
     return std::nullopt;
   std::optional<int64_t> dim = getSmallerDim(whole.sources[0], part.sources[0]);
   // A part of a gather joins rows of each member.
   bool joins = whole.kind == comm::CollectiveKind::all_gather;
-  if (!dim || (dim == whole.splitDim && !joins) ||
+  // Members exchange parts along dimension 0.
+  bool exchanges = whole.kind == comm::CollectiveKind::all_to_all;
+  bool isMembers = (dim == whole.splitDim && !joins) || (exchanges && dim == 0);
+  if (!dim || (isMembers && !mayKeepParts) ||
       dim != getSmallerDim(whole.values[0], part.values[0]))
     return std::nullopt;
   return dim;

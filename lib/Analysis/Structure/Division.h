@@ -19,9 +19,12 @@
 namespace braid {
 
 /// The dimension along which `part`, a start, transfers a part of what `whole`
-/// transfers: the same operation on fewer elements. None if it does not.
+/// transfers: the same operation on fewer elements. None if it does not, and
+/// where members join or split this dimension, unless `mayKeepParts`: each part
+/// then has parts of all members' rows.
 std::optional<int64_t> getDividedDim(const StartSummary &whole,
-                                     const StartSummary &part);
+                                     const StartSummary &part,
+                                     bool mayKeepParts);
 
 /// The elements along dimension `dim` that `start` transfers.
 int64_t getTransferredSize(const StartSummary &start, int64_t dim);

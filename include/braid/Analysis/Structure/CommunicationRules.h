@@ -90,6 +90,8 @@ struct CommunicationRules {
   /// along a dimension: without gap or overlap, in place of the whole. The
   /// parts of a gather may stay parts, for the parts of what reads the whole.
   bool mayDivide = false;
+  /// The parts of any divided operation may stay parts.
+  bool mayKeepParts = false;
   /// An all-reduce and its wait may become a reduce-scatter and its wait, an
   /// all-gather of the result and its wait, where all ranks come together.
   bool maySplitAllReduces = false;
