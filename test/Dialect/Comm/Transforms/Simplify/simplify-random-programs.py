@@ -24,6 +24,7 @@ import os
 import pathlib
 import random
 import re
+import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "Dev"))
@@ -44,6 +45,9 @@ def spell(shape, element):
 
 class Generator:
     """The program of one seed, for 2 or 4 ranks."""
+
+    arguments = [("%a", (4, 4), "f32"), ("%b", (4, 4), "f32"), ("%c", (4, 4), "i32"), ("%d", (4, 4), "bf16")]
+    steps = ("collective",) * 5 + ("convert",) * 4 + ("compute",) * 3 + ("part", "transpose")
 
     def __init__(self, seed):
         self.draw = random.Random(seed)
@@ -183,11 +187,10 @@ class Generator:
                  "permutation = [1, 0]", shape[::-1], element)
 
     def make(self):
-        self.values = [("%a", (4, 4), "f32"), ("%b", (4, 4), "f32"), ("%c", (4, 4), "i32"), ("%d", (4, 4), "bf16")]
+        self.values = list(self.arguments)
         arguments = ", ".join(f"{v[0]}: {spell(v[1], v[2])}" for v in self.values)
-        steps = (self.collective,) * 5 + (self.convert,) * 4 + (self.compute,) * 3 + (self.part, self.transpose)
         for _ in range(self.draw.randint(6, 14)):
-            self.draw.choice(steps)()
+            getattr(self, self.draw.choice(self.steps))()
         while self.flights:
             self.wait()
         results = self.draw.sample(self.values, min(3, len(self.values)))
@@ -199,58 +202,67 @@ class Generator:
             f"return {', '.join(v[0] for v in results)} : {types}", "}", ""])
 
 
+def read(number):
+    """The value of a number, which may be spelled as the bits of f32 or bf16."""
+    if not number.startswith("0x"):
+        return float(number)
+    return struct.unpack(">f", bytes.fromhex(number[2:].ljust(8, "0")))[0]
+
+
 def get_numbers(lines):
     """The numbers in the results, without their types."""
-    return [[float(number) for number in re.findall(r"(\S+) : ", line.split(": ", 1)[1])] for line in sorted(lines)]
+    return [[read(number) for number in re.findall(r"(\S+) : ", line.split(": ", 1)[1])] for line in sorted(lines)]
 
 
 def is_close(before, after):
     return len(before) == len(after) and all(
-        len(a) == len(b) and all(x == y or abs(x - y) <= 0.05 * max(abs(x), abs(y), 1) for x, y in zip(a, b))
+        len(a) == len(b) and all(x == y or x != x and y != y or abs(x - y) <= 0.05 * max(abs(x), abs(y), 1) for x, y in zip(a, b))
         for a, b in zip(before, after))
 
 
-def check(options, ranks, seeds):
+def check(options, make, category, ranks, seeds):
     """Yields, for each program and pass, what is wrong, and how much the pass did. Programs
     with ops that fold to what computes their operands are left out: runs fold each op."""
-    programs = [Generator(seed).make() for seed in seeds]
+    programs = [make(seed).make() for seed in seeds]
     interpret = f"--comm-interpret=ranks={ranks} rounds={options.rounds} print-results"
     before = run(options.tool, programs, [interpret])
     for name in options.passes:
-        after = run(options.tool, programs, [f"--{name}", interpret, "--remarks-filter=comm-simplify"])
+        after = run(options.tool, programs, [f"--{name}", interpret, f"--remarks-filter={category}"])
         for seed, program, (errors, results), (failures, found) in zip(seeds, programs, before, after):
             if any("is not known to the interpreter" in error for error in errors):
                 continue
             changes = sum(int(count) for line in found for count in re.findall(r"Count=(\d+)", line))
-            found = [line for line in found if "Count=" not in line]
+            found = [line for line in found if "Category:" not in line]
             problems = errors + failures
             if not problems and len(found) != ranks:
                 problems = ["results are missing"]
             if not problems:
                 # Elementwise ops name the type of their tensor.
                 wanted, got = get_numbers(results), get_numbers(found)
-                if wanted != got and ("numerics" not in name or not is_close(wanted, got)):
+                if repr(wanted) != repr(got) and ("numerics" not in name or not is_close(wanted, got)):
                     problems = ["results differ"]
             yield seed, name, program, problems, changes
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(make=Generator, passes=PASSES, category="comm-simplify", text=__doc__):
+    """Checks `passes`, whose remarks have the category `category`, on the programs of
+    `make`. `text` describes the script."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", default="braid-opt")
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--rounds", type=int, default=2, help="the interleavings of each program")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--passes", nargs="+", default=PASSES)
+    parser.add_argument("--passes", nargs="+", default=passes)
     parser.add_argument("--output", type=pathlib.Path, help="a folder for wrong programs")
     options = parser.parse_args()
     by_ranks = collections.defaultdict(list)
     for seed in range(options.first, options.first + options.programs):
-        by_ranks[Generator(seed).ranks].append(seed)
+        by_ranks[make(seed).ranks].append(seed)
     tasks = [(ranks, seeds[i:i + BATCH]) for ranks, seeds in sorted(by_ranks.items()) for i in range(0, len(seeds), BATCH)]
     right, changed, wrong = collections.Counter(), collections.Counter(), 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for results in pool.map(lambda task: list(check(options, *task)), tasks):
+        for results in pool.map(lambda task: list(check(options, make, category, *task)), tasks):
             for seed, name, program, problems, changes in results:
                 right[name] += not problems
                 changed[name] += changes > 0
