@@ -223,6 +223,62 @@ LogicalResult AttentionBackwardOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// Splitting
+//===----------------------------------------------------------------------===//
+
+/// The axis of the batch or of the heads; none if the gradient of a bias sums
+/// over it. `biases` are the numbers of the operands that are a bias or its
+/// gradient.
+template <typename AttentionLike>
+static std::optional<comm::SplitAxis> getAxis(AttentionLike op, bool isBatch,
+                                              ArrayRef<unsigned> biases) {
+  AttentionShape shape = op.getShape();
+  int64_t whole = isBatch ? shape.batch : shape.heads;
+  comm::SplitAxis axis;
+  for (OpOperand &operand : op->getOpOperands()) {
+    ArrayRef<int64_t> sizes = getSizes(operand.get());
+    bool isBias = llvm::is_contained(biases, operand.getOperandNumber());
+    // Biases and logarithms have heads before places.
+    bool isHeadsFirst = op.isHeadsFirst() || isBias || sizes.size() == 3;
+    std::optional<int64_t> dim = isBatch ? 0 : isHeadsFirst ? 1 : 2;
+    if (isBias && sizes[*dim] != whole)
+      dim = std::nullopt;
+    if (!dim && op.isDpsInit(&operand))
+      return std::nullopt;
+    axis.operands.push_back(dim);
+    if (op.isDpsInit(&operand))
+      axis.results.push_back(dim);
+  }
+  return axis;
+}
+
+template <typename AttentionLike>
+static SmallVector<comm::SplitAxis> getAxes(AttentionLike op,
+                                            ArrayRef<unsigned> biases) {
+  SmallVector<comm::SplitAxis> axes;
+  for (bool isBatch : {true, false})
+    if (auto axis = getAxis(op, isBatch, biases))
+      axes.push_back(std::move(*axis));
+  return axes;
+}
+
+SmallVector<comm::SplitAxis> AttentionOp::getSplitAxes() {
+  SmallVector<unsigned, 1> biases;
+  if (getBias())
+    biases.push_back(3);
+  return getAxes(*this, biases);
+}
+
+SmallVector<comm::SplitAxis> AttentionBackwardOp::getSplitAxes() {
+  SmallVector<unsigned, 2> biases;
+  if (getBias())
+    biases.push_back(6);
+  if (hasBiasGradient())
+    biases.push_back(getInputs().size() + 3);
+  return getAxes(*this, biases);
+}
+
+//===----------------------------------------------------------------------===//
 // Effects and costs
 //===----------------------------------------------------------------------===//
 

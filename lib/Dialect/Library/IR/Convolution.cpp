@@ -86,6 +86,23 @@ ConvolutionShape ConvolutionOp::getShape() {
 }
 
 //===----------------------------------------------------------------------===//
+// Splitting
+//===----------------------------------------------------------------------===//
+
+SmallVector<comm::SplitAxis> ConvolutionOp::getSplitAxes() {
+  ConvolutionShape shape = getShape();
+  SmallVector<comm::SplitAxis> axes;
+  if (shape.batchGroups != 1)
+    return axes;
+  axes.push_back({{shape.inputBatch, std::nullopt, shape.outputBatch},
+                  {shape.outputBatch}});
+  if (shape.featureGroups == 1)
+    axes.push_back({{std::nullopt, shape.kernelOutput, shape.outputFeature},
+                    {shape.outputFeature}});
+  return axes;
+}
+
+//===----------------------------------------------------------------------===//
 // Verification
 //===----------------------------------------------------------------------===//
 

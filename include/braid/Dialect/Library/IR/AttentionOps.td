@@ -21,7 +21,8 @@ def Library_ScaleAttr : Attr<
   let convertFromStorage = "$_self.getValueAsDouble()";
 }
 
-class Library_AttentionOpBase<string mnemonic> : Library_Op<mnemonic> {
+class Library_AttentionOpBase<string mnemonic> : Library_Op<mnemonic, [
+    DeclareOpInterfaceMethods<Comm_SplitOpInterface>]> {
   let arguments = (ins Library_ScaleAttr:$scale, UnitAttr:$causal,
                        OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$window,
                        DefaultValuedStrAttr<StrAttr, "bshd">:$layout,

@@ -11,7 +11,8 @@
 
 include "braid/Dialect/Library/IR/LibraryBase.td"
 
-def Library_ConvolutionOp : Library_Op<"convolution"> {
+def Library_ConvolutionOp : Library_Op<"convolution", [
+    DeclareOpInterfaceMethods<Comm_SplitOpInterface>]> {
   let summary = "a convolution, or a gradient of one";
   let description = [{
     What `stablehlo.convolution` computes. Inputs are the input and the kernel. `dim_labels` names

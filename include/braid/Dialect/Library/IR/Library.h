@@ -10,6 +10,7 @@
 #define BRAID_DIALECT_LIBRARY_IR_LIBRARY_H
 
 #include "braid/Dialect/Comm/IR/CommCostInterface.h"
+#include "braid/Dialect/Comm/IR/CommSplitInterface.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -10,6 +10,7 @@
 #define BRAID_DIALECT_LIBRARY_IR_LIBRARYBASE_TD
 
 include "braid/Dialect/Comm/IR/CommCostInterface.td"
+include "braid/Dialect/Comm/IR/CommSplitInterface.td"
 include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.td"
 include "mlir/IR/DialectBase.td"
 include "mlir/IR/OpBase.td"

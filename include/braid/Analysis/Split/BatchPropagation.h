@@ -1,0 +1,110 @@
+//===- BatchPropagation.h - What carries a batch ---------------- *- C++
+//-*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_ANALYSIS_SPLIT_BATCHPROPAGATION_H
+#define BRAID_ANALYSIS_SPLIT_BATCHPROPAGATION_H
+
+#include "braid/Analysis/Split/SplitAxes.h"
+#include "mlir/IR/Block.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <string>
+
+namespace braid {
+
+/// A dimension of a value with the batch, or with several runs of it that
+/// follow each other.
+struct ValueDim {
+  mlir::Value value;
+  int64_t dim;
+  int64_t runs = 1;
+};
+
+/// How an op is split: the axis, and the runs of the batch in all operands and
+/// in all results.
+struct SplitOp {
+  comm::SplitAxis axis;
+  int64_t operandRuns = 1, resultRuns = 1;
+};
+
+/// What a batch is to be divided for.
+struct BatchOptions {
+  int64_t numParts = 2;
+  /// Ops that sum floats over the batch stay whole.
+  bool keepsSums = true;
+};
+
+/// An op that takes values with the batch and cannot be split.
+struct WholeOp {
+  mlir::Operation *op;
+  /// Why, in words that follow the name of the op.
+  std::string reason;
+};
+
+/// Which values of a block carry a batch, in which dimension, and which ops can
+/// be split into parts of it. The batch comes in by arguments of the block. A
+/// value without the batch is shared by all parts, and where an op needs a part
+/// of it, it is sliced. A sum over the batch, and all that depends on such a
+/// sum or on an op that stays whole, is there after all parts: an op that takes
+/// it beside values with the batch stays whole, too.
+class BatchPropagation {
+public:
+  /// From `seeds`, arguments of `block` with tensors, of which the first one
+  /// gives the size of the batch.
+  BatchPropagation(mlir::Block &block, llvm::ArrayRef<ValueDim> seeds,
+                   const BatchOptions &options);
+
+  llvm::ArrayRef<ValueDim> getSeeds() const { return seeds; }
+  /// The size of the batch.
+  int64_t getSize() const { return size; }
+  /// What divides the size of each part, so that all values can be divided
+  /// alike. A run may have several elements for each of the batch, or one for
+  /// several.
+  int64_t getUnit() const { return unit; }
+  /// The dimension of `value` that carries the batch, if one does.
+  std::optional<ValueDim> getDim(mlir::Value value) const;
+  /// The ops that are split, in their order.
+  const llvm::MapVector<mlir::Operation *, SplitOp> &getOps() const {
+    return ops;
+  }
+  llvm::ArrayRef<WholeOp> getWholeOps() const { return wholeOps; }
+  /// The values without the batch of which an op needs parts.
+  llvm::ArrayRef<ValueDim> getSliced() const { return sliced; }
+  /// How many values with the batch are put together for ops that need the
+  /// whole.
+  int64_t countJoins() const;
+
+private:
+  void visit(mlir::Operation &op);
+  std::string split(mlir::Operation &op);
+  std::string findAxis(mlir::Operation &op, SplitOp &split);
+  bool fits(mlir::Operation &op, SplitOp &split);
+  bool divides(ValueDim value);
+
+  llvm::SmallVector<ValueDim> seeds;
+  BatchOptions options;
+  int64_t size = 0, unit = 1;
+  llvm::DenseMap<mlir::Value, ValueDim> dims;
+  /// What is there only after all parts.
+  llvm::DenseSet<mlir::Value> totals;
+  llvm::MapVector<mlir::Operation *, SplitOp> ops;
+  llvm::SmallVector<WholeOp> wholeOps;
+  llvm::SmallVector<ValueDim> sliced;
+};
+
+/// The dimensions of arguments of the block from which the shared values that
+/// `found` slices are computed alone: with these seeds, too, parts of such
+/// values are computed and not sliced.
+llvm::SmallVector<ValueDim> findFurtherSeeds(const BatchPropagation &found);
+
+} // namespace braid
+
+#endif // BRAID_ANALYSIS_SPLIT_BATCHPROPAGATION_H
