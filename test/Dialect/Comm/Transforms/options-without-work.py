@@ -21,6 +21,9 @@ WRONG = {
     "memory-limit": "many",
     "min-gain": "101",
     "chunks": "1",
+    "parts": "1",
+    "percentages": "50",
+    "batch": "x",
     "bytes": "many",
     "kinds": "send",
     "rounds": "0",
@@ -30,7 +33,7 @@ WRONG = {
     "extra-overlap": "inf",
 }
 PASSES = {"comm-schedule", "comm-pipeline-matmul", "comm-split-all-reduce", "comm-combine", "comm-pipeline-loops",
-          "comm-plan-resources", "comm-interpret", "comm-verify", "comm-report"}
+          "comm-split-batch", "comm-plan-resources", "comm-interpret", "comm-verify", "comm-report"}
 
 
 def main():

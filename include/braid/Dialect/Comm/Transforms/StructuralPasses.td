@@ -170,4 +170,104 @@ def CommSimplifyPass : Pass<"comm-simplify", "::mlir::ModuleOp"> {
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CommSplitBatchPass : Pass<"comm-split-batch", "::mlir::ModuleOp"> {
+  let summary = "Split a block into parts of a batch";
+  let description = [{
+    Splits the ops of a block that work on a batch into ops on parts of it, so that
+    the collectives of one part run beside the matmuls of another one. The batch is a
+    dimension of arguments of the block, of a static size. From there it is followed
+    through the block:
+
+    | op | carries the batch if |
+    |---|---|
+    | of linalg | it is the dimension of one loop, by the indexing maps |
+    | elementwise, on whole tensors | always |
+    | reshape, slice, insertion, concatenation, padding | the dimension stays whole |
+    | collective of one operand, wait | members neither join nor split it |
+    | `library.attention`, its gradients | it is the batch or the heads |
+    | `library.convolution` | it is the batch, or the features of the output |
+
+    Values without the batch, such as weights, are shared. Where an op needs a part
+    of such a value, it gets a slice. A reduction over the batch, such as the matmul
+    of a weight's gradient, begins in each part with the result of the part before,
+    so that the last one gives the whole sum, of which there is one collective.
+
+    Any other op stays whole, and so does an op that takes values with the batch
+    beside what depends on all parts: a normalization over the batch, a sort, a call.
+    For these ops, and for results of the block, the parts are inserted into one
+    tensor. The remark `whole-op` names the op and the reason.
+
+    By default `numerics=exact` ops that sum floats over the batch stay whole, too.
+    With `same-terms` they are split. Marks (`comm.reordered_sums`) name the sums that
+    a library may add in another order, as with `comm-pipeline-matmul`.
+
+    Without `batch` the pass tries the dimensions of all arguments, with those
+    that have parts together with them. It predicts what those are worth that split
+    the longest collectives, as `comm-pipeline-matmul` does, in at most 1,000 / n
+    predictions for a block of n ops, and splits the block along the best one if that
+    makes it shorter by the fraction `min-gain`. With `max-memory` the peak stays
+    within this limit. In a block that ranks may reach differently nothing is split.
+
+    Parts are equal, or as `percentages` says. Those of at least 128 elements are
+    multiples of 128, but for the last one. Labels of parts end with `.0`, `.1`, and so
+    on.
+
+    Before:
+
+    ```mlir
+    %h = linalg.matmul ins(%x, %w : tensor<512x64xf32>, tensor<64x32xf32>)
+                       outs(%e : tensor<512x32xf32>) -> tensor<512x32xf32>
+    %t = comm.all_reduce sum %h on @tp : tensor<512x32xf32>
+    %r = comm.wait %t : !comm.token<tensor<512x32xf32>>
+    %y = linalg.matmul ins(%r, %v : tensor<512x32xf32>, tensor<32x64xf32>)
+                       outs(%f : tensor<512x64xf32>) -> tensor<512x64xf32>
+    return %y : tensor<512x64xf32>
+    ```
+
+    After, with `batch=0:0 all`:
+
+    ```mlir
+    %x0 = tensor.extract_slice %x[0, 0] [256, 64] [1, 1] : ...
+    %h0 = linalg.matmul ins(%x0, %w ...) outs(%e0 ...) -> tensor<256x32xf32>
+    %x1 = tensor.extract_slice %x[256, 0] [256, 64] [1, 1] : ...
+    %h1 = linalg.matmul ins(%x1, %w ...) outs(%e1 ...) -> tensor<256x32xf32>
+    %t0 = comm.all_reduce sum %h0 on @tp : tensor<256x32xf32>
+    %t1 = comm.all_reduce sum %h1 on @tp : tensor<256x32xf32>
+    %r0 = comm.wait %t0 : !comm.token<tensor<256x32xf32>>
+    %r1 = comm.wait %t1 : !comm.token<tensor<256x32xf32>>
+    %y0 = linalg.matmul ins(%r0, %v ...) outs(%f0 ...) -> tensor<256x64xf32>
+    %y1 = linalg.matmul ins(%r1, %v ...) outs(%f1 ...) -> tensor<256x64xf32>
+    %s0 = tensor.insert_slice %y0 into %e[0, 0] [256, 64] [1, 1] : ...
+    %s1 = tensor.insert_slice %y1 into %s0[256, 0] [256, 64] [1, 1] : ...
+    return %s1 : tensor<512x64xf32>
+    ```
+
+    `comm-schedule` then brings the parts into the best order. The remark `batch` says
+    which arguments have the batch, `whole-block` why a block stays as it is, and
+    `split-collectives` counts the collectives that were split.
+  }];
+  let options = !listconcat([
+    ListOption<"batchArguments", "batch", "std::string",
+               "Arguments of functions and their dimensions with the batch, such as "
+               "0:0,2:1; none lets the pass choose">,
+    Option<"numParts", "parts", "int64_t", /*default=*/"2", "The number of parts">,
+    ListOption<"percentages", "percentages", "int64_t",
+               "The parts in percent of the batch, such as 40,60; none are equal parts">,
+    Option<"all", "all", "bool", /*default=*/"false",
+           "Split whatever that is worth: what splits the longest collectives">,
+    Option<"numerics", "numerics", "::braid::comm::Numerics",
+           /*default=*/"::braid::comm::Numerics::Exact",
+           "What may happen to sums of floats", "::braid::comm::getNumericsValues()">,
+    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
+           "The fraction by which parts have to shorten a block, such as 0.01; auto is 0.005">,
+    Option<"planResources", "plan-resources", "bool", /*default=*/"true",
+           "Plan resources in predictions, on machines that were measured">,
+    Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
+           "The most bytes that may be live at once, such as 80GiB">
+  ], costOptions);
+  let dependentDialects = ["::braid::comm::CommDialect", "::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 #endif // BRAID_DIALECT_COMM_TRANSFORMS_STRUCTURALPASSES_TD

@@ -1,0 +1,310 @@
+//===- BatchParts.cpp - Blocks in parts of a batch ------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BatchParts.h"
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Support/MatmulAttributes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <map>
+#include <numeric>
+
+using namespace mlir;
+using namespace braid;
+using namespace braid::comm;
+
+SmallVector<Chunk> braid::comm::divideBatch(int64_t size, int64_t unit,
+                                            ArrayRef<int64_t> shares) {
+  constexpr int64_t tile = 128;
+  int64_t count = static_cast<int64_t>(shares.size());
+  int64_t step = size / count >= tile ? std::lcm(unit, tile) : unit;
+  if (size / step < count)
+    step = unit;
+  double total = std::accumulate(shares.begin(), shares.end(), 0.0), sum = 0;
+  SmallVector<Chunk> parts;
+  int64_t begin = 0;
+  for (auto [number, share] : llvm::enumerate(shares)) {
+    sum += static_cast<double>(share);
+    int64_t left = count - static_cast<int64_t>(number) - 1;
+    int64_t end =
+        std::llround(static_cast<double>(size / step) * (sum / total)) * step;
+    // A small share has one unit nevertheless.
+    end = left == 0 ? size : std::clamp(end, begin + unit, size - left * unit);
+    parts.push_back(
+        {static_cast<int64_t>(number), begin, end - begin, size, count});
+    begin = end;
+  }
+  return parts;
+}
+
+namespace {
+class BatchSplitter {
+public:
+  BatchSplitter(RewriterBase &rewriter, const BatchPropagation &batch,
+                ArrayRef<Chunk> parts)
+      : rewriter(rewriter), batch(batch), parts(parts) {}
+
+  void split(Operation *op, const SplitOp &split);
+  void join(OpResult value);
+
+private:
+  Value getPart(ValueDim value, const Chunk &part);
+  Value getSlice(ValueDim value, const Chunk &part);
+  Operation *createPart(Operation *op, const SplitOp &split, const Chunk &part);
+  void updateSizes(Operation *op, const SplitOp &split, const Chunk &part);
+  Value separateRuns(Value value, int64_t dim, int64_t runs);
+  Value joinRuns(Value value, int64_t dim, int64_t runs);
+
+  /// The place of `part` in a run of `size` elements.
+  static int64_t getOffset(const Chunk &part, int64_t size) {
+    return part.offset * size / part.whole;
+  }
+  /// The elements of `part` of `size` elements in `runs` runs.
+  static int64_t getSize(const Chunk &part, int64_t size, int64_t runs) {
+    return part.size * (size / runs) / part.whole * runs;
+  }
+  static RankedTensorType getPartType(RankedTensorType type, int64_t dim,
+                                      int64_t runs, const Chunk &part) {
+    return withSize(type, dim, getSize(part, type.getDimSize(dim), runs));
+  }
+
+  RewriterBase &rewriter;
+  const BatchPropagation &batch;
+  ArrayRef<Chunk> parts;
+  /// The parts of results so far; of a sum the sums so far.
+  llvm::DenseMap<Value, SmallVector<Value>> values;
+  std::map<std::tuple<void *, int64_t, int64_t, int64_t>, Value> slices;
+};
+} // namespace
+
+/// The groups of dimensions after dimension `dim` of a tensor of `rank`
+/// dimensions is divided into two.
+static SmallVector<ReassociationIndices> getGroups(int64_t rank, int64_t dim) {
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t i = 0; i != rank; ++i) {
+    groups.push_back({i < dim + 1 ? i : i + 1});
+    if (i == dim)
+      groups.back().push_back(i + 1);
+  }
+  return groups;
+}
+
+/// `value` with the runs as a dimension in front of `dim`, if there are
+/// several.
+Value BatchSplitter::separateRuns(Value value, int64_t dim, int64_t runs) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (runs == 1)
+    return value;
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] /= runs;
+  shape.insert(shape.begin() + dim, runs);
+  return tensor::ExpandShapeOp::create(rewriter, value.getLoc(),
+                                       type.clone(shape), value,
+                                       getGroups(type.getRank(), dim));
+}
+
+/// The reverse of `separateRuns`.
+Value BatchSplitter::joinRuns(Value value, int64_t dim, int64_t runs) {
+  if (runs == 1)
+    return value;
+  int64_t rank = cast<RankedTensorType>(value.getType()).getRank() - 1;
+  return tensor::CollapseShapeOp::create(rewriter, value.getLoc(), value,
+                                         getGroups(rank, dim));
+}
+
+/// The part of a value that all parts share, or of an argument of the block.
+Value BatchSplitter::getSlice(ValueDim found, const Chunk &part) {
+  auto [value, dim, runs] = found;
+  Value &slice = slices[{value.getAsOpaquePointer(), dim, runs, part.number}];
+  if (slice)
+    return slice;
+  Location loc = value.getLoc();
+  RankedTensorType partType =
+      getPartType(cast<RankedTensorType>(value.getType()), dim, runs, part);
+  auto createEmpty = [&]() -> Value {
+    return tensor::EmptyOp::create(rewriter, loc, partType.getShape(),
+                                   partType.getElementType(),
+                                   partType.getEncoding());
+  };
+  Operation *op = value.getDefiningOp();
+  SplatElementsAttr splat;
+  if (isa_and_present<tensor::EmptyOp>(op))
+    return slice = createEmpty();
+  if (auto fill = dyn_cast_if_present<linalg::FillOp>(op))
+    return slice = linalg::FillOp::create(rewriter, loc, fill.value(),
+                                          createEmpty())
+                       .getResult(0);
+  if (op && matchPattern(op, m_Constant(&splat)))
+    return slice = arith::ConstantOp::create(rewriter, loc,
+                                             splat.resizeSplat(partType));
+  Value whole = separateRuns(value, dim, runs);
+  auto type = cast<RankedTensorType>(whole.getType());
+  int64_t cut = runs == 1 ? dim : dim + 1;
+  SmallVector<OpFoldResult> offsets(type.getRank(), rewriter.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(type.getRank(), rewriter.getIndexAttr(1));
+  offsets[cut] = rewriter.getIndexAttr(getOffset(part, type.getDimSize(cut)));
+  Value taken = tensor::ExtractSliceOp::create(
+      rewriter, loc, whole, offsets,
+      getAsIndexOpFoldResult(
+          rewriter.getContext(),
+          getPartType(type, cut, /*runs=*/1, part).getShape()),
+      strides);
+  return slice = joinRuns(taken, dim, runs);
+}
+
+Value BatchSplitter::getPart(ValueDim value, const Chunk &part) {
+  auto it = values.find(value.value);
+  return it == values.end() ? getSlice(value, part) : it->second[part.number];
+}
+
+/// Gives `op`, a part, its sizes where they are attributes.
+void BatchSplitter::updateSizes(Operation *op, const SplitOp &split,
+                                const Chunk &part) {
+  auto getSizes = [&](ArrayRef<int64_t> whole, int64_t dim, int64_t runs) {
+    SmallVector<int64_t> sizes(whole);
+    sizes[dim] = getSize(part, sizes[dim], runs);
+    return sizes;
+  };
+  const SplitAxis &axis = split.axis;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    slice.setStaticSizes(
+        getSizes(slice.getStaticSizes(), *axis.operands[0], split.operandRuns));
+  else if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+    insertion.setStaticSizes(getSizes(insertion.getStaticSizes(),
+                                      *axis.operands[1], split.operandRuns));
+  else if (auto expansion = dyn_cast<tensor::ExpandShapeOp>(op))
+    expansion.setStaticOutputShape(getSizes(
+        expansion.getStaticOutputShape(), *axis.results[0], split.resultRuns));
+}
+
+Operation *BatchSplitter::createPart(Operation *op, const SplitOp &split,
+                                     const Chunk &part) {
+  const SplitAxis &axis = split.axis;
+  SmallVector<Value> operands(op->getOperands());
+  for (auto [value, dim] : llvm::zip_equal(operands, axis.operands))
+    if (dim)
+      value = getPart({value, *dim, split.operandRuns}, part);
+  Operation *copy = rewriter.clone(*op);
+  copy->setOperands(operands);
+  for (OpResult result : copy->getResults()) {
+    std::optional<int64_t> dim = axis.results[result.getResultNumber()];
+    if (dim) {
+      Type type =
+          getPartType(getSplitType(result), *dim, split.resultRuns, part);
+      result.setType(isa<TokenType>(result.getType()) ? TokenType::get(type)
+                                                      : type);
+    } else if (part.number != 0) {
+      auto sum = cast<DestinationStyleOpInterface>(copy);
+      sum.getTiedOpOperand(result)->set(
+          values[op->getResult(result.getResultNumber())].back());
+      copy->removeAttr(kOverwritesAttrName);
+    }
+  }
+  updateSizes(copy, split, part);
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(copy);
+      linalgOp && linalgOp.hasIndexSemantics() && part.offset != 0) {
+    SmallVector<OpFoldResult> offsets(linalgOp.getNumLoops(),
+                                      rewriter.getIndexAttr(0));
+    int64_t whole =
+        cast<linalg::LinalgOp>(op).getStaticLoopRanges()[*axis.loop];
+    offsets[*axis.loop] = rewriter.getIndexAttr(getOffset(part, whole));
+    linalg::offsetIndices(rewriter, linalgOp, offsets);
+  }
+  describeChunk(rewriter, copy, part);
+  return copy;
+}
+
+void BatchSplitter::split(Operation *op, const SplitOp &split) {
+  rewriter.setInsertionPoint(op);
+  for (const Chunk &part : parts) {
+    Operation *copy = createPart(op, split, part);
+    for (auto [whole, value] :
+         llvm::zip_equal(op->getResults(), copy->getResults()))
+      values[whole].push_back(value);
+  }
+  for (OpResult result : op->getResults())
+    if (!split.axis.results[result.getResultNumber()])
+      rewriter.replaceAllUsesWith(result, values[result].back());
+}
+
+/// Puts the parts of `value` together where an op needs the whole.
+void BatchSplitter::join(OpResult value) {
+  auto needsWhole = [&](OpOperand &use) {
+    return !batch.getOps().contains(use.getOwner());
+  };
+  std::optional<ValueDim> found = batch.getDim(value);
+  if (!found || llvm::none_of(value.getUses(), needsWhole))
+    return;
+  int64_t dim = found->dim, runs = found->runs;
+  ArrayRef<Value> partValues = values[value];
+  rewriter.setInsertionPointAfterValue(partValues.back());
+  Location loc = value.getLoc();
+  auto type = cast<RankedTensorType>(value.getType());
+  Value whole = separateRuns(
+      tensor::EmptyOp::create(rewriter, loc, type.getShape(),
+                              type.getElementType(), type.getEncoding()),
+      dim, runs);
+  int64_t cut = runs == 1 ? dim : dim + 1;
+  int64_t rank = cast<RankedTensorType>(whole.getType()).getRank();
+  SmallVector<OpFoldResult> strides(rank, rewriter.getIndexAttr(1));
+  for (auto [part, partValue] : llvm::zip_equal(parts, partValues)) {
+    Value piece = separateRuns(partValue, dim, runs);
+    SmallVector<OpFoldResult> offsets(rank, rewriter.getIndexAttr(0));
+    offsets[cut] =
+        rewriter.getIndexAttr(getOffset(part, type.getDimSize(dim) / runs));
+    auto insertion = tensor::InsertSliceOp::create(
+        rewriter, loc, piece, whole, offsets,
+        getAsIndexOpFoldResult(
+            rewriter.getContext(),
+            cast<RankedTensorType>(piece.getType()).getShape()),
+        strides);
+    // comm-bufferize computes rows in their place of the result.
+    if (cut == 0 && partValue.getDefiningOp<WaitOp>())
+      insertion->setAttr(CommDialect::kCostAttrName,
+                         rewriter.getI64IntegerAttr(0));
+    whole = insertion;
+  }
+  whole = joinRuns(whole, dim, runs);
+  rewriter.replaceUsesWithIf(value, whole, needsWhole);
+}
+
+void braid::comm::splitBatch(RewriterBase &rewriter,
+                             const BatchPropagation &batch,
+                             ArrayRef<Chunk> parts) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  BatchSplitter splitter(rewriter, batch, parts);
+  for (const auto &[op, split] : batch.getOps())
+    splitter.split(op, split);
+  for (const auto &entry : batch.getOps())
+    for (OpResult result : entry.first->getResults())
+      splitter.join(result);
+  // Fills and empty tensors of which only parts are left go, too.
+  llvm::SetVector<Operation *> producers;
+  for (const auto &entry : llvm::reverse(batch.getOps())) {
+    for (Value operand : entry.first->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        producers.insert(producer);
+    producers.remove(entry.first);
+    rewriter.eraseOp(entry.first);
+  }
+  while (!producers.empty()) {
+    Operation *producer = producers.pop_back_val();
+    if (!isOpTriviallyDead(producer))
+      continue;
+    for (Value operand : producer->getOperands())
+      if (Operation *before = operand.getDefiningOp())
+        producers.insert(before);
+    producers.remove(producer);
+    rewriter.eraseOp(producer);
+  }
+}

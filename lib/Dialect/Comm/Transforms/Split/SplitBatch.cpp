@@ -1,0 +1,368 @@
+//===- SplitBatch.cpp - The comm-split-batch pass -------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BatchParts.h"
+#include "Dialect/Comm/Transforms/Chunks/RewriteJudge.h"
+#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
+
+#include "braid/Analysis/Structure/StructuralPass.h"
+#include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Support/IR/Remarks.h"
+#include "braid/Support/Units.h"
+
+#include <numeric>
+
+namespace braid::comm {
+#define GEN_PASS_DEF_COMMSPLITBATCHPASS
+#include "braid/Dialect/Comm/Transforms/Passes.h.inc"
+} // namespace braid::comm
+
+using namespace mlir;
+using namespace braid;
+using namespace braid::comm;
+
+namespace {
+/// A way to split a block, and what that splits.
+struct BatchCandidate {
+  BatchPropagation batch;
+  int64_t numStarts = 0;
+  /// The time of the collectives that are split.
+  int64_t costNs = 0;
+};
+
+struct CommSplitBatchPass
+    : StructuralPass<PassWithCosts<
+          comm::impl::CommSplitBatchPassBase<CommSplitBatchPass>>> {
+  using StructuralPass::StructuralPass;
+
+  LogicalResult initialize(MLIRContext *context) override;
+  CommunicationRules getRules() const override {
+    CommunicationRules rules;
+    rules.mayDivide = rules.mayKeepParts = true;
+    return rules;
+  }
+  LogicalResult transform() override;
+
+private:
+  LogicalResult parseShares(Location loc);
+  LogicalResult parseArguments(Location loc);
+  LogicalResult splitIn(func::FuncOp function, RankUniformity &uniformity);
+  FailureOr<SmallVector<ValueDim>> getGivenSeeds(func::FuncOp function);
+  std::vector<BatchCandidate> findCandidates(const SchedulableBlock &block,
+                                             CostModel &model);
+  FailureOr<const BatchCandidate *> choose(func::FuncOp function,
+                                           const SchedulableBlock &block,
+                                           ArrayRef<BatchCandidate> candidates,
+                                           RankUniformity &uniformity);
+  void remark(Operation *op, StringRef name, StringRef reason);
+  BatchOptions getOptions() const {
+    return {static_cast<int64_t>(shares.size()), numerics == Numerics::Exact};
+  }
+
+  /// The values of the options: the parts as shares of the batch, and numbers
+  /// of arguments with their dimensions.
+  SmallVector<int64_t> shares;
+  SmallVector<std::pair<unsigned, int64_t>> givenArguments;
+  std::optional<int64_t> memoryLimit;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+LogicalResult CommSplitBatchPass::parseShares(Location loc) {
+  constexpr int64_t mostParts = 64;
+  if (numParts < 2 || numParts > mostParts)
+    return emitError(loc) << "invalid value " << int64_t(numParts)
+                          << " of option 'parts', expected a number from 2 to "
+                          << mostParts;
+  shares.assign(percentages.begin(), percentages.end());
+  if (shares.empty()) {
+    shares.assign(numParts, 1);
+    return success();
+  }
+  bool arePositive = llvm::all_of(shares, [](int64_t n) { return n > 0; });
+  int64_t sum = std::accumulate(shares.begin(), shares.end(), int64_t(0));
+  if (shares.size() < 2 || !arePositive || sum != 100) {
+    InFlightDiagnostic diagnostic = emitError(loc) << "invalid value '";
+    llvm::interleaveComma(shares, diagnostic);
+    return diagnostic << "' of option 'percentages', expected two or more "
+                         "positive numbers whose sum is 100, such as 40,60";
+  }
+  return success();
+}
+
+LogicalResult CommSplitBatchPass::parseArguments(Location loc) {
+  givenArguments.clear();
+  for (const std::string &text : batchArguments) {
+    auto [number, dim] = StringRef(text).split(':');
+    std::pair<unsigned, int64_t> argument;
+    if (number.getAsInteger(10, argument.first) ||
+        dim.getAsInteger(10, argument.second) || argument.second < 0)
+      return emitError(loc)
+             << "invalid value '" << text
+             << "' in option 'batch', expected the number of an argument "
+                "and a dimension of it, such as 0:0";
+    givenArguments.push_back(argument);
+  }
+  return success();
+}
+
+LogicalResult CommSplitBatchPass::initialize(MLIRContext *context) {
+  Location loc = getOptionLoc(context);
+  if (failed(StructuralPass::initialize(context)) ||
+      failed(parseRewriteGain(loc, minGain)) ||
+      failed(checkMaxMemory(loc, maxMemory)))
+    return failure();
+  return success(succeeded(parseShares(loc)) && succeeded(parseArguments(loc)));
+}
+
+/// The arguments of `function` that the option names. Emits an error and fails
+/// if it has no such argument.
+FailureOr<SmallVector<ValueDim>>
+CommSplitBatchPass::getGivenSeeds(func::FuncOp function) {
+  SmallVector<ValueDim> seeds;
+  for (const auto &argument : givenArguments) {
+    auto complain = [&](const Twine &expected) -> LogicalResult {
+      return function.emitError() << "found " << argument.first << ":"
+                                  << argument.second << " in option 'batch' of "
+                                  << getArgument() << ", expected " << expected;
+    };
+    auto [number, dim] = argument;
+    if (number >= function.getNumArguments())
+      return complain("one of its " + Twine(function.getNumArguments()) +
+                      " arguments");
+    Value value = function.getArgument(number);
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || dim >= type.getRank() || type.isDynamicDim(dim) ||
+        type.getDimSize(dim) < static_cast<int64_t>(shares.size()))
+      return complain("a dimension with a static size of at least " +
+                      Twine(shares.size()));
+    seeds.push_back({value, dim});
+  }
+  return seeds;
+}
+
+//===----------------------------------------------------------------------===//
+// Candidates
+//===----------------------------------------------------------------------===//
+
+static BatchCandidate makeCandidate(BatchPropagation batch, CostModel &model) {
+  BatchCandidate candidate{std::move(batch)};
+  for (const auto &entry : candidate.batch.getOps())
+    if (getAsyncStart(entry.first)) {
+      ++candidate.numStarts;
+      candidate.costNs = addNs(candidate.costNs, model.getCost(entry.first).ns);
+    }
+  return candidate;
+}
+
+/// What the batch of `seed` splits, with the arguments that have parts with it.
+static BatchCandidate propagate(Block &block, ValueDim seed,
+                                const BatchOptions &options, CostModel &model) {
+  BatchCandidate best =
+      makeCandidate(BatchPropagation(block, seed, options), model);
+  constexpr unsigned mostRounds = 4;
+  for (unsigned round = 0; round != mostRounds; ++round) {
+    SmallVector<ValueDim> seeds(best.batch.getSeeds());
+    for (ValueDim further : findFurtherSeeds(best.batch))
+      if (llvm::none_of(seeds, [&](const ValueDim &known) {
+            return known.value == further.value;
+          }))
+        seeds.push_back(further);
+    if (seeds.size() == best.batch.getSeeds().size())
+      break;
+    BatchCandidate more =
+        makeCandidate(BatchPropagation(block, seeds, options), model);
+    if (more.costNs < best.costNs ||
+        more.batch.getWholeOps().size() > best.batch.getWholeOps().size())
+      break;
+    best = std::move(more);
+  }
+  return best;
+}
+
+/// What the dimensions of arguments of `block` split. Those come first that
+/// split the longest collectives.
+std::vector<BatchCandidate>
+CommSplitBatchPass::findCandidates(const SchedulableBlock &block,
+                                   CostModel &model) {
+  auto isBefore = [](const BatchCandidate &a, const BatchCandidate &b) {
+    return std::make_tuple(-a.costNs, a.batch.countJoins()) <
+           std::make_tuple(-b.costNs, b.batch.countJoins());
+  };
+  BatchOptions options = getOptions();
+  std::vector<BatchCandidate> candidates;
+  // Each argument reads the whole block.
+  constexpr size_t mostVisits = 4'000'000;
+  size_t visitsLeft = mostVisits;
+  int64_t mostDims = 0;
+  for (Type type : block.block->getArgumentTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      mostDims = std::max(mostDims, tensor.getRank());
+  for (int64_t dim = 0; dim != mostDims; ++dim)
+    for (Value argument : block.block->getArguments()) {
+      auto type = dyn_cast<RankedTensorType>(argument.getType());
+      if (!type || dim >= type.getRank() || type.isDynamicDim(dim) ||
+          type.getDimSize(dim) < options.numParts)
+        continue;
+      if (visitsLeft < block.numOps)
+        break;
+      visitsLeft -= block.numOps;
+      BatchCandidate found =
+          propagate(*block.block, {argument, dim}, options, model);
+      auto splitsTheSame = [&](const BatchCandidate &other) {
+        return llvm::equal(llvm::make_first_range(other.batch.getOps()),
+                           llvm::make_first_range(found.batch.getOps()));
+      };
+      if (found.numStarts == 0 || llvm::any_of(candidates, splitsTheSame))
+        continue;
+      candidates.insert(llvm::upper_bound(candidates, found, isBefore),
+                        std::move(found));
+    }
+  return candidates;
+}
+
+/// Splits `batch`, or the copy of its block.
+static void splitInto(ArrayRef<int64_t> shares, const BatchPropagation &batch,
+                      MLIRContext *context) {
+  IRRewriter rewriter(context);
+  splitBatch(rewriter, batch,
+             divideBatch(batch.getSize(), batch.getUnit(), shares));
+}
+
+/// The candidate that makes `block` the shortest, if it is shorter by the least
+/// gain; null if none is.
+FailureOr<const BatchCandidate *>
+CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
+                           ArrayRef<BatchCandidate> candidates,
+                           RankUniformity &uniformity) {
+  if (all)
+    return &candidates.front();
+  CostSettings settings = getCostSettings();
+  RewriteJudge judge(getOperation(), function, block.block, uniformity,
+                     settings, planResources);
+  judge.setMaxMemory(memoryLimit);
+  FailureOr<BlockPrediction> present =
+      judge.predict([](const IRMapping &) { return success(); });
+  if (failed(present))
+    return failure();
+  double gain = *parseRewriteGain(function.getLoc(), minGain);
+  auto reduce = [&](int64_t ns) {
+    return static_cast<int64_t>(static_cast<double>(ns) * (1 - gain));
+  };
+  const BatchCandidate *best = nullptr;
+  int64_t shortest = reduce(present->makespanNs);
+  // No split makes the ops themselves shorter.
+  if (present->computeNs >= shortest)
+    return best;
+  size_t numTrials = std::min(candidates.size(), getMostTrials(block.numOps));
+  for (const BatchCandidate &candidate : candidates.take_front(numTrials)) {
+    FailureOr<BlockPrediction> found =
+        judge.predict([&](const IRMapping &mapping) {
+          SmallVector<ValueDim> seeds(candidate.batch.getSeeds());
+          for (ValueDim &seed : seeds)
+            seed.value = mapping.lookup(seed.value);
+          BatchPropagation copy(*mapping.lookup(block.block), seeds,
+                                getOptions());
+          splitInto(shares, copy, &getContext());
+          return success();
+        });
+    if (failed(found))
+      return failure();
+    if (found->makespanNs >= shortest)
+      continue;
+    shortest = found->makespanNs;
+    best = &candidate;
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+void CommSplitBatchPass::remark(Operation *op, StringRef name,
+                                StringRef reason) {
+  emitPassedRemark(op, getArgument(), name, [&](auto &remark) {
+    remark << remark::metric("Reason", reason);
+  });
+}
+
+LogicalResult CommSplitBatchPass::splitIn(func::FuncOp function,
+                                          RankUniformity &uniformity) {
+  FailureOr<CostOptions> costs =
+      resolvePassCosts(getOperation(), function, getCostSettings());
+  if (failed(costs))
+    return failure();
+  CostModel model(*costs);
+  int64_t numSplit = 0;
+  for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
+    // A rank on another path through the program would match the parts with a
+    // whole.
+    if (!uniformity.areReachedTogether(*block.block))
+      continue;
+    std::vector<BatchCandidate> candidates;
+    if (givenArguments.empty()) {
+      candidates = findCandidates(block, model);
+    } else if (block.block == &function.getBody().front()) {
+      FailureOr<SmallVector<ValueDim>> seeds = getGivenSeeds(function);
+      if (failed(seeds))
+        return failure();
+      candidates.push_back(makeCandidate(
+          BatchPropagation(*block.block, *seeds, getOptions()), model));
+    }
+    if (candidates.empty())
+      continue;
+    for (const WholeOp &whole : candidates.front().batch.getWholeOps())
+      remark(whole.op, "whole-op",
+             ("'" + whole.op->getName().getStringRef() + "' " + whole.reason)
+                 .str());
+    if (candidates.front().numStarts == 0) {
+      remark(function, "whole-block", "no collective has a part of the batch");
+      continue;
+    }
+    FailureOr<const BatchCandidate *> chosen =
+        choose(function, block, candidates, uniformity);
+    if (failed(chosen))
+      return failure();
+    if (!*chosen) {
+      remark(function, "whole-block", "the block becomes no shorter");
+      continue;
+    }
+    const BatchPropagation &batch = (*chosen)->batch;
+    numSplit += (*chosen)->numStarts;
+    emitPassedRemark(function, getArgument(), "batch", [&](auto &remark) {
+      std::string text;
+      for (const ValueDim &seed : batch.getSeeds())
+        text += (text.empty() ? "" : ",") +
+                std::to_string(cast<BlockArgument>(seed.value).getArgNumber()) +
+                ":" + std::to_string(seed.dim);
+      remark << remark::metric("Arguments", text)
+             << remark::metric("Size", batch.getSize());
+    });
+    splitInto(shares, batch, &getContext());
+  }
+  emitCountRemark(function, getArgument(), "split-collectives", numSplit);
+  return success();
+}
+
+LogicalResult CommSplitBatchPass::transform() {
+  ModuleOp module = getOperation();
+  FailureOr<std::optional<int64_t>> limit = resolveMaxMemory(module, maxMemory);
+  if (failed(limit))
+    return failure();
+  memoryLimit = *limit;
+  RankUniformity uniformity(module);
+  for (func::FuncOp function :
+       getHostFunctionsCalleesFirst(module, getAnalysisManager()))
+    if (!function.isExternal() && failed(splitIn(function, uniformity)))
+      return failure();
+  return success();
+}
