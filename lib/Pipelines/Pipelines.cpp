@@ -106,6 +106,14 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
     simplifyOptions.maxMemory = options.maxMemory;
     pm.addPass(comm::createCommSimplifyPass(simplifyOptions));
   }
+  if (options.splitBatch && !isOnFunction) {
+    comm::CommSplitBatchPassOptions splitOptions;
+    setCosts(splitOptions, options);
+    splitOptions.numerics = options.numerics;
+    splitOptions.planResources = options.planResources;
+    splitOptions.maxMemory = options.maxMemory;
+    pm.addPass(comm::createCommSplitBatchPass(splitOptions));
+  }
   if (options.pipelineMatmul && !isOnFunction) {
     comm::CommPipelineMatmulPassOptions chunkOptions;
     setCosts(chunkOptions, options);

@@ -138,8 +138,15 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
       llvm::cl::init(true)};
   Option<comm::Numerics> numerics{
       *this, "numerics",
-      llvm::cl::desc("What comm-simplify may do to sums of floats"),
+      llvm::cl::desc("What comm-simplify and comm-split-batch may do to sums "
+                     "of floats"),
       llvm::cl::init(comm::Numerics::Exact), comm::getNumericsValues()};
+  Option<bool> splitBatch{
+      *this, "split-batch",
+      llvm::cl::desc("Split blocks into two parts of a batch where that pays "
+                     "with the order and the plan (comm-split-batch, on "
+                     "modules only)"),
+      llvm::cl::init(false)};
   Option<bool> splitAllReduce{
       *this, "split-all-reduce",
       llvm::cl::desc("Replace all-reduces by reduce-scatters and gathers by "
