@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChooseLaunches.h"
 #include "CombinedStarts.h"
 #include "Dialect/Comm/Transforms/Chunks/RewriteJudge.h"
 #include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
+#include "Schedule/Planning/LaunchChoice.h"
 
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
@@ -130,16 +130,22 @@ FailureOr<LaunchGroups> CommCombinePass::choose(func::FuncOp function,
   LaunchChoiceOptions options;
   options.minGain = *parseRewriteGain(function.getLoc(), minGain);
   options.maxTrials = getMostLaunchTrials(block.numOps);
-  return chooseLaunches(graph.graph, items, limits, options,
-                        [&](const LaunchGroups &groups) {
-                          return judge.predict([&](const IRMapping &mapping) {
-                            BlockGraph copy = mapGraph(graph, mapping);
-                            applyOrder(copy, groups.order);
-                            IRRewriter rewriter(function.getContext());
-                            combineStarts(rewriter, copy, groups);
-                            return success();
-                          });
-                        });
+  auto predict =
+      [&](const LaunchGroups &groups) -> FailureOr<LaunchPrediction> {
+    FailureOr<BlockPrediction> found =
+        judge.predict([&](const IRMapping &mapping) {
+          BlockGraph copy = mapGraph(graph, mapping);
+          applyOrder(copy, groups.order);
+          IRRewriter rewriter(function.getContext());
+          combineStarts(rewriter, copy, groups);
+          return success();
+        });
+    if (failed(found))
+      return failure();
+    return LaunchPrediction{found->makespanNs, found->collectiveNs,
+                            found->peakBytes};
+  };
+  return chooseLaunches(graph.graph, items, limits, options, predict);
 }
 
 LogicalResult CommCombinePass::chooseIn(func::FuncOp function,

@@ -1,4 +1,4 @@
-//===- ChooseLaunches.h - Which launches pay --------------------*- C++ -*-===//
+//===- LaunchChoice.h - Which launches pay ----------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,23 +6,34 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHOOSELAUNCHES_H
-#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHOOSELAUNCHES_H
+#ifndef BRAID_LIB_SCHEDULE_PLANNING_LAUNCHCHOICE_H
+#define BRAID_LIB_SCHEDULE_PLANNING_LAUNCHCHOICE_H
 
-#include "Dialect/Comm/Transforms/Chunks/RewriteJudge.h"
-#include "Schedule/Planning/LaunchGroups.h"
+#include "LaunchGroups.h"
 
-namespace braid::comm {
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/LogicalResult.h"
+
+namespace braid {
+
+/// What a program takes with launches, in the best order that was found.
+struct LaunchPrediction {
+  int64_t makespanNs = 0;
+  /// The time of all collectives, each alone with its launch.
+  int64_t collectiveNs = 0;
+  /// The most bytes that live at once.
+  int64_t peakBytes = 0;
+};
 
 /// What a search for launches may do.
 struct LaunchChoiceOptions {
-  /// The fraction by which launches have to shorten the block.
+  /// The fraction by which launches have to shorten the program.
   double minGain = 0;
   /// The most predictions.
   size_t maxTrials = 0;
 };
 
-/// The most predictions for a block of `numOps`.
+/// The most predictions for a program of `numOps`.
 size_t getMostLaunchTrials(size_t numOps);
 
 /// Chooses the launches of `items`, first of all keys together, then of each
@@ -36,9 +47,9 @@ size_t getMostLaunchTrials(size_t numOps);
 llvm::FailureOr<LaunchGroups> chooseLaunches(
     const ScheduleGraph &graph, llvm::ArrayRef<LaunchItem> items,
     const LaunchLimits &limits, const LaunchChoiceOptions &options,
-    llvm::function_ref<llvm::FailureOr<BlockPrediction>(const LaunchGroups &)>
+    llvm::function_ref<llvm::FailureOr<LaunchPrediction>(const LaunchGroups &)>
         predict);
 
-} // namespace braid::comm
+} // namespace braid
 
-#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHOOSELAUNCHES_H
+#endif // BRAID_LIB_SCHEDULE_PLANNING_LAUNCHCHOICE_H

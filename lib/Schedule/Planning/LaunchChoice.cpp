@@ -1,4 +1,4 @@
-//===- ChooseLaunches.cpp - Which launches pay ----------------------------===//
+//===- LaunchChoice.cpp - Which launches pay ------------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,20 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChooseLaunches.h"
+#include "LaunchChoice.h"
 
 #include "llvm/ADT/STLExtras.h"
 
-using namespace mlir;
+using namespace llvm;
 using namespace braid;
-using namespace braid::comm;
 
 /// The bytes at which a launch is full, in the order in which they are tried. A
 /// launch of the first size takes about its latency on fast links.
 static constexpr int64_t ladder[] = {int64_t{1} << 20, int64_t{32} << 20,
                                      int64_t{8} << 20, int64_t{128} << 20};
 
-size_t braid::comm::getMostLaunchTrials(size_t numOps) {
+size_t braid::getMostLaunchTrials(size_t numOps) {
   constexpr size_t triedOps = 10'000, fewestTrials = 2, mostTrials = 12;
   return std::clamp(triedOps / std::max<size_t>(1, numOps), fewestTrials,
                     mostTrials);
@@ -30,13 +29,13 @@ namespace {
 struct LaunchTrial {
   LaunchLimits limits;
   LaunchGroups groups;
-  BlockPrediction prediction;
+  LaunchPrediction prediction;
 };
 
 class LaunchSearch {
 public:
   using Predict =
-      function_ref<FailureOr<BlockPrediction>(const LaunchGroups &)>;
+      function_ref<FailureOr<LaunchPrediction>(const LaunchGroups &)>;
 
   LaunchSearch(const ScheduleGraph &graph, ArrayRef<LaunchItem> items,
                const LaunchChoiceOptions &options, Predict predict)
@@ -47,7 +46,7 @@ public:
 
 private:
   LogicalResult tryLimits(LaunchLimits limits);
-  bool mayReplaceProgram(const BlockPrediction &found) const;
+  bool mayReplaceProgram(const LaunchPrediction &found) const;
   LaunchTrial &getBest();
   /// `ns` less the fraction `part`.
   static int64_t reduce(int64_t ns, double part) {
@@ -58,14 +57,14 @@ private:
   ArrayRef<LaunchItem> items;
   const LaunchChoiceOptions &options;
   Predict predict;
-  /// The first one is the block as it is.
+  /// The first one is the program as it is.
   std::vector<LaunchTrial> trials;
 };
 } // namespace
 
 /// True if launches with the prediction `found` are better than none.
-bool LaunchSearch::mayReplaceProgram(const BlockPrediction &found) const {
-  const BlockPrediction &program = trials.front().prediction;
+bool LaunchSearch::mayReplaceProgram(const LaunchPrediction &found) const {
+  const LaunchPrediction &program = trials.front().prediction;
   if (found.makespanNs < reduce(program.makespanNs, options.minGain))
     return true;
   // What a launch costs the streams around it is not in the makespan.
@@ -102,7 +101,7 @@ LogicalResult LaunchSearch::tryLimits(LaunchLimits limits) {
         return trial.groups.groups == groups.groups;
       }))
     return success();
-  FailureOr<BlockPrediction> prediction = predict(groups);
+  FailureOr<LaunchPrediction> prediction = predict(groups);
   if (failed(prediction))
     return failure();
   trials.push_back({std::move(limits), std::move(groups), *prediction});
@@ -133,10 +132,10 @@ LogicalResult LaunchSearch::run(const LaunchLimits &limits) {
   return success();
 }
 
-FailureOr<LaunchGroups> braid::comm::chooseLaunches(
+FailureOr<LaunchGroups> braid::chooseLaunches(
     const ScheduleGraph &graph, ArrayRef<LaunchItem> items,
     const LaunchLimits &limits, const LaunchChoiceOptions &options,
-    function_ref<FailureOr<BlockPrediction>(const LaunchGroups &)> predict) {
+    function_ref<FailureOr<LaunchPrediction>(const LaunchGroups &)> predict) {
   LaunchSearch search(graph, items, options, predict);
   if (failed(search.run(limits)))
     return failure();
