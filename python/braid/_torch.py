@@ -104,6 +104,8 @@ class OverlapPass:
         self.unchanged = None
         #: Gives a text to put behind `unchanged`, for those who ask: it searches once more. None if there is no more to say.
         self.explain_more = None
+        #: The peak in bytes that `memory_budget` is above; None for that of the order that is searched from.
+        self.program_peak = None
         #: What limits the order of the collectives of the last graph.
         self.notes = []
         self._count = 0
@@ -313,7 +315,8 @@ class OverlapPass:
     def _get_memory_limit(self, before):
         """The most bytes that an order may take, None for no limit."""
         limit, budget = self.options["max_memory"], self.options["memory_budget"]
-        return int(min(before.peak * (1 + budget), _MOST)) if limit is None and budget is not None else limit
+        peak = before.peak if self.program_peak is None else self.program_peak
+        return int(min(peak * (1 + budget), _MOST)) if limit is None and budget is not None else limit
 
     def _explain_small_gain(self, graph, machine, before, found):
         """Why `found` gains too little to be worth a change: often no order gains more, or none within the limit."""
@@ -368,22 +371,29 @@ class OverlapPass:
             return self._search(graph, machine, before, has_limit=False)
 
     def estimate_best(self, graph):
-        """The makespan in nanoseconds of the best order of `graph` that a short search finds; with a margin the mean of
-        the makespans for predicted and for longer times of collectives."""
+        """(makespan, peak) in nanoseconds and bytes of the best order of `graph` that a short search finds; with a margin the mean of
+        the makespans for predicted and for longer times of collectives, and the higher peak."""
         machine = self.get_machine() if self.has_contention() else None
         margin = self.get_margin()
-        makespan = self._estimate_once(graph, machine)
+        found = self._estimate_once(graph, machine)
         if not margin:
-            return makespan
+            return found.makespan, found.peak
         with slower_collectives(graph, 1 + margin):
-            return (makespan + self._estimate_once(graph, machine)) // 2
+            slower = self._estimate_once(graph, machine)
+        return (found.makespan + slower.makespan) // 2, max(found.peak, slower.peak)
 
     def _estimate_once(self, graph, machine):
         before = self.simulate_program(graph)
         try:
-            return min(before.makespan, self._search_once(graph, machine, before, most_steps=_FEW_STEPS).makespan)
+            found = self._search_once(graph, machine, before, most_steps=_FEW_STEPS)
         except MemoryLimitError:
-            return before.makespan
+            return before
+        return found if found.makespan < before.makespan or not self.keeps_memory(before.peak, before) else before
+
+    def keeps_memory(self, peak, before):
+        """Whether `peak` bytes are within the limit beside the order `before`."""
+        limit = self._get_memory_limit(before)
+        return limit is None or peak <= limit
 
     def get_margin(self):
         """By which fraction collectives may take longer than predicted."""
@@ -420,8 +430,7 @@ class OverlapPass:
     def _is_good_enough(self, before, makespan):
         """Whether the order `before`, which the graph came with, stays beside one that takes `makespan`: models
         are not so exact that a small gain is one."""
-        limit = self.options["max_memory"]
-        keeps_limits = self.options["max_in_flight"] is None and (limit is None or before.peak <= limit)
+        keeps_limits = self.options["max_in_flight"] is None and self.keeps_memory(before.peak, before)
         return keeps_limits and makespan > before.makespan * (1 - self.options["min_gain"])
 
     def _report(self, found):

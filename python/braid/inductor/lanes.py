@@ -1,18 +1,16 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which lane each collective of a graph takes, chosen by what the whole graph takes, and the plan of it in the generated code.
+"""Which lane each collective of a graph takes, chosen by what the whole graph takes.
 
 A lane is a process group that the first run makes beside one of the program's (`braid._lanes`). Gathers go by copy engines, which take
 no multiprocessors from compute; their results stand in registered memory. Reductions have few thread blocks.
 """
 
-import hashlib
-import json
 from typing import NamedTuple
 
 from .. import _torch
-from .._agreement import number_groups
+from ..errors import ScheduleError
 
 
 class Lane(NamedTuple):
@@ -26,36 +24,76 @@ class Lane(NamedTuple):
 
 _COPY = Lane("copy")
 
-#: What is tried for a graph, by kind of collective; the program's own lanes are tried first.
+#: The kinds whose collectives add up.
+_REDUCTIONS = ("reduce_scatter", "all_reduce")
+
+#: What is tried for a graph, by kind of collective: the program's own lanes, and gathers by copy engines beside reductions in each lane.
 CHOICES = (
+    {},
     {"all_gather": _COPY},
-    {"all_gather": _COPY, "reduce_scatter": Lane()},
-    {"all_gather": _COPY, "reduce_scatter": Lane(max_ctas=16)},
-    {"all_gather": _COPY, "reduce_scatter": Lane(max_ctas=8)},
+    *({"all_gather": _COPY, **dict.fromkeys(_REDUCTIONS, lane)} for lane in (Lane(), Lane(max_ctas=16), Lane(max_ctas=8))),
 )
 
 #: The fewest bytes of a result for which a gather takes copy engines: below, their start takes longer than a kernel.
 _LEAST_BYTES = 1 << 20
 
 #: The lane whose time a profile has to have for collectives of a kind to leave the program's.
-_MEASURED = {"all_gather": _COPY, "reduce_scatter": Lane()}
+_MEASURED = {"all_gather": _COPY, "reduce_scatter": Lane(), "all_reduce": Lane()}
 
 #: Where lanes may gain something.
-_DEVICES = {"cuda"}
+DEVICES = {"cuda"}
 
-_OPS = {"all_gather_into_tensor": "all_gather", "reduce_scatter_tensor": "reduce_scatter"}
+_OPS = {"all_gather_into_tensor": "all_gather", "reduce_scatter_tensor": "reduce_scatter", "all_reduce_": "all_reduce"}
+
+
+def read_choice(given):
+    """The choice that a user gives: by kind "copy", or the most thread blocks of a lane. Raises `ScheduleError`."""
+    choice = {}
+    for kind, lane in given.items():
+        is_copy = lane == "copy" and kind != "all_reduce"
+        if kind not in _MEASURED or not (is_copy or isinstance(lane, int) and lane >= 0):
+            raise ScheduleError(
+                f"found lanes={{{kind!r}: {lane!r}}}, expected by kind ({', '.join(_MEASURED)}) a number of thread blocks, or 'copy' "
+                "for other kinds than all_reduce"
+            )
+        choice[kind] = _COPY if is_copy else Lane(max_ctas=int(lane))
+    return choice
+
+
+def get_kind(record, snode, devices):
+    """What a node is that may start in a lane, or with others; None for others. Its sizes are known."""
+    overload = getattr(snode.node, "op_overload", None)
+    if record.kind != "start" or record.lane == "unknown group" or overload is None:
+        return None
+    namespace, _, name = overload._schema.name.partition("::")
+    kind = _OPS.get(name) if namespace == "_c10d_functional" else None
+    if kind is None or len(snode.node.inputs) != 1:
+        return None
+    layout = get_layout(snode.node)
+    if layout.device.type not in devices or not _can_have_lanes(record.lane, layout.device):
+        return None
+    sizes = [*layout.size, *layout.stride]
+    return kind if all(getattr(size, "is_Integer", isinstance(size, int)) for size in sizes) else None
+
+
+def get_layout(node):
+    """The layout of the result of a collective, an IR node: what it writes in place has none of its own."""
+    from torch._inductor import ir
+
+    return node.layout if isinstance(node.layout, ir.Layout) else node.inputs[0].get_layout()
 
 
 class Candidates:
     """The collectives of a `SchedulerGraph` that may take a lane of their own."""
 
-    def __init__(self, graph, costs, is_forced):
-        """`is_forced`: also on CPUs, small ones, and where nobody has measured copy engines."""
+    def __init__(self, graph, costs, wanted):
+        """`wanted`: None, True for lanes also on CPUs, of small ones, and where nobody has measured copy engines, or the choice of a user."""
         self.graph = graph
-        #: The `braid.schedule.Graph` with all collectives in the program's lanes.
-        self.as_it_came = None
+        is_forced = wanted is True
+        #: What is tried.
+        self.choices = ({}, read_choice(wanted)) if isinstance(wanted, dict) else CHOICES
         self._costs = None if is_forced else costs
-        self._devices = {"cuda", "cpu"} if is_forced else _DEVICES
+        self._devices = {"cuda", "cpu"} if is_forced else DEVICES
         self._least_bytes = 0 if is_forced else _LEAST_BYTES
         #: By place, the kind.
         self.kinds = {}
@@ -69,24 +107,22 @@ class Candidates:
         self._drop_escaping()
 
     def _get_kind(self, record, snode):
-        overload = getattr(snode.node, "op_overload", None)
-        if record.kind != "start" or record.lane == "unknown group" or overload is None:
+        kind = get_kind(record, snode, self._devices)
+        if kind is None:
             return None
-        namespace, _, name = overload._schema.name.partition("::")
-        kind = _OPS.get(name) if namespace == "_c10d_functional" else None
-        if kind is None or len(snode.node.inputs) != 1:
+        size = get_bytes(get_layout(snode.node))
+        if kind == "all_gather" and size < self._least_bytes:
             return None
-        layout = snode.node.layout
-        if layout.device.type not in self._devices or not _can_have_lanes(record.lane, layout.device):
-            return None
-        sizes = [*layout.size, *layout.stride]
-        if not all(getattr(size, "is_Integer", isinstance(size, int)) for size in sizes):
-            return None
-        if kind == "all_gather" and _get_bytes(layout) < self._least_bytes:
-            return None
-        if self._costs is not None and not self._costs.is_measured(record.lane, kind, _get_bytes(layout), _MEASURED[kind]):
+        if self._costs is not None and not self._costs.is_measured(record.lane, kind, size, _MEASURED[kind]):
             return None
         return kind
+
+    def get_choices(self):
+        """The numbers of those of `choices` that differ for the kinds that there are."""
+        kinds, different = set(self.kinds.values()), {}
+        for number, choice in enumerate(self.choices):
+            different.setdefault(tuple(sorted((kind, choice[kind]) for kind in kinds & choice.keys())), number)
+        return list(different.values())
 
     def _find_memory(self, gathers):
         """By buffer name, the place of the gather whose result it is, or is a view of."""
@@ -111,8 +147,9 @@ class Candidates:
             name = scheduler.mutation_real_name.get(name, name)
             self.kinds.pop(self._memory.get(name), None)
 
-    def assign(self, choice):
-        """Gives the candidates the lanes of `choice`, one of `CHOICES` or an empty one."""
+    def assign(self, number):
+        """Gives the candidates the lanes of the choice of this number."""
+        choice = self.choices[number]
         for record in self.graph.records:
             record.choice = None
         for place, kind in self.kinds.items():
@@ -163,74 +200,8 @@ def _can_have_lanes(name, device):
     return nccl is not None and isinstance(c10d._resolve_process_group(name)._get_backend(device), nccl)
 
 
-def _get_bytes(layout):
+def get_bytes(layout):
     size = 1
     for extent in layout.size:
         size *= int(extent)
     return size * layout.dtype.itemsize
-
-
-class Plan:
-    """What the generated code of a graph has to know of its lanes."""
-
-    def __init__(self, candidates):
-        graph = candidates.graph
-        chosen = [place for place in sorted(candidates.kinds) if graph.records[place].choice is not None]
-        self.groups, numbers = number_groups(graph.records[place].lane for place in chosen)
-        self._candidates, self._scheduler = candidates, graph.snodes[0].scheduler
-        self._places, self.snodes, self.planned = chosen, [], []
-        self.device = graph.snodes[chosen[0]].node.layout.device.type
-        for place, number in zip(chosen, numbers):
-            snode, lane = graph.snodes[place], graph.records[place].choice
-            node = snode.node
-            entry = {
-                "op": node.op_overload._schema.name.partition("::")[2],
-                "group": number,
-                "transport": lane.transport,
-                "max_ctas": lane.max_ctas,
-            }
-            if lane.transport == "copy":
-                entry["shape"] = [int(size) for size in node.layout.size]
-                entry["dtype"] = str(node.layout.dtype).removeprefix("torch.")
-            self.snodes.append(snode)
-            self.planned.append(entry)
-
-    def to_text(self):
-        """The plan as the generated code has it, with the lifetimes of results: of the order that all passes have left."""
-        lives = self._candidates.get_lifetimes(self._scheduler.nodes)
-        for place, entry in zip(self._places, self.planned):
-            if entry["transport"] == "copy":
-                entry["first"], entry["last"] = lives[place]
-        return self._dump()
-
-    def _dump(self):
-        return json.dumps({"device": self.device, "groups": self.groups, "planned": self.planned})
-
-    def write(self):
-        """Has the generated code run the collectives in their lanes."""
-        from torch._inductor.utils import DelayReplaceLine
-        from torch._inductor.virtualized import V
-
-        wrapper = V.graph.wrapper_code
-        while getattr(wrapper, "parent_wrapper", None) is not None:
-            wrapper = wrapper.parent_wrapper
-        name = f"braid_lanes_{hashlib.sha256(self._dump().encode()).hexdigest()[:16]}"
-        wrapper.header.writeline("from braid._lanes import Lanes as BraidLanes")
-        # Passes behind this one may change the order.
-        wrapper.header.writeline(DelayReplaceLine("PLAN", lambda: repr(self.to_text()), f"{name} = BraidLanes(PLAN)"))
-        wrapper.lines.insert(0, f"{name}.begin()")
-        for number, (snode, entry) in enumerate(zip(self.snodes, self.planned)):
-            snode.node.python_kernel_name = f"{name}[{number}]"
-            if entry["transport"] == "copy":
-                # The memory is another's after the last reader.
-                V.graph.never_reuse_buffers.update(snode.get_buffer_names())
-
-
-def can_write():
-    """Whether the code of the graph that is being compiled can run collectives in lanes."""
-    from torch._inductor.virtualized import V
-
-    graph = V.graph
-    if getattr(graph, "wrapper_code", None) is None or not hasattr(graph, "never_reuse_buffers"):
-        return False
-    return not (graph.aot_mode or graph.cpp_wrapper or getattr(graph, "fx_wrapper", False))

@@ -7,7 +7,9 @@ from .. import _torch
 from .._compiled_graphs import note
 from ..errors import ScheduleError
 from ..schedule import Machine
-from . import check, lanes, order_facts
+from ..schedule.graph import _MOST
+from ..schedule.problem import _size_limit
+from . import check, lane_plan, lanes, launches, order_facts
 from .costs import Costs
 from .measured_kernels import kernel_times
 from .nodes import SchedulerGraph, get_kinds
@@ -25,7 +27,7 @@ class Overlap(_torch.OverlapPass):
 
     check = check
     #: The options of both passes, and its own.
-    DEFAULTS = {**_torch.OverlapPass.DEFAULTS, "profile": "auto", "lanes": None}
+    DEFAULTS = {**_torch.OverlapPass.DEFAULTS, "profile": "auto", "lanes": None, "combine": None}
 
     def with_options(self, **options):
         """The same pass with other options.
@@ -68,10 +70,16 @@ class Overlap(_torch.OverlapPass):
             The order of collectives is the same in each run, also where ranks have uneven shards: it follows from kinds,
             sizes and dependences of the collectives, and not from costs of compute, so that it gains less. None: where
             ``torch.use_deterministic_algorithms`` or Inductor's ``deterministic`` asks for it.
-        lanes : bool or None
+        lanes : bool, dict or None
             Collectives may run in lanes of their own: process groups that the first run makes beside the program's, where gathers
             go by copy engines and reductions have few thread blocks (docs/start/pytorch.md). None: on GPUs,
-            where a profile has measured copy engines. True: also elsewhere, without copy engines.
+            where a profile has measured copy engines. True: also elsewhere, without copy engines. A dict says which ones, predicted or
+            not: by "all_gather", "reduce_scatter" and "all_reduce" the most thread blocks (0: no limit), or "copy" for copy
+            engines. A reduce-scatter by copy engines adds up in another order.
+        combine : bool, int, str or None
+            Collectives of a kind and a group may share a launch, without copies, where the whole graph is predicted to gain. None: on GPUs,
+            where there is a profile. True: also elsewhere. Bytes, or a size such as "1MiB": launches are full at this size,
+            predicted or not.
         algorithm : str
             One of `braid.schedule.algorithms()` instead of the search.
         effort : {"low", "default", "high"}
@@ -103,8 +111,12 @@ class Overlap(_torch.OverlapPass):
         return kernel_times.get_digest()
 
     def _check_options(self):
-        if self.options["lanes"] not in (None, True, False):
-            raise ScheduleError(f"found lanes={self.options['lanes']!r}, expected True, False or None")
+        if isinstance(self.options["lanes"], dict):
+            lanes.read_choice(self.options["lanes"])
+        elif self.options["lanes"] not in (None, True, False):
+            raise ScheduleError(f"found lanes={self.options['lanes']!r}, expected True, False, None or a dict")
+        if self.options["combine"] not in (None, True, False):
+            self.options["combine"] = _size_limit(self.options["combine"], "combine")
         machine, profile = (self.options[name] for name in ("machine", "profile"))
         if profile not in (None, "auto") and isinstance(machine, Machine):
             raise ScheduleError("found a profile beside a Machine, expected a Machine that has the profile")
@@ -135,77 +147,102 @@ class Overlap(_torch.OverlapPass):
     def __call__(self, snodes):
         """Returns `snodes`, Inductor's scheduler nodes, in a better order."""
         self.last = self.before = self.reason = self.unchanged = self.explain_more = None
-        self.notes, has_lanes = [], False
+        self.notes, planned, self.program_peak = [], (), None
         try:
-            order, has_lanes = self._schedule(list(snodes))
+            order, planned = self._schedule(list(snodes))
         except Exception as error:  # A compile does not fail because of an order.
             self.keep(error)
             self.last = None
             self.record_failure(lambda: check.get_collectives(snodes, get_kinds(snodes)), list(snodes))
             order = snodes
-        note(self, order != list(snodes), has_lanes)
+        note(self, order != list(snodes), planned)
         return order
 
     def _schedule(self, snodes):
-        """The order, and whether collectives got lanes of their own."""
+        """The order, and what else of the collectives changed."""
         import torch
 
         _torch.check_version(torch, self.log)
         graph = SchedulerGraph(snodes)
         if not graph.has_collectives:
             self.keep_without_collectives()
-            return snodes, False
+            return snodes, ()
         kinds = [record.kind for record in graph.records]
         collectives = check.get_collectives(snodes, kinds) if self.has_to_agree() else []
         free = graph.build([_FREE] * len(snodes), self.keeps_order())
         agreement = self.make_agreement(free, collectives)
         try:
             costs = Costs(self, graph)
+            before = self.simulate_program(graph.build(costs.get(), self.keeps_order()))
+            self.program_peak = before.peak
             candidates = self._choose_lanes(graph, costs, agreement)
+            self._choose_launches(graph, costs, agreement)
             order = self.find_order(graph.build(costs.get(), self.keeps_order()), agreement)
-            if candidates:
-                self.before = self.simulate_program(candidates.as_it_came)
+            if candidates or graph.launches:
+                self.before = before
         except Exception as error:
             if agreement is None:
                 raise
-            candidates = None
+            candidates, graph.launches = None, {}
             order = self.take_order(free, agreement, error)
-        ordered = [snodes[index - 1] for index in order if index != 0]
-        plan = candidates and lanes.Plan(candidates)
+        ordered = [snodes[index - 1] for index in graph.join(order) if index != 0]
+        plan = lane_plan.Plan(graph, candidates) if candidates or graph.launches else None
         if ordered != snodes:
             order_facts.renew(graph, ordered)
         if collectives and self.has_check():
-            check.add_check(self.make_record(collectives, agreement, order), snodes)
+            check.add_check(self.make_record(collectives, agreement, graph.join(order)), snodes)
         if plan:
             plan.write()
-        return ordered, bool(plan)
+        return ordered, ["the lanes"] * bool(candidates) + ["the launches"] * bool(graph.launches)
 
     def _choose_lanes(self, graph, costs, agreement):
         """Gives collectives the lanes by which the graph takes least; the `Candidates`, None if all stay in the program's lanes."""
         wanted = self.options["lanes"]
-        has_profile = self.get_profile() is not None and self.get_machine().is_shared
-        if wanted is False or (wanted is None and not has_profile) or not lanes.can_write():
+        if not self._may_plan(wanted, agreement):
             return None
-        if agreement is None and self.has_to_agree():
-            # Nothing says that the ranks choose the same lanes.
-            return None
-        candidates = lanes.Candidates(graph, costs, is_forced=bool(wanted))
+        candidates = lanes.Candidates(graph, costs, wanted)
         if not candidates.kinds:
             return None
-        graphs = []
-        for choice in ({}, *lanes.CHOICES):
-            candidates.assign(choice)
-            graphs.append(graph.build(costs.get(), self.keeps_order()))
-        candidates.as_it_came = graphs[0]
-        makespans = [self.estimate_best(built) for built in graphs]
-        best = min(range(len(makespans)), key=makespans.__getitem__)
+        makespans = {}
+        for number in candidates.get_choices():
+            candidates.assign(number)
+            makespans[number], _ = self.estimate_best(graph.build(costs.get(), self.keeps_order()))
+        best = min(makespans, key=makespans.__getitem__)
         if best == 0 or makespans[best] > makespans[0] * (1 - self.options["min_gain"]):
-            best = 1 if wanted else 0
+            best = [*makespans][-1 if isinstance(wanted, dict) else 1] if wanted and len(makespans) > 1 else 0
         best = agreement.decide_lanes(best) if agreement else best
-        self.log.info("lanes: %s ns with those of the program, %s ns with others: %d", *makespans[:1], makespans[1:], best)
-        candidates.assign(({}, *lanes.CHOICES)[best])
+        self.log.info("lanes: %s ns by number of the choice: %d", makespans, best)
+        candidates.assign(best)
         self.notes.extend(candidates.describe())
         return candidates if best else None
+
+    def _may_plan(self, wanted, agreement):
+        """Whether the generated code may have what an option is about, which may be None, True or False."""
+        has_profile = self.get_profile() is not None and self.get_machine().is_shared
+        if wanted is False or (wanted is None and not has_profile) or not lane_plan.can_write():
+            return False
+        # Without an agreement nothing says that the ranks choose the same.
+        return agreement is not None or not self.has_to_agree()
+
+    def _choose_launches(self, graph, costs, agreement):
+        """Has collectives of the graph share launches where that pays."""
+        wanted = self.options["combine"]
+        if not self._may_plan(wanted, agreement) or self.keeps_order() or self.is_deterministic():
+            return
+        items = launches.Items(graph, {"cuda", "cpu"} if wanted else lanes.DEVICES)
+
+        def predict(built):
+            makespan, peak = self.estimate_best(built)
+            if self.program_peak is not None and not self.keeps_memory(peak, None):
+                makespan = _MOST
+            return makespan, sum(node.cost for node in built.nodes if node.kind == "start"), peak
+
+        chosen = items.choose(lambda: graph.build(costs.get(), False), predict, self.options["min_gain"], None if wanted is True else wanted)
+        if agreement:
+            decided = agreement.decide_launches([[place + 1 for place in launch] for launch in chosen])
+            chosen = [[node - 1 for node in launch] for launch in decided]
+        items.assign(chosen)
+        self.notes.extend(items.describe())
 
 
 #: The pass with its default options; `overlap.with_options(...)` for others.

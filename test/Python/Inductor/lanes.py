@@ -14,6 +14,7 @@ from unittest import mock
 import torch_ranks
 import torch_steps
 from braid._registered_memory import ALIGNMENT, place
+from braid.errors import ScheduleError
 
 RANKS = 2
 
@@ -239,7 +240,7 @@ class Choice(unittest.TestCase):
             shards = [torch.empty(width // 4, width, dtype=torch.bfloat16) for _ in range(6)]
             inputs = torch.empty(4096, width, dtype=torch.bfloat16), *shards
         overlap = Overlap(**{"machine": "h200x8", "agree": False, "keep_order": False, **options})
-        with mock.patch.object(lanes, "_DEVICES", {"cpu"}):
+        with mock.patch.object(lanes, "DEVICES", {"cpu"}):
             torch_steps.compile_until_scheduled(step, inputs, [overlap])
         self.assertIsNone(overlap.reason)
         return overlap
@@ -251,8 +252,17 @@ class Choice(unittest.TestCase):
         # What the graph takes as it comes has nothing of lanes.
         self.assertEqual(overlap.before.makespan, without.before.makespan)
 
+    def test_lanes_that_a_user_sets(self):
+        notes = self.choose(lanes={"all_gather": 0, "reduce_scatter": 4}).notes
+        self.assertEqual(notes[:2], ["all_gather runs in a lane of its own", "reduce_scatter runs in a lane of its own with at most 4 thread blocks"])
+        notes = self.choose(lanes={"reduce_scatter": "copy"}).notes
+        self.assertEqual(notes[0], "reduce_scatter runs by copy engines")
+        for wrong in ({"all_reduce": "copy"}, {"all_to_all": 4}, {"all_gather": -1}):
+            with self.assertRaisesRegex(ScheduleError, "expected by kind"):
+                self.choose(lanes=wrong)
+
     def test_nobody_has_measured_four_ranks(self):
-        self.assertEqual(self.choose(machine="h100x8").notes, [])
+        self.assertEqual(self.choose(machine="h100x8", combine=False).notes, [])
 
     def test_no_profile(self):
         self.assertEqual(self.choose(profile=None).notes, [])
