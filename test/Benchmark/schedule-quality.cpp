@@ -6,16 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Prints, on the machine without contention:
+// Prints, without contention but for `contended`:
 //   small  how often each algorithm finds the shortest order of small graphs,
 //          with and without a memory limit;
 //   steps  the makespan over the lower bound of training steps; steps16: of
 //          those of 16 layers alone;
+//   contended  the makespan of small graphs over their bound and optimum, and
+//          each bound of training steps of 16 layers in parts of the makespan,
+//          on machines whose ops slow each other down;
 //   time   what the search and one list schedule take on long programs;
 //   parts  what the search gives without some of its parts.
 //
 //   schedule-quality [--effort=low|default|high]
-//       [small|steps|steps16|time|parts]...
+//       [small|steps|steps16|contended|time|parts]...
 //
 //===----------------------------------------------------------------------===//
 
@@ -224,6 +227,130 @@ static void printSteps(unsigned mostLayers) {
 }
 
 //===----------------------------------------------------------------------===//
+// Contention
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Makespans over bounds.
+struct Gaps {
+  unsigned count = 0;
+  double ratios = 0, worst = 1, seconds = 0;
+
+  void add(double ratio, double time) {
+    ++count;
+    ratios += ratio;
+    worst = std::max(worst, ratio);
+    seconds += time;
+  }
+  void print(llvm::StringRef name) const {
+    llvm::outs() << llvm::formatv(
+        "{0,-44} {1,4} problems: mean {2:f4}, worst {3:f4}, {4:f2} s\n", name,
+        count, ratios / std::max(count, 1u), worst, seconds);
+  }
+};
+} // namespace
+
+/// Puts a step on each machine whose ops slow each other down.
+static void forEachContention(
+    const SchedulingProblem &step,
+    llvm::function_ref<void(llvm::StringRef, const SchedulingProblem &)>
+        visit) {
+  SchedulingProblem shared = step;
+  shareGpu(shared);
+  visit("shared", shared);
+  for (unsigned i = 0; i != numMeasuredLanes; ++i) {
+    shared = step;
+    shareMeasuredGpu(shared, MeasuredLanes(i));
+    visit(stringifyMeasuredLanes(MeasuredLanes(i)), shared);
+  }
+}
+
+/// What the bound and the search miss of the optimum of small graphs.
+static void printSmallContended(unsigned numProblems) {
+  std::map<std::string, std::array<Gaps, 3>> gaps;
+  unsigned open = 0;
+  for (unsigned i = 0; i != numProblems; ++i) {
+    SchedulingProblem small = makeSmallProblem(
+        static_cast<SmallShape>(i % numSmallShapes), i, 9 + i % 4);
+    // Of the size of ops of steps.
+    for (unsigned node = 0; node != small.graph.size(); ++node)
+      small.graph.setCost(node, 2'000 * small.graph[node].cost);
+    forEachContention(small, [&](llvm::StringRef name,
+                                 const SchedulingProblem &problem) {
+      double begin = getSeconds();
+      SearchResult result = searchSchedule(problem, defaultOptions);
+      double seconds = getSeconds() - begin;
+      int64_t boundNs = computeLowerBounds(problem, result.makespanNs).best();
+      // Proven by trying all orders.
+      open += !result.optimal;
+      auto &[all, bound, search] = gaps[name.str()];
+      all.add(double(result.makespanNs) / double(boundNs), seconds);
+      bound.add(double(result.lowerBoundNs) / double(boundNs), 0);
+      search.add(double(result.makespanNs) / double(result.lowerBoundNs), 0);
+    });
+  }
+  llvm::outs() << llvm::formatv("small contended graphs, {0} not solved\n",
+                                open);
+  for (const auto &[name, three] : gaps) {
+    three[0].print(name + ": search over bound");
+    three[1].print(name + ": optimum over bound");
+    three[2].print(name + ": search over optimum");
+  }
+  llvm::outs() << "\n";
+}
+
+static void printContended(unsigned mostLayers) {
+  auto isShown = [](size_t kind) {
+    return LowerBoundKind(kind) == LowerBoundKind::CriticalPath ||
+           LowerBoundKind(kind) == LowerBoundKind::Stream ||
+           kind >= size_t(LowerBoundKind::Path);
+  };
+  llvm::outs() << llvm::formatv("{0,-20}{1,8}{2,6}{3,6}{4,7} {5,-14}{6,10}", "",
+                                "batches", "comm%", "vary%", "nodes", "machine",
+                                "us");
+  for (size_t kind = 0; kind != numLowerBoundKinds; ++kind)
+    if (isShown(kind))
+      llvm::outs() << llvm::formatv(
+          "{0,9}", stringifyLowerBoundKind(LowerBoundKind(kind)).take_back(8));
+  llvm::outs() << "\n";
+  std::map<std::string, Gaps> gaps;
+  for (const StepOptions &options : getSteps()) {
+    if (options.numLayers > mostLayers)
+      continue;
+    forEachContention(
+        makeTrainingStep(options),
+        [&](llvm::StringRef name, const SchedulingProblem &problem) {
+          double begin = getSeconds();
+          SearchResult result = searchSchedule(problem, defaultOptions);
+          double searched = getSeconds() - begin;
+          begin = getSeconds();
+          LowerBounds bounds = computeLowerBounds(problem, result.makespanNs);
+          double bounded = getSeconds() - begin;
+          llvm::outs() << llvm::formatv(
+              "{0,-20}{1,8}{2,6}{3,6}{4,7} {5,-14}{6,10:f0}",
+              stringifyParallelism(options.parallelism),
+              options.numMicroBatches, options.communicationPercent,
+              options.variationPercent, problem.graph.size(), name,
+              double(result.makespanNs) / 1e3);
+          for (size_t kind = 0; kind != numLowerBoundKinds; ++kind)
+            if (isShown(kind))
+              llvm::outs() << llvm::formatv("{0,9:f3}",
+                                            double(bounds.ns[kind]) /
+                                                double(result.makespanNs));
+          double ratio = double(result.makespanNs) / double(bounds.best());
+          gaps[name.str()].add(ratio, searched);
+          llvm::outs() << llvm::formatv("  {0:f4} {1:f2} s {2:f2} s {3}\n",
+                                        ratio, searched, bounded,
+                                        result.method);
+          llvm::outs().flush();
+        });
+  }
+  for (const auto &[name, gap] : gaps)
+    gap.print(name);
+  llvm::outs() << "\n";
+}
+
+//===----------------------------------------------------------------------===//
 // Time
 //===----------------------------------------------------------------------===//
 
@@ -307,10 +434,12 @@ int main(int argc, char **argv) {
     wanted.erase(wanted.begin());
   }
   for (llvm::StringRef name : wanted)
-    if (!llvm::is_contained({"small", "steps", "steps16", "time", "parts"},
-                            name)) {
+    if (!llvm::is_contained(
+            {"small", "steps", "steps16", "contended", "time", "parts"},
+            name)) {
       llvm::errs() << "schedule-quality: unknown part '" << name
-                   << "', expected small, steps, steps16, time or parts\n";
+                   << "', expected small, steps, steps16, contended, time or "
+                      "parts\n";
       return 1;
     }
   auto isWanted = [&](llvm::StringRef name) {
@@ -324,6 +453,10 @@ int main(int argc, char **argv) {
     printSteps(128);
   else if (isWanted("steps16"))
     printSteps(16);
+  if (isWanted("contended")) {
+    printSmallContended(210);
+    printContended(16);
+  }
   if (isWanted("time"))
     printTime();
   if (isWanted("parts"))

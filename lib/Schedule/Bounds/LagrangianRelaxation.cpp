@@ -8,7 +8,10 @@
 
 #include "LagrangianRelaxation.h"
 
+#include "KernelOverlap.h"
+#include "PrecedenceDag.h"
 #include "Schedule/Model/Contention.h"
+#include "Schedule/Model/PersistentKernel.h"
 #include "braid/Support/Units.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -40,6 +43,9 @@ struct Kind {
   unsigned lane = 0;
   /// What each of them asks for at least, and of the link at most.
   int64_t multiprocessors = 0;
+  /// Where multiprocessors are queued for: those that have to be free, and that
+  /// persistent kernels lose.
+  int64_t needed = 0, taken = 0;
   double memoryDemand = 0;
   double leastLinkDemand = 0, mostLinkDemand = 0;
   /// The demands that interfere differently with compute, one of each engine.
@@ -49,6 +55,8 @@ struct Kind {
   int64_t workNs = 0;
   /// What a ns beside the op that it slows down most costs.
   double mostMultiplier = 0;
+  /// What it costs at least.
+  double leastMultiplier = 1;
 };
 
 /// Operations that may run at once: at most one kind of each lane.
@@ -60,6 +68,12 @@ struct KindSet {
   /// What all of them take at least.
   int64_t multiprocessors = 0;
   double memoryDemand = 0;
+  /// The kinds as bits.
+  uint32_t mask = 0;
+  /// Where multiprocessors are queued for: what a persistent kernel has at most
+  /// beside them if it begins after them, and what it may have if they begin
+  /// after it.
+  int64_t leftToLater = 0, leftToEarlier = 0;
 };
 
 class LagrangianRelaxation {
@@ -75,12 +89,28 @@ private:
   void findKinds();
   void findKindsOf(unsigned lane, ArrayRef<unsigned> starts, unsigned maxKinds);
   void findSets();
+  void findBeside();
   void findRates();
+  void findRatesOf(unsigned node);
   /// What compute of `costNs` and the operations of `set` do to each other at
   /// least.
   Interference getLeastInterference(int64_t costNs,
                                     const ResourceDemand &demand,
                                     const KindSet &set) const;
+  /// True if the operations of `set` may all run beside `node`.
+  bool isBeside(const KindSet &set, unsigned node) const {
+    return (set.mask & ~beside[node]) == 0;
+  }
+  /// True if `set` leaves too little to `node` for both to run at any time.
+  bool isTaken(const KindSet &set, unsigned node) const {
+    return !getOverlaps(node).empty() &&
+           getMostBlocks(problem.demands[node], machine) >
+               std::max(set.leftToLater, set.leftToEarlier);
+  }
+  ArrayRef<KernelOverlap> getOverlaps(unsigned node) const {
+    auto [begin, end] = overlapsOf[node];
+    return ArrayRef(overlaps).slice(begin, end - begin);
+  }
   /// Of a body that may be faster, nothing but its least time is known.
   bool isKnown(unsigned node) const {
     return costs[node] == problem.graph[node].cost;
@@ -88,12 +118,22 @@ private:
   /// The multiplier of each kind, if that of a lane is at most `most[lane]`; as
   /// much of it as sets of kinds may cost.
   Multipliers getMultipliers(ArrayRef<double> most) const;
+  /// Reduces multipliers that sets of kinds exceed.
+  void shrink(Multipliers &multipliers) const;
   /// The most that the multipliers of what runs at once can be.
   double getMostMultipliers(const Multipliers &multipliers) const;
   /// What a ns of an operation of `kind` takes at least on the clock.
   double getStretchOfKind(const Multipliers &multipliers, unsigned kind) const;
-  /// What a ns of `node`, an op on the stream, takes at least on the clock.
+  /// What a ns of `node`, an op on the stream, takes at least on the clock,
+  /// before its own multiplier.
   double getStretchOfOp(const Multipliers &multipliers, unsigned node) const;
+  /// What the operations of the set at `index` take off a ns of `node`.
+  double getMultiplied(const Multipliers &multipliers, unsigned node,
+                       size_t index) const;
+  /// The largest multiplier of `node` at which operations beside it take no
+  /// less on the clock than elsewhere: `stretchOfKind` by kind.
+  double getMultiplierOfOp(const Multipliers &multipliers,
+                           ArrayRef<double> stretchOfKind, unsigned node) const;
   /// Compute in the order of what it asks for; of much of it a part.
   void findSample();
   /// The bound that the work of the stream gives, from the sample.
@@ -109,6 +149,8 @@ private:
   std::vector<unsigned> kindOf;
   std::vector<KindSet> sets;
   unsigned numLanes = 0;
+  /// False if there are operations without a kind.
+  bool allHaveKinds = true;
   /// What all lanes together hold at most, and what each asks of its link.
   int64_t mostHeld = 0;
   std::vector<double> mostLinkOf;
@@ -120,6 +162,14 @@ private:
   /// By op and set: the highest rate of operations beside the op, but for
   /// memory, times the op's slowdown.
   std::vector<double> progressBeside;
+  /// By node of the stream: the kinds that may run beside it, as bits.
+  std::vector<uint32_t> beside;
+  /// By node: of starts what their launch takes at least.
+  std::vector<int64_t> launchNs;
+  /// By node of the stream whose blocks may keep operations waiting: where its
+  /// overlaps begin.
+  std::vector<std::pair<unsigned, unsigned>> overlapsOf;
+  std::vector<KernelOverlap> overlaps;
   std::vector<unsigned> sample;
   /// The number of nodes that each node of the sample represents.
   double weight = 1;
@@ -142,6 +192,7 @@ LagrangianRelaxation::LagrangianRelaxation(const SchedulingProblem &problem)
   }
   findKinds();
   findSets();
+  findBeside();
   findRates();
   findSample();
 }
@@ -187,8 +238,10 @@ void LagrangianRelaxation::findKinds() {
     return std::pair(-workOf[a], a) < std::pair(-workOf[b], b);
   });
   constexpr size_t maxLanes = 3;
-  if (lanes.size() > maxLanes)
+  if (lanes.size() > maxLanes) {
     lanes.resize(maxLanes);
+    allHaveKinds = false;
+  }
   constexpr std::array<unsigned, maxLanes> maxKindsOf = {6, 3, 2};
   unsigned maxKinds = lanes.empty() ? 0 : maxKindsOf[lanes.size() - 1];
 
@@ -209,6 +262,13 @@ void LagrangianRelaxation::findKindsOf(unsigned lane, ArrayRef<unsigned> starts,
     if (isKnown(start)) {
       const ResourceDemand &demand = problem.demands[start];
       kind.multiprocessors = std::max(demand.multiprocessors, 0);
+      if (machine.isQueued()) {
+        kind.multiprocessors = getHeldMultiprocessors(demand, machine);
+        kind.needed = getNeededMultiprocessors(demand, machine, true);
+        kind.taken = demand.clusterSize > 1
+                         ? kind.multiprocessors
+                         : getTakenFromPairs(machine, kind.multiprocessors);
+      }
       kind.memoryDemand = getMemoryDemand(costs[start], demand, machine);
       kind.leastLinkDemand =
           getLinkDemand(costs[start], demand, machine, getLink(machine, lane));
@@ -233,6 +293,8 @@ void LagrangianRelaxation::findKindsOf(unsigned lane, ArrayRef<unsigned> starts,
     if (isNew)
       kinds.push_back(entry);
     Kind &kind = kinds.back();
+    kind.needed = std::min(kind.needed, entry.needed);
+    kind.taken = std::min(kind.taken, entry.taken);
     kind.memoryDemand = std::min(kind.memoryDemand, entry.memoryDemand);
     kind.leastLinkDemand =
         std::min(kind.leastLinkDemand, entry.leastLinkDemand);
@@ -301,7 +363,40 @@ void LagrangianRelaxation::findSets() {
       for (auto [kind, rate] : zip_equal(set.kinds, set.rates))
         if (kinds[kind].memoryDemand > 0)
           rate *= machine.memoryBandwidth / set.memoryDemand;
+    for (unsigned kind : set.kinds)
+      set.mask |= 1u << kind;
+    set.leftToLater = set.leftToEarlier =
+        machine.multiprocessors - set.multiprocessors;
+    if (set.kinds.size() == 1) {
+      const Kind &kind = kinds[set.kinds.front()];
+      set.leftToEarlier = machine.multiprocessors - kind.needed;
+      // Between the blocks of an operation without a kind others may begin.
+      if (allHaveKinds)
+        set.leftToLater = machine.multiprocessors - kind.taken;
+    }
   }
+}
+
+void LagrangianRelaxation::findBeside() {
+  std::vector<std::pair<unsigned, unsigned>> kindOfVertex;
+  uint32_t all = maskTrailingOnes<uint32_t>(kinds.size());
+  beside.assign(problem.graph.size(), all);
+  launchNs.assign(problem.graph.size(), 0);
+  // Operations of the iteration before may run beside anything.
+  if (!problem.carriedAwaits.empty() || kinds.empty())
+    return;
+  PrecedenceDag dag = buildPrecedenceDag(problem);
+  for (unsigned start : problem.graph.starts())
+    launchNs[start] = dag.work[dag.vertexOfNode[start]] - costs[start];
+  for (unsigned start : problem.graph.starts())
+    if (kindOf[start] != none)
+      kindOfVertex.emplace_back(dag.vertexOfNode[start], kindOf[start]);
+  llvm::sort(kindOfVertex, [](auto a, auto b) {
+    return std::pair(a.second, a.first) < std::pair(b.second, b.first);
+  });
+  std::vector<uint32_t> groups = dag.getGroupsBeside(kindOfVertex);
+  for (unsigned node = 0; node != problem.graph.size(); ++node)
+    beside[node] = groups[dag.vertexOfNode[node]];
 }
 
 Interference LagrangianRelaxation::getLeastInterference(
@@ -328,40 +423,79 @@ Interference LagrangianRelaxation::getLeastInterference(
 void LagrangianRelaxation::findRates() {
   const ScheduleGraph &graph = problem.graph;
   rateIndex.assign(graph.size(), none);
+  overlapsOf.assign(graph.size(), {0, 0});
   for (unsigned node = 0; node != graph.size(); ++node) {
-    if (graph[node].kind == NodeKind::Start || costs[node] == 0 ||
-        !isKnown(node))
+    if (graph[node].kind == NodeKind::Start || costs[node] == 0)
       continue;
-    rateIndex[node] = slowdown.size();
-    const ResourceDemand &demand = problem.demands[node];
-    double memory = getMemoryDemand(costs[node], demand, machine);
-    // Compute that runs slower asks for less.
-    double leastMemory =
-        memory * getComputeRate(costs[node], demand, machine, mostHeld);
-    for (const KindSet &set : sets) {
-      double rate =
-          getComputeRate(costs[node], demand, machine, set.multiprocessors);
-      double both = memory * rate + set.memoryDemand;
-      if (memory > 0 && both > machine.memoryBandwidth)
-        rate *= machine.memoryBandwidth / both;
-      // What memory that the op takes leaves of the rates above.
-      double part = 1;
-      double asked = leastMemory + set.memoryDemand;
-      if (memory > 0 && asked > machine.memoryBandwidth)
-        part = std::max(machine.memoryBandwidth, set.memoryDemand) / asked;
-      Interference least = getLeastInterference(costs[node], demand, set);
-      rate /= least.compute;
-      slowdown.push_back(1 / rate);
-      progressBeside.push_back(1 / (rate * least.communication));
-      progress.push_back(part / (rate * least.communication));
-      if (set.kinds.size() == 1) {
-        Kind &kind = kinds[set.kinds.front()];
-        double ofKind =
-            (kind.memoryDemand > 0 ? part : 1) / least.communication;
-        kind.mostMultiplier =
-            std::max(kind.mostMultiplier, (1 - rate) / ofKind);
+    if (isKnown(node))
+      findRatesOf(node);
+    else
+      for (Kind &kind : kinds)
+        kind.leastMultiplier = 0;
+  }
+}
+
+void LagrangianRelaxation::findRatesOf(unsigned node) {
+  rateIndex[node] = slowdown.size();
+  const ResourceDemand &demand = problem.demands[node];
+  double memory = getMemoryDemand(costs[node], demand, machine);
+  // Compute that runs slower asks for less.
+  double leastMemory =
+      memory * getComputeRate(costs[node], demand, machine, mostHeld);
+  // Of a persistent kernel, what sets leave at most that do not leave all.
+  bool waits = isPersistentOn(demand, machine);
+  int64_t blocks = waits ? getMostBlocks(demand, machine) : 0;
+  int64_t mostLater = -1, mostEarlier = -1;
+  for (const KindSet &set : sets)
+    if (waits && isBeside(set, node) &&
+        blocks > std::max(set.leftToLater, set.leftToEarlier)) {
+      mostLater = std::max(mostLater, set.leftToLater);
+      mostEarlier = std::max(mostEarlier, set.leftToEarlier);
+    }
+  if (mostEarlier >= 0) {
+    overlapsOf[node].first = overlaps.size();
+    append_range(overlaps, getKernelOverlaps(costs[node], demand, machine,
+                                             mostLater, mostEarlier));
+    overlapsOf[node].second = overlaps.size();
+  }
+  for (const KindSet &set : sets) {
+    double rate =
+        getComputeRate(costs[node], demand, machine, set.multiprocessors);
+    double together = memory * rate + set.memoryDemand;
+    if (memory > 0 && together > machine.memoryBandwidth)
+      rate *= machine.memoryBandwidth / together;
+    // What memory that the op takes leaves of the rates above.
+    double part = 1;
+    double asked = leastMemory + set.memoryDemand;
+    if (memory > 0 && asked > machine.memoryBandwidth)
+      part = std::max(machine.memoryBandwidth, set.memoryDemand) / asked;
+    Interference both = getLeastInterference(costs[node], demand, set);
+    rate /= both.compute;
+    slowdown.push_back(1 / rate);
+    progressBeside.push_back(1 / (rate * both.communication));
+    progress.push_back(part / (rate * both.communication));
+    if (set.kinds.size() != 1 || !isBeside(set, node))
+      continue;
+    // What a ns of the kind costs at most and at least.
+    Kind &kind = kinds[set.kinds.front()];
+    double most = 0, least = 0;
+    if (isTaken(set, node)) {
+      ArrayRef<KernelOverlap> all = getOverlaps(node);
+      least = std::numeric_limits<double>::max();
+      for (const KernelOverlap &last : all) {
+        if (last.overlap == 0)
+          continue;
+        double lost = (last.time - all.front().time) / last.overlap;
+        most = std::max(most, lost);
+        least = std::min(least, lost);
       }
     }
+    double ofKind = (kind.memoryDemand > 0 ? progress : progressBeside).back();
+    double slower = 1 / rate - 1;
+    kind.mostMultiplier =
+        std::max(kind.mostMultiplier, (most + slower) / ofKind);
+    kind.leastMultiplier =
+        std::min(kind.leastMultiplier, (least + slower) / ofKind);
   }
 }
 
@@ -370,10 +504,14 @@ LagrangianRelaxation::getMultipliers(ArrayRef<double> most) const {
   Multipliers multipliers;
   for (const Kind &kind : kinds)
     multipliers.push_back(std::min(most[kind.lane], kind.mostMultiplier));
+  shrink(multipliers);
+  return multipliers;
+}
+
+void LagrangianRelaxation::shrink(Multipliers &multipliers) const {
   if (double sum = getMostMultipliers(multipliers); sum > 1)
     for (double &multiplier : multipliers)
       multiplier /= sum * (1 + 1e-12);
-  return multipliers;
 }
 
 double
@@ -406,24 +544,63 @@ double LagrangianRelaxation::getStretchOfKind(const Multipliers &multipliers,
   return std::max(least, 0.0);
 }
 
+double LagrangianRelaxation::getMultiplied(const Multipliers &multipliers,
+                                           unsigned node, size_t index) const {
+  // All that runs, and what of it uses memory and may be slowed down by it.
+  double sum = 0, ofMemory = 0;
+  const KindSet &set = sets[index];
+  for (auto [kind, rate] : zip_equal(set.kinds, set.rates))
+    (kinds[kind].memoryDemand > 0 ? ofMemory : sum) += multipliers[kind] * rate;
+  if (rateIndex[node] == none)
+    return sum + ofMemory;
+  size_t entry = rateIndex[node] + index;
+  return progressBeside[entry] * sum + progress[entry] * ofMemory;
+}
+
 double LagrangianRelaxation::getStretchOfOp(const Multipliers &multipliers,
                                             unsigned node) const {
-  double least = 1;
+  // What a ns beside operations takes less than alone, at most: beside those
+  // that a kernel may wait for, and beside others.
+  double most = 0, mostOfTaken = 0;
   for (auto [index, set] : llvm::enumerate(sets)) {
-    // All that runs, and what of it uses memory and may be slowed down by it.
-    double sum = 0, ofMemory = 0;
-    for (auto [kind, rate] : zip_equal(set.kinds, set.rates))
-      (kinds[kind].memoryDemand > 0 ? ofMemory : sum) +=
-          multipliers[kind] * rate;
-    if (rateIndex[node] == none) {
-      least = std::min(least, 1 - sum - ofMemory);
+    if (!isBeside(set, node))
       continue;
-    }
-    size_t entry = rateIndex[node] + index;
-    least = std::min(least, slowdown[entry] - progressBeside[entry] * sum -
-                                progress[entry] * ofMemory);
+    double less = getMultiplied(multipliers, node, index);
+    if (rateIndex[node] != none)
+      less -= slowdown[rateIndex[node] + index] - 1;
+    double &mostOfSet = isTaken(set, node) ? mostOfTaken : most;
+    mostOfSet = std::max(mostOfSet, less);
+  }
+  double least = 1 - most;
+  if (mostOfTaken > most) {
+    least = std::numeric_limits<double>::max();
+    for (const KernelOverlap &last : getOverlaps(node))
+      least = std::min(least, last.time * (1 - most) -
+                                  last.overlap * (mostOfTaken - most));
   }
   return std::max(least, 0.0);
+}
+
+double LagrangianRelaxation::getMultiplierOfOp(const Multipliers &multipliers,
+                                               ArrayRef<double> stretchOfKind,
+                                               unsigned node) const {
+  if (rateIndex[node] == none)
+    return 0;
+  double least = 1;
+  for (auto [index, set] : llvm::enumerate(sets)) {
+    if (set.kinds.empty() || !isBeside(set, node))
+      continue;
+    size_t entry = rateIndex[node] + index;
+    double left = slowdown[entry] - getMultiplied(multipliers, node, index);
+    double needed = 0;
+    for (auto [kind, rate] : zip_equal(set.kinds, set.rates))
+      needed = std::max(needed, stretchOfKind[kind] * rate *
+                                    (kinds[kind].memoryDemand > 0
+                                         ? progress
+                                         : progressBeside)[entry]);
+    least = std::min(least, left - needed);
+  }
+  return std::max(least * (1 - 1e-9), 0.0);
 }
 
 void LagrangianRelaxation::findSample() {
@@ -473,19 +650,36 @@ LagrangianRelaxation::getProblem(const Multipliers &multipliers) const {
   relaxed.graph.reserve(graph.size());
   // What doubles round is far less than that.
   constexpr double exactly = double(RelaxedProblem::unitsPerNs) * (1 - 1e-12);
-  double most = getMostMultipliers(multipliers);
+  double most = getMostMultipliers(multipliers), mostOfOps = 0;
+  std::vector<double> mostBeside(kinds.size(), 0);
+  SmallVector<double, 8> stretchOfKind;
+  for (unsigned kind = 0; kind != kinds.size(); ++kind)
+    stretchOfKind.push_back(getStretchOfKind(multipliers, kind));
+  std::vector<double> multiplierOfOp(graph.size(), 0);
+  for (unsigned node = 0; node != graph.size(); ++node)
+    if (graph[node].kind != NodeKind::Start && costs[node] != 0) {
+      multiplierOfOp[node] =
+          getMultiplierOfOp(multipliers, stretchOfKind, node);
+      mostOfOps = std::max(mostOfOps, multiplierOfOp[node]);
+      for (unsigned kind = 0; kind != kinds.size(); ++kind)
+        if (beside[node] & (1u << kind))
+          mostBeside[kind] = std::max(mostBeside[kind], multiplierOfOp[node]);
+    }
   for (unsigned node = 0; node != graph.size(); ++node) {
     ScheduleNode copy = graph[node];
     double cost = double(costs[node]);
     if (copy.kind != NodeKind::Start) {
-      cost *= getStretchOfOp(multipliers, node);
+      result.multipliersNs += multiplierOfOp[node] * cost;
+      cost *= getStretchOfOp(multipliers, node) - multiplierOfOp[node];
       if (!isBody[node] && costs[node] != 0)
         cost += double(machine.launchNs) * (1 - most);
     } else if (kindOf[node] != none) {
       result.multipliersNs += multipliers[kindOf[node]] * cost;
-      cost *= getStretchOfKind(multipliers, kindOf[node]);
+      cost *= stretchOfKind[kindOf[node]];
+      cost += double(launchNs[node]) *
+              std::max(1 - most - mostBeside[kindOf[node]], 0.0);
     } else {
-      cost *= 1 - most;
+      cost *= 1 - most - mostOfOps;
     }
     copy.cost = int64_t(std::max(cost, 0.0) * exactly);
     relaxed.graph.addNode(copy);
@@ -545,7 +739,13 @@ LagrangianRelaxation::getProblems(ArrayRef<double> factors) const {
     std::vector<double> tried = most;
     for (double &multiplier : tried)
       multiplier *= factor;
-    result.push_back(getProblem(getMultipliers(tried)));
+    Multipliers multipliers = getMultipliers(tried);
+    // Less than these would give nothing away.
+    for (auto [multiplier, kind] : zip_equal(multipliers, kinds))
+      multiplier =
+          std::max(multiplier, kind.leastMultiplier / double(lanes.size()));
+    shrink(multipliers);
+    result.push_back(getProblem(multipliers));
   }
   return result;
 }

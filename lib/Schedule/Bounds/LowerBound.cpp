@@ -253,8 +253,8 @@ void LowerBoundFinder::GraphBounds::findResourceBounds() {
 
     // Of a body, nothing but its least time is known.
     int64_t costNs = graph[node].cost;
-    int64_t launchNs = isStart ? 0 : machine.launchNs;
-    if (problem.demands.empty() || job.work - launchNs != costNs || costNs == 0)
+    if (problem.demands.empty() || costNs == 0 ||
+        problem.getLeastNs(node).value_or(costNs) < costNs)
       continue;
     const ResourceDemand &demand = problem.demands[node];
     auto share = [&](double part, int64_t &sum, std::vector<Job> &jobs) {
@@ -342,8 +342,8 @@ int64_t LowerBoundFinder::findContentionBound(int64_t knownNs,
                                               LowerBoundEffort effort) const {
   // The multiplier that is the best for the work of the stream may not be the
   // best for all bounds.
-  constexpr double all[] = {0.5, 0.625, 0.75, 0.875, 1, 1.125, 1.25};
-  constexpr double few[] = {0.75, 1};
+  constexpr double all[] = {0, 0.25, 0.5, 0.625, 0.75, 0.875, 1, 1.125, 1.25};
+  constexpr double few[] = {0, 0.75, 1};
   bool isLarge = problem.graph.size() > 20'000;
   ArrayRef<double> factors = isLarge ? ArrayRef(few) : ArrayRef(all);
   std::vector<RelaxedProblem> relaxed = getRelaxedProblems(problem, factors);
@@ -360,8 +360,15 @@ int64_t LowerBoundFinder::findContentionBound(int64_t knownNs,
   constexpr BoundBudget budget = fullBudget / 2, smallBudget = fullBudget / 16;
   bool isFull = effort == LowerBoundEffort::Full;
   BoundBudget climbBudget = isFull ? budget : smallBudget;
-  size_t first = llvm::find(factors, 1) - factors.begin(), chosen = first;
-  int64_t best = getBound(first, climbBudget);
+  size_t chosen = llvm::find(factors, 1) - factors.begin();
+  int64_t best = getBound(chosen, climbBudget);
+  // Where a path takes longest, the least multipliers.
+  if (best < knownNs)
+    if (int64_t bound = getBound(0, climbBudget); bound > best) {
+      best = bound;
+      chosen = 0;
+    }
+  size_t first = chosen;
   for (bool isLess : {true, false}) {
     for (size_t index = first; best < knownNs;) {
       if (index == (isLess ? 0 : factors.size() - 1))

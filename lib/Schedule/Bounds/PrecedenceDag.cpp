@@ -10,8 +10,11 @@
 
 #include "braid/Support/Units.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -79,6 +82,50 @@ std::vector<int64_t> PrecedenceDag::getLongestPaths() const {
   for (unsigned vertex = 0; vertex != size(); ++vertex)
     heads[vertex] = getPathHead(*this, vertex, heads);
   return heads;
+}
+
+std::vector<uint32_t> PrecedenceDag::getGroupsBeside(
+    ArrayRef<std::pair<unsigned, unsigned>> groupOf) const {
+  // Of so many operations at once; of very many nothing is said.
+  constexpr size_t blockSize = 64, maxSteps = 200'000'000;
+  size_t numBlocks = divideCeil(groupOf.size(), blockSize);
+  std::vector<uint32_t> groups(size(), 0);
+  if (numBlocks * (size() + predecessorsOf.numEntries()) > maxSteps) {
+    for (auto [vertex, group] : groupOf)
+      groups[0] |= 1u << group;
+    std::fill(groups.begin(), groups.end(), groups[0]);
+    return groups;
+  }
+  std::vector<uint64_t> before(size()), after(size());
+  for (; !groupOf.empty();
+       groupOf = groupOf.drop_front(std::min(blockSize, groupOf.size()))) {
+    ArrayRef<std::pair<unsigned, unsigned>> block =
+        groupOf.take_front(blockSize);
+    std::fill(before.begin(), before.end(), 0);
+    std::fill(after.begin(), after.end(), 0);
+    std::array<uint64_t, 32> members = {};
+    uint32_t present = 0;
+    // Each is before and after itself.
+    for (auto [index, entry] : llvm::enumerate(block)) {
+      before[entry.first] = after[entry.first] = uint64_t(1) << index;
+      members[entry.second] |= uint64_t(1) << index;
+      present |= 1u << entry.second;
+    }
+    for (unsigned vertex = 0; vertex != size(); ++vertex)
+      for (unsigned predecessor : predecessors(vertex))
+        before[vertex] |= before[predecessor];
+    for (unsigned vertex = size(); vertex-- != 0;)
+      for (unsigned predecessor : predecessors(vertex))
+        after[predecessor] |= after[vertex];
+    for (unsigned vertex = 0; vertex != size(); ++vertex)
+      for (uint32_t left = present & ~groups[vertex]; left != 0;
+           left &= left - 1) {
+        unsigned group = countr_zero(left);
+        if (members[group] & ~(before[vertex] | after[vertex]))
+          groups[vertex] |= 1u << group;
+      }
+  }
+  return groups;
 }
 
 std::vector<int64_t> PrecedenceDag::getLaneWorks(size_t count) const {
@@ -309,6 +356,29 @@ static void addLaneChains(const SchedulingProblem &problem,
   }
 }
 
+/// Adds the launch of each operation whose lane is always free when it is
+/// issued. Nothing else runs on the lane meanwhile.
+static void addLaunches(const SchedulingProblem &problem, PrecedenceDag &dag) {
+  const MachineModel &machine = problem.machine;
+  if (!machine.isQueued() || machine.laneLaunchNs == 0 ||
+      !problem.carriedAwaits.empty())
+    return;
+  constexpr int32_t lastGroup = 31;
+  auto getGroup = [&](unsigned start) -> unsigned {
+    return std::min(problem.graph[start].lane, lastGroup);
+  };
+  std::vector<std::pair<unsigned, unsigned>> groupOf;
+  for (unsigned start : problem.graph.starts())
+    groupOf.emplace_back(dag.vertexOfNode[start], getGroup(start));
+  std::vector<uint32_t> beside = dag.getGroupsBeside(groupOf);
+  for (unsigned start : problem.graph.starts()) {
+    unsigned operation = dag.vertexOfNode[start];
+    if (problem.graph[start].cost != 0 &&
+        !(beside[operation - 1] & (1u << getGroup(start))))
+      dag.work[operation] = addNs(dag.work[operation], machine.laneLaunchNs);
+  }
+}
+
 PrecedenceDag braid::buildPrecedenceDag(const SchedulingProblem &problem) {
   const ScheduleGraph &graph = problem.graph;
   PrecedenceDag dag;
@@ -324,5 +394,6 @@ PrecedenceDag braid::buildPrecedenceDag(const SchedulingProblem &problem) {
     for (unsigned start : graph.starts())
       dag.isOpen[dag.vertexOfNode[start]] = true;
   dag.predecessorsOf = FlatLists(dag.size(), edges);
+  addLaunches(problem, dag);
   return dag;
 }

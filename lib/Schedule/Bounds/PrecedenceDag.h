@@ -67,6 +67,12 @@ struct PrecedenceDag {
   /// that nothing depends on, if it is open.
   std::vector<int64_t> getLongestPaths() const;
 
+  /// By vertex: bits of the groups with an operation that may run at the same
+  /// time, as it neither has to end before the vertex nor begins after it.
+  /// `groupOf` has the group, less than 32, of the operations that have one.
+  std::vector<uint32_t>
+  getGroupsBeside(llvm::ArrayRef<std::pair<unsigned, unsigned>> groupOf) const;
+
   /// Values of at most `count` vertices on lanes, spread evenly over their
   /// sizes: what to truncate by.
   std::vector<int64_t> getLaneWorks(size_t count) const;
@@ -88,7 +94,8 @@ struct PrecedenceDag {
 };
 
 /// The graph of `problem`. Operations of one lane run in the order in which
-/// they are issued, so that those of starts in a chain are in a chain, too.
+/// they are issued, so that those of starts in a chain are in a chain, too. The
+/// launch of an operation is in its work where it always has to wait for it.
 PrecedenceDag buildPrecedenceDag(const SchedulingProblem &problem);
 
 } // namespace braid

@@ -8,7 +8,7 @@
 
 #include "ResourceHeadroom.h"
 
-#include "Schedule/Simulation/PersistentKernel.h"
+#include "Schedule/Model/PersistentKernel.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -9,8 +9,8 @@
 #ifndef BRAID_LIB_SCHEDULE_SIMULATION_CONTENTIONSIMULATOR_H
 #define BRAID_LIB_SCHEDULE_SIMULATION_CONTENTIONSIMULATOR_H
 
-#include "PersistentKernel.h"
 #include "Schedule/Model/Contention.h"
+#include "Schedule/Model/PersistentKernel.h"
 #include "braid/Schedule/Simulation/Simulator.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"

@@ -534,6 +534,57 @@ void test::shareGpu(SchedulingProblem &step) {
   }
 }
 
+const char *test::stringifyMeasuredLanes(MeasuredLanes lanes) {
+  switch (lanes) {
+  case MeasuredLanes::Kernels:
+    return "kernels";
+  case MeasuredLanes::FewBlocks:
+    return "few blocks";
+  case MeasuredLanes::CopyEngines:
+    return "copy engines";
+  }
+  llvm_unreachable("unknown lanes");
+}
+
+void test::shareMeasuredGpu(SchedulingProblem &step, MeasuredLanes lanes) {
+  shareGpu(step);
+  MachineModel &machine = step.machine;
+  machine.multiprocessorModel = MultiprocessorModel::Queued;
+  machine.memoryBandwidth = 0;
+  machine.launchNs = 1'958;
+  machine.laneLaunchNs = 7'376;
+  machine.processorGroups = 8;
+  machine.copyMultiprocessors = 8;
+  machine.takenFromPairs = {{4, 8}, {8, 8}, {16, 24}, {24, 24}};
+  constexpr Interference matmul[] = {{1.031, 1.237},
+                                     {1.06, 1.35},
+                                     {1.023, 1.254}},
+                         elementwise[] = {
+                             {1.161, 2.251}, {1.24, 1.524}, {1.08, 2.588}};
+  for (size_t engine = 0; engine != std::size(matmul); ++engine) {
+    machine.interference[size_t(ComputeClass::Matmul)][engine] = matmul[engine];
+    machine.interference[size_t(ComputeClass::Elementwise)][engine] =
+        elementwise[engine];
+  }
+  for (auto [node, demand] : llvm::enumerate(step.demands)) {
+    if (step.graph[node].kind == NodeKind::Start) {
+      bool isFew = lanes == MeasuredLanes::FewBlocks;
+      demand.clusterSize = isFew ? 1 : 4;
+      if (isFew)
+        demand.multiprocessors = 8;
+      else if (lanes == MeasuredLanes::CopyEngines)
+        demand.multiprocessors = 0;
+      // Gathers and scatters beside reductions.
+      demand.isOneWay = step.graph[node].bytes % 3 != 0;
+      demand.linkBytes = demand.memoryBytes;
+      continue;
+    }
+    demand.isPersistent = demand.tiles > 0;
+    if (lanes != MeasuredLanes::Kernels)
+      demand.blocks = machine.multiprocessors - 8;
+  }
+}
+
 SchedulingProblem test::makeLongProgram(unsigned numNodes, uint64_t seed) {
   std::mt19937_64 engine(seed);
   ProblemWriter writer;

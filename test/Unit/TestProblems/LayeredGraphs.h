@@ -121,6 +121,21 @@ SchedulingProblem makeTrainingStep(const StepOptions &options);
 /// memory.
 void shareGpu(SchedulingProblem &step);
 
+/// How a measured GPU runs the communication of a step.
+enum class MeasuredLanes {
+  /// As NCCL does by itself, beside matmuls on all multiprocessors.
+  Kernels,
+  /// Kernels of few blocks, beside matmuls that leave room for them.
+  FewBlocks,
+  CopyEngines
+};
+constexpr unsigned numMeasuredLanes = 3;
+const char *stringifyMeasuredLanes(MeasuredLanes lanes);
+
+/// Puts a step on a GPU as the shipped profile of H100s has measured it: ops
+/// queue for multiprocessors and interfere.
+void shareMeasuredGpu(SchedulingProblem &step, MeasuredLanes lanes);
+
 /// A long random program: one node in twenty starts a collective, on one of
 /// three lanes, that is awaited where it stands; the others use recent values.
 SchedulingProblem makeLongProgram(unsigned numNodes, uint64_t seed);

@@ -42,8 +42,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_SCHEDULE_SIMULATION_PERSISTENTKERNEL_H
-#define BRAID_LIB_SCHEDULE_SIMULATION_PERSISTENTKERNEL_H
+#ifndef BRAID_LIB_SCHEDULE_MODEL_PERSISTENTKERNEL_H
+#define BRAID_LIB_SCHEDULE_MODEL_PERSISTENTKERNEL_H
 
 #include "braid/Schedule/Model/Machine.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -128,4 +128,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_LIB_SCHEDULE_SIMULATION_PERSISTENTKERNEL_H
+#endif // BRAID_LIB_SCHEDULE_MODEL_PERSISTENTKERNEL_H
