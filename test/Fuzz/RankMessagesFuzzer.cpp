@@ -14,8 +14,8 @@
 #include "Base/Bytes.h"
 #include "Base/Error.h"
 #include "CUDA/Communication/LaneAgreement.h"
-#include "CUDA/Failures/Failure.h"
-#include "CUDA/Failures/Status.h"
+#include "Diagnosis/Failure.h"
+#include "Diagnosis/Status.h"
 
 #include <cstdlib>
 

@@ -12,11 +12,11 @@
 #include "CUDA/Communication/Announcements.h"
 #include "CUDA/Communication/Rank.h"
 #include "CUDA/Communication/RankServices.h"
-#include "CUDA/Failures/Failure.h"
 #include "CUDA/MatmulCache.h"
 #include "CUDA/Processes/Launch.h"
 #include "CUDA/Processes/Store.h"
 #include "CUDA/Watchdog.h"
+#include "Diagnosis/Failure.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -70,16 +70,16 @@ public:
   void makeUnannounced(cuda::NCCLCommunicator &communicator) override;
   int32_t chooseAlgorithm(cuda::CudaRank &rank, const std::string &matmul,
                           const std::function<int32_t()> &measure) override;
-  cuda::Failure failure() const override;
-  void fail(const cuda::Failure &failure) override;
+  Failure failure() const override;
+  void fail(const Failure &failure) override;
   void awaitFailureOfPeer() override;
   bool announces() const override {
     return environment.logs(BRAID_RT_DEBUG_DETAIL) && launch.hasLauncher() &&
            size > 1;
   }
-  void announce(const cuda::OpenOperation &operation) override;
+  void announce(const OpenOperation &operation) override;
   void awaitAnnouncements(cuda::CudaRank &rank,
-                          const cuda::OpenOperation &operation) override;
+                          const OpenOperation &operation) override;
   void failDisagreement(const cuda::Rendezvous &rendezvous,
                         int64_t sequence) override;
 
@@ -90,7 +90,7 @@ public:
   }
   /// The status of all ranks. Asks the other processes and waits at most 500 ms
   /// for their answers.
-  cuda::Statuses askAll();
+  Statuses askAll();
   /// Stops the communicators of a world that has failed.
   void stopRanks();
   void writeFlights();
@@ -134,8 +134,8 @@ private:
   bool tryUnannounced(cuda::NCCLCommunicator &communicator, int32_t attempt);
   void post(PostKind kind, const std::string &body);
   void take(int32_t process, const std::string &bytes);
-  cuda::RankStatus takeStatus(int32_t process, const std::string &bytes) const;
-  void applyFailure(const cuda::Failure &failure);
+  RankStatus takeStatus(int32_t process, const std::string &bytes) const;
+  void applyFailure(const Failure &failure);
   int32_t settleChoice(const std::string &matmul, int32_t algorithm);
   std::optional<int32_t> findChoice(const std::string &matmul) const;
   int32_t awaitChoice(cuda::CudaRank &rank, const std::string &matmul,
@@ -161,13 +161,13 @@ private:
   /// runs have measured.
   std::map<std::string, int32_t> algorithms;
   cuda::MatmulCache matmulCache;
-  cuda::Failure firstFailure;
+  Failure firstFailure;
   std::mutex stopMutex;
   bool stopped = false;
   int64_t inquiry = 0;
-  cuda::Statuses answers;
+  Statuses answers;
   cuda::Announcements announcements;
-  cuda::Statuses departed; ///< Of ranks whose processes have ended.
+  Statuses departed; ///< Of ranks whose processes have ended.
 
   std::unique_ptr<cuda::Store> store;
   /// The store after its construction; its thread already calls `received`

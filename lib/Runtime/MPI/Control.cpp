@@ -7,39 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "MPI/Control.h"
+#include "Base/Bytes.h"
 #include "MPI/MPIEngine.h"
 #include "Operations/Messages.h"
 
 #include <algorithm>
 
 using namespace braid::rt;
-
-std::string braid::rt::encode(const Status &status) {
-  Writer writer;
-  writer.put(status.begun).put(status.ended).put(status.exchanges);
-  writer.put(status.waitCount).put(status.running).put(status.isBlocked);
-  writer.put(status.queue).put(status.otherQueue).put(status.number);
-  writer.put(status.members).put(status.operation).put(status.started);
-  return writer.bytes;
-}
-
-Status braid::rt::decodeStatus(const std::string &bytes) {
-  Reader reader(bytes);
-  Status status;
-  status.begun = reader.get<int64_t>();
-  status.ended = reader.get<int64_t>();
-  status.exchanges = reader.get<int64_t>();
-  status.waitCount = reader.get<int64_t>();
-  status.running = reader.get<bool>();
-  status.isBlocked = reader.get<bool>();
-  status.queue = reader.get<uint64_t>();
-  status.otherQueue = reader.get<uint64_t>();
-  status.number = reader.get<int64_t>();
-  status.members = reader.getList<int32_t>();
-  status.operation = reader.getText();
-  status.started = reader.getCounters();
-  return status;
-}
 
 std::map<uint64_t, int64_t> MPIEngine::startedCounters() {
   std::map<uint64_t, int64_t> counters;
@@ -50,22 +24,17 @@ std::map<uint64_t, int64_t> MPIEngine::startedCounters() {
   return counters;
 }
 
-Status MPIEngine::ownStatus() {
-  Status status;
+RankStatus MPIEngine::ownStatus() {
+  RankStatus status;
+  status.rank = rank;
   status.begun = begun;
   status.ended = ended;
   status.exchanges = exchanges;
-  status.waitCount = waitCount;
-  status.running = running;
-  if (blockedOn && blockedOn->state.load() == Transfer::Checking) {
-    status.isBlocked = true;
-    status.queue = blockedOn->queue.id;
-    status.otherQueue = blockedOn->queue.otherId;
-    status.number = blockedOn->number;
-    status.members = blockedOn->members();
-    status.operation = describeOperation(blockedOn->operation);
-  }
+  status.failed = hasFailed;
+  status.wait = waitCount;
   status.started = startedCounters();
+  if (blockedOn && blockedOn->state.load() == Transfer::Checking)
+    status.open.push_back(blockedOn->describe());
   return status;
 }
 
@@ -126,7 +95,7 @@ void MPIEngine::receive(int32_t from, int kind, const std::string &body) {
         Writer().put(reader.get<int64_t>()).put(encode(ownStatus())).bytes);
   case StatusAnswer:
     if (reader.get<int64_t>() == inquiry.number)
-      inquiry.answers[from] = decodeStatus(reader.getText());
+      inquiry.answers[from] = decodeRankStatus(reader.getText());
     return;
   case GivenUp:
     return receiveGivenUp(body);

@@ -18,8 +18,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Base/Bytes.h"
 #include "Base/Error.h"
-#include "Diagnosis/Deadlock.h"
 #include "MPI/MPIEngine.h"
 #include "MPI/Pause.h"
 #include "Operations/Messages.h"
@@ -67,97 +67,15 @@ void MPIEngine::noteUnreachable() {
       unreachable.insert(other);
 }
 
-bool MPIEngine::hasStarted(const Transfer &transfer, int32_t other) const {
-  if (other == rank)
-    return true;
-  auto answer = inquiry.answers.find(other);
-  if (answer == inquiry.answers.end())
-    return false;
-  auto counter = answer->second.started.find(transfer.queue.otherId);
-  return counter != answer->second.started.end() &&
-         counter->second >= transfer.number;
-}
-
-static Match matchOf(const Transfer &transfer) {
-  return {transfer.communicator.spec.name, transfer.queue.isMessages(),
-          transfer.number};
-}
-
-std::string MPIEngine::describePresent(const Transfer &transfer) {
-  std::vector<int32_t> present;
-  for (int32_t member : transfer.members())
-    if (hasStarted(transfer, member))
-      present.push_back(member);
-  return describeWaiting(present, describeOperation(transfer.operation));
-}
-
-std::optional<std::string> MPIEngine::findDeparted(const Transfer &transfer) {
-  for (int32_t member : transfer.members()) {
-    auto answer = inquiry.answers.find(member);
-    if (answer == inquiry.answers.end() || hasStarted(transfer, member) ||
-        answer->second.ended < transfer.invocation || gone.count(member))
-      continue;
-    return describeDeparted(member, matchOf(transfer)) + "; " +
-           describePresent(transfer);
-  }
+/// Of a rank that has ended its program without starting the operation.
+std::optional<Failure> MPIEngine::findDeparted(const OpenOperation &operation,
+                                               const Statuses &statuses) const {
+  for (int32_t member : operation.members)
+    if (std::optional<Failure> departed =
+            compareMembers(statuses, operation, rank, member);
+        departed && !gone.count(member))
+      return departed;
   return std::nullopt;
-}
-
-std::string MPIEngine::describeTimedOut(const Transfer &transfer) {
-  std::vector<int32_t> missing;
-  std::string whereabouts;
-  for (int32_t member : transfer.members()) {
-    if (hasStarted(transfer, member))
-      continue;
-    missing.push_back(member);
-    auto answer = inquiry.answers.find(member);
-    if (answer == inquiry.answers.end())
-      whereabouts += "; rank " + std::to_string(member) + " does not answer";
-    else if (answer->second.isBlocked)
-      whereabouts += "; " + describeWaiting({member}, answer->second.operation);
-  }
-  std::string text = describeTimeout(environment.config.timeoutNs);
-  if (!missing.empty())
-    text += describeMissing(missing, matchOf(transfer)) + whereabouts + "; ";
-  return text + describePresent(transfer);
-}
-
-/// The ranks that wait for each other according to the answers. The answers of
-/// one round are from different times, so isConfirmed compares two rounds.
-MPIEngine::Deadlock MPIEngine::findDeadlock() {
-  std::map<int32_t, Status> all = inquiry.answers;
-  all[rank] = ownStatus();
-  WaitingRanks waiting;
-  for (const auto &[other, status] : all) {
-    if (!status.isBlocked || gone.count(other))
-      continue;
-    std::vector<int32_t> missing;
-    for (int32_t member : status.members) {
-      const auto &answer = all.find(member);
-      if (member == other || answer == all.end())
-        continue;
-      const auto &started = answer->second.started;
-      auto counter = started.find(status.otherQueue);
-      if (counter == started.end() || counter->second < status.number)
-        missing.push_back(member);
-    }
-    waiting[other] = std::move(missing);
-  }
-  Deadlock deadlock;
-  for (int32_t other : findDeadlocked(std::move(waiting)))
-    deadlock[other] = std::move(all[other]);
-  return deadlock;
-}
-
-/// True if two rounds have found the same ranks in the same waits. Then all of
-/// these ranks waited at the same time, between the rounds.
-static bool isConfirmed(const std::map<int32_t, Status> &now,
-                        const std::map<int32_t, Status> &before, int32_t rank) {
-  auto isSame = [](const auto &a, const auto &b) {
-    return a.first == b.first && a.second.waitCount == b.second.waitCount;
-  };
-  return now.count(rank) && now.size() == before.size() &&
-         std::equal(now.begin(), now.end(), before.begin(), isSame);
 }
 
 void MPIEngine::investigate(Transfer &transfer, int64_t now, int64_t waitedNs) {
@@ -166,7 +84,7 @@ void MPIEngine::investigate(Transfer &transfer, int64_t now, int64_t waitedNs) {
     // A round that begins just before the timeout would delay it.
     int64_t quietNs =
         std::min(longestAnswerNs, environment.config.timeoutNs / 2);
-    bool mayAsk = lateNs < -quietNs || !lastDeadlock.empty();
+    bool mayAsk = lateNs < -quietNs || !lastWaits.empty();
     if (lateNs >= 0 || (mayAsk && now >= nextInquiryNs))
       ask();
     return;
@@ -177,15 +95,21 @@ void MPIEngine::investigate(Transfer &transfer, int64_t now, int64_t waitedNs) {
   if (isLate)
     noteUnreachable();
   inquiry.sentNs = 0;
-  if (std::optional<std::string> text = findDeparted(transfer))
-    return giveUp(transfer, *text);
-  Deadlock deadlock = findDeadlock();
-  if (isConfirmed(deadlock, lastDeadlock, rank))
-    return giveUpAll(transfer, deadlock);
-  bool isSuspected = deadlock.count(rank) != 0;
-  lastDeadlock = std::move(deadlock);
+  Statuses statuses = inquiry.answers;
+  statuses[rank] = ownStatus();
+  OpenOperation operation = transfer.describe();
+  if (std::optional<Failure> departed = findDeparted(operation, statuses))
+    return giveUp(transfer, departed->text);
+  std::optional<Deadlock> deadlock = findDeadlock(statuses, size);
+  bool isSuspected = deadlock && deadlock->waits.count(rank);
+  // The answers of one round are from different times.
+  if (isSuspected && deadlock->waits == lastWaits)
+    return giveUpAll(transfer, *deadlock, statuses);
+  lastWaits = deadlock ? deadlock->waits : std::map<int32_t, int64_t>();
   if (isLate)
-    return giveUp(transfer, describeTimedOut(transfer));
+    return giveUp(transfer, describeTimedOut(statuses, operation,
+                                             environment.config.timeoutNs)
+                                .text);
   nextInquiryNs = now + (isSuspected ? confirmNs : inquiryPauseNs);
   inquiryPauseNs = std::min(2 * inquiryPauseNs, longestPauseNs);
 }
@@ -241,16 +165,20 @@ void MPIEngine::giveUp(const Transfer &transfer, const std::string &text) {
       send(member, GivenUp, body);
 }
 
-void MPIEngine::giveUpAll(const Transfer &transfer, const Deadlock &deadlock) {
-  std::map<int32_t, std::string> operations;
-  for (const auto &entry : deadlock)
-    operations[entry.first] = entry.second.operation;
-  std::string text = describeDeadlock(operations, size);
+void MPIEngine::giveUpAll(const Transfer &transfer, const Deadlock &deadlock,
+                          const Statuses &statuses) {
+  const std::string &text = deadlock.failure.text;
   failTransfer(transfer, text, /*secondary=*/false);
-  for (const auto &[other, status] : deadlock)
+  for (int32_t other : deadlock.failure.members) {
+    const OpenOperation &operation = statuses.at(other).open.front();
     if (other != rank)
       send(other, GivenUp,
-           Writer().put(status.queue).put(status.number).put(text).bytes);
+           Writer()
+               .put(operation.ownQueue)
+               .put(operation.sequence)
+               .put(text)
+               .bytes);
+  }
 }
 
 void MPIEngine::receiveGivenUp(const std::string &body) {
@@ -325,7 +253,6 @@ void MPIEngine::failInvocation(int32_t, const std::string &message) {
     Lock lock(mutex);
     hasFailed = true;
     ended = begun;
-    running = false;
     return;
   }
   Pause pause(*this);
@@ -336,7 +263,7 @@ void MPIEngine::failInvocation(int32_t, const std::string &message) {
           : "rank " + std::to_string(rank) + " failed: " + message;
   hasFailed = true;
   if (!failure)
-    failure = Failure{text, false, {}};
+    failure = OwnFailure{text, false, {}};
   try {
     if (!isDead)
       sendToAll(Failed, Writer().put(text).bytes);
@@ -363,7 +290,6 @@ void MPIEngine::failInvocation(int32_t, const std::string &message) {
   }
   abandonRest();
   ended = begun;
-  running = false;
 }
 
 /// The number of the last operation of a queue that all members have started,

@@ -171,7 +171,8 @@ std::vector<int32_t> MPIEngine::findAbsent(Pause &pause) {
     auto answer = inquiry.answers.find(other);
     if (answer == inquiry.answers.end() || answer->second.exchanges < exchanges)
       absent.push_back(other);
-    if (answer != inquiry.answers.end() && answer->second.running)
+    if (answer != inquiry.answers.end() &&
+        answer->second.begun > answer->second.ended)
       return {};
   }
   return absent;
@@ -196,7 +197,7 @@ void MPIEngine::complete(Requests &requests, Pause &pause, const char *what) {
       std::vector<int32_t> absent = findAbsent(pause);
       if (!absent.empty()) {
         if (!failure)
-          failure = Failure{std::string("could not ") + what, false, {}};
+          failure = OwnFailure{std::string("could not ") + what, false, {}};
         throw Error(describeTimeout(timeoutNs) + listRanks(absent) +
                     (absent.size() == 1 ? " does" : " do") + " not come to " +
                     what);
@@ -300,9 +301,8 @@ void MPIEngine::logCommunicator(const CommunicatorSpec &spec) const {
 void MPIEngine::beginInvocation(int32_t) {
   Lock lock(mutex);
   ++begun;
-  running = true;
   if (hasFailed)
-    failure = Failure{
+    failure = OwnFailure{
         "the ranks of engine mpi cannot go on after a failure", false, {}};
 }
 
@@ -310,5 +310,4 @@ void MPIEngine::endInvocation(int32_t) {
   Lock lock(mutex);
   throwIfFailed();
   ended = begun;
-  running = false;
 }

@@ -16,6 +16,7 @@
 #ifndef BRAID_RUNTIME_MPI_MPIENGINE_H
 #define BRAID_RUNTIME_MPI_MPIENGINE_H
 
+#include "Diagnosis/Status.h"
 #include "Engine/Engine.h"
 #include "Host/HostDevice.h"
 #include "MPI/Control.h"
@@ -86,7 +87,7 @@ private:
   friend class Pause;
 
   /// The reason why the rank's invocation has failed or must fail.
-  struct Failure {
+  struct OwnFailure {
     std::string text;
     bool secondary;
     braid_rt_site site;
@@ -102,7 +103,7 @@ private:
   struct Inquiry {
     int64_t number = 0;
     int64_t sentNs = 0;
-    std::map<int32_t, Status> answers;
+    Statuses answers;
   };
 
   /// A key for a place in the user's program.
@@ -110,9 +111,6 @@ private:
   static Place placeOf(const braid_rt_site &site) {
     return {site.file, site.label, site.line, site.column};
   }
-
-  /// Ranks that wait for each other, with their states.
-  using Deadlock = std::map<int32_t, Status>;
 
   /// The longest time that a rank waits for the answers of other ranks.
   static constexpr int64_t longestAnswerNs = int64_t(500) * 1000 * 1000;
@@ -146,7 +144,7 @@ private:
   void serveControl();
   void receive(int32_t from, int kind, const std::string &body);
   void releaseSent();
-  Status ownStatus();
+  RankStatus ownStatus();
   std::map<uint64_t, int64_t> startedCounters();
   void receiveAsked(int32_t from, const std::string &body);
   void makeAnnounced(const std::string &key);
@@ -158,13 +156,11 @@ private:
   void noteUnreachable();
   bool allHaveHeard() const;
   bool allAnswered() const;
-  std::optional<std::string> findDeparted(const Transfer &transfer);
-  Deadlock findDeadlock();
-  std::string describeTimedOut(const Transfer &transfer);
-  std::string describePresent(const Transfer &transfer);
-  bool hasStarted(const Transfer &transfer, int32_t rank) const;
+  std::optional<Failure> findDeparted(const OpenOperation &operation,
+                                      const Statuses &statuses) const;
   void giveUp(const Transfer &transfer, const std::string &text);
-  void giveUpAll(const Transfer &transfer, const Deadlock &deadlock);
+  void giveUpAll(const Transfer &transfer, const Deadlock &deadlock,
+                 const Statuses &statuses);
   void hearOfFailure(int32_t rank, const std::string &body);
   void failWhatNeeds(int32_t rank);
   void receiveGivenUp(const std::string &body);
@@ -193,9 +189,8 @@ private:
   int64_t ended = 0;     ///< Invocations that the rank has ended.
   int64_t exchanges = 0; ///< Calls of prepare and exchange.
   int64_t waitCount = 0; ///< Waits that had to wait.
-  bool running = false;
   Transfer *blockedOn = nullptr;
-  std::optional<Failure> failure;
+  std::optional<OwnFailure> failure;
   bool hasFailed = false; ///< failInvocation has been called.
   std::map<int32_t, Gone> gone;
   /// The counters of the ranks that know of this rank's failure.
@@ -205,7 +200,8 @@ private:
   Inquiry inquiry;
   /// Ranks that have not answered in time and have sent nothing since.
   std::set<int32_t> unreachable;
-  Deadlock lastDeadlock; ///< Seen in the last round.
+  /// The waits of the deadlock that the last round has seen.
+  std::map<int32_t, int64_t> lastWaits;
   int64_t nextInquiryNs = 0;
   int64_t inquiryPauseNs = 0;
 

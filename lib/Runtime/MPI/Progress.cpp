@@ -64,7 +64,7 @@ void MPIEngine::serveControlAt(int64_t now) {
     // Without control messages ranks cannot report failures.
     isDead = true;
     if (!failure)
-      failure = Failure{error.what(), false, {}};
+      failure = OwnFailure{error.what(), false, {}};
   }
 }
 
@@ -72,7 +72,7 @@ int64_t MPIEngine::idleNs() const {
   if (isDead)
     return restingNs;
   if (busy.empty())
-    return running ? computingNs : restingNs;
+    return begun > ended ? computingNs : restingNs;
   for (const auto &entry : busy)
     if (!entry.first->open.empty() &&
         entry.first->open.front()->state.load() == Transfer::Moving)
@@ -150,7 +150,7 @@ void MPIEngine::wait(Transfer &transfer, int64_t awaitedNs) {
     return;
   Pause pause(*this);
   inquiry.sentNs = 0;
-  lastDeadlock.clear();
+  lastWaits.clear();
   blockedOn = &transfer;
   ++waitCount;
   try {
@@ -192,5 +192,5 @@ void MPIEngine::throwIfFailed() const {
 void MPIEngine::failTransfer(const Transfer &transfer, const std::string &text,
                              bool secondary) {
   if (!failure)
-    failure = Failure{text, secondary, transfer.operation.site};
+    failure = OwnFailure{text, secondary, transfer.operation.site};
 }

@@ -9,7 +9,7 @@
 #ifndef BRAID_RUNTIME_CUDA_COMMUNICATION_ANNOUNCEMENTS_H
 #define BRAID_RUNTIME_CUDA_COMMUNICATION_ANNOUNCEMENTS_H
 
-#include "CUDA/Failures/Status.h"
+#include "Diagnosis/Status.h"
 
 #include <chrono>
 #include <condition_variable>

@@ -11,8 +11,8 @@
 
 #include "CUDA/Communication/NCCLCommunicator.h"
 #include "CUDA/Device/CudaDevice.h"
-#include "CUDA/Failures/Status.h"
 #include "Diagnosis/FlightRecorder.h"
+#include "Diagnosis/Status.h"
 
 #include <atomic>
 #include <condition_variable>

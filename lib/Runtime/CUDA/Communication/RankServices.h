@@ -14,8 +14,8 @@
 #include "CUDA/API/NCCL.h"
 #include "CUDA/Communication/LaneOptions.h"
 #include "CUDA/Communication/Rendezvous.h"
-#include "CUDA/Failures/Status.h"
 #include "CUDA/Trace/Activities.h"
+#include "Diagnosis/Status.h"
 #include "Engine/Engine.h"
 
 #include <atomic>

@@ -29,8 +29,7 @@ using Statements = std::vector<Statement>;
                                 const Statements &statements,
                                 const std::optional<Difference> &found) {
   std::vector<int32_t> ranks = transfer.members();
-  Match match = {transfer.communicator.spec.name, transfer.queue.isMessages(),
-                 transfer.number};
+  Match match = transfer.describe().describeMatch();
   transfer.state.store(Transfer::Refused);
   // A rank in an older invocation waits for ranks that have ended it.
   auto [oldest, newest] =

@@ -35,6 +35,21 @@ bool Transfer::involves(int32_t rank) const {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
+OpenOperation Transfer::describe() const {
+  OpenOperation result;
+  result.match = queue.sends ? queue.id : queue.otherId;
+  result.ownQueue = result.lane = queue.id;
+  result.otherQueue = queue.otherId;
+  result.group = communicator.spec.name;
+  result.isMessage = queue.isMessages();
+  result.awaited = true;
+  result.members = members();
+  result.sequence = number;
+  result.invocation = invocation;
+  result.text = describeOperation(operation);
+  return result;
+}
+
 int64_t Transfer::lastMoveNs() const {
   return std::max(beginNs, queue.lastStepNs);
 }

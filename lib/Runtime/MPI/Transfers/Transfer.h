@@ -19,6 +19,7 @@
 #ifndef BRAID_RUNTIME_MPI_TRANSFERS_TRANSFER_H
 #define BRAID_RUNTIME_MPI_TRANSFERS_TRANSFER_H
 
+#include "Diagnosis/Status.h"
 #include "Engine/Engine.h"
 #include "MPI/Library/Call.h"
 
@@ -101,6 +102,8 @@ public:
   bool isUnderWay() const { return state.load() <= Moving; }
   /// The members' world ranks, this rank's too.
   std::vector<int32_t> members() const;
+  /// For investigations of this and of other ranks.
+  OpenOperation describe() const;
   int64_t groupSize() const;
   int64_t member() const;
 

@@ -6,17 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CUDA_FAILURES_FAILURE_H
-#define BRAID_RUNTIME_CUDA_FAILURES_FAILURE_H
+#ifndef BRAID_RUNTIME_DIAGNOSIS_FAILURE_H
+#define BRAID_RUNTIME_DIAGNOSIS_FAILURE_H
+
+#include "braid-rt/Types.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace braid::rt::cuda {
+namespace braid::rt {
 
 /// The failure that ended the world. Later ones are ignored.
-struct Failure {
+struct BRAID_RT_API Failure {
   std::string text;             ///< Without a prefix.
   std::vector<int32_t> members; ///< The members of the operation, if any.
   int32_t cause = -1;           ///< The rank that failed; -1: no single one.
@@ -34,6 +36,6 @@ struct Failure {
   static Failure decode(const std::string &bytes);
 };
 
-} // namespace braid::rt::cuda
+} // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CUDA_FAILURES_FAILURE_H
+#endif // BRAID_RUNTIME_DIAGNOSIS_FAILURE_H

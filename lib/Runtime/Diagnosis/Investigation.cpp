@@ -6,14 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Failures/Status.h"
 #include "Diagnosis/Deadlock.h"
+#include "Diagnosis/Status.h"
 
 #include <algorithm>
 #include <iterator>
 
 using namespace braid::rt;
-using namespace braid::rt::cuda;
 
 /// The rank's open operation that matches `operation`, if any.
 static const OpenOperation *findOpen(const RankStatus &status,
@@ -32,6 +31,22 @@ static bool hasStarted(const RankStatus &member,
          counter->second >= operation.sequence;
 }
 
+/// The members that have started the operation: `rank`, which does not need a
+/// status, and those whose status says so.
+static std::string describePresent(const Statuses &statuses,
+                                   const OpenOperation &operation,
+                                   int32_t rank) {
+  std::vector<int32_t> present;
+  for (int32_t member : operation.members) {
+    auto found = statuses.find(member);
+    if (member == rank ||
+        (found != statuses.end() && (findOpen(found->second, operation) ||
+                                     hasStarted(found->second, operation))))
+      present.push_back(member);
+  }
+  return describeWaiting(present, operation.text);
+}
+
 static Failure failureOf(const OpenOperation &operation) {
   Failure failure;
   failure.members = operation.members;
@@ -44,9 +59,9 @@ static Failure failureOf(const OpenOperation &operation) {
 // Disagreement and departure
 //===----------------------------------------------------------------------===//
 
-static Failure disagreement(const OpenOperation &a, int32_t rankOfA,
-                            const OpenOperation &b, int32_t rankOfB,
-                            const std::string &more = "") {
+static Failure makeDisagreement(const OpenOperation &a, int32_t rankOfA,
+                                const OpenOperation &b, int32_t rankOfB,
+                                const std::string &more = "") {
   // Names the lower rank first, so that all ranks report the same text.
   bool swap = rankOfB < rankOfA && more.empty();
   Failure failure = failureOf(a);
@@ -75,7 +90,7 @@ static std::optional<Failure> findSplits(const Statuses &statuses,
   for (size_t i = 0; i < size; ++i)
     for (size_t j = 0; j < size; ++j)
       if (all[i]->sent[j] != all[j]->expected[i])
-        return disagreement(
+        return makeDisagreement(
             *all[i], operation.members[i], *all[j], operation.members[j],
             describeSplitDisagreement(operation.members[i], all[i]->sent[j],
                                       operation.members[j],
@@ -83,17 +98,16 @@ static std::optional<Failure> findSplits(const Statuses &statuses,
   return std::nullopt;
 }
 
-std::optional<Failure>
-braid::rt::cuda::compareMembers(const Statuses &statuses,
-                                const OpenOperation &operation, int32_t rank,
-                                int32_t member) {
+std::optional<Failure> braid::rt::compareMembers(const Statuses &statuses,
+                                                 const OpenOperation &operation,
+                                                 int32_t rank, int32_t member) {
   auto found = statuses.find(member);
   if (member == rank || found == statuses.end())
     return std::nullopt;
   const RankStatus &other = found->second;
   if (const OpenOperation *open = findOpen(other, operation)) {
     if (open->fingerprint != operation.fingerprint)
-      return disagreement(operation, rank, *open, member);
+      return makeDisagreement(operation, rank, *open, member);
     return std::nullopt;
   }
   if (other.failed || other.ended < operation.invocation ||
@@ -101,7 +115,7 @@ braid::rt::cuda::compareMembers(const Statuses &statuses,
     return std::nullopt;
   Failure failure = failureOf(operation);
   failure.text = describeDeparted(member, operation.describeMatch()) + "; " +
-                 describeWaiting({rank}, operation.text);
+                 describePresent(statuses, operation, rank);
   return failure;
 }
 
@@ -116,7 +130,7 @@ static std::optional<Failure> findProblemOf(const Statuses &statuses,
                                 : findSplits(statuses, operation);
 }
 
-std::optional<Failure> braid::rt::cuda::findProblem(const Statuses &statuses) {
+std::optional<Failure> braid::rt::findProblem(const Statuses &statuses) {
   for (const auto &[rank, status] : statuses)
     for (const OpenOperation &operation : status.open)
       if (std::optional<Failure> problem =
@@ -205,8 +219,8 @@ private:
 };
 } // namespace
 
-std::optional<Deadlock> braid::rt::cuda::findDeadlock(const Statuses &statuses,
-                                                      int32_t worldSize) {
+std::optional<Deadlock> braid::rt::findDeadlock(const Statuses &statuses,
+                                                int32_t worldSize) {
   std::map<int32_t, std::string> operations;
   Deadlock deadlock;
   for (const auto &[rank, operation] :
@@ -225,10 +239,10 @@ std::optional<Deadlock> braid::rt::cuda::findDeadlock(const Statuses &statuses,
 // Timeout
 //===----------------------------------------------------------------------===//
 
-Failure braid::rt::cuda::describeTimedOut(const Statuses &statuses,
-                                          const OpenOperation &late,
-                                          int64_t timeoutNs) {
-  std::vector<int32_t> present, missing, silent;
+Failure braid::rt::describeTimedOut(const Statuses &statuses,
+                                    const OpenOperation &late,
+                                    int64_t timeoutNs) {
+  std::vector<int32_t> missing, silent;
   std::string whereabouts;
   for (int32_t member : late.members) {
     auto found = statuses.find(member);
@@ -237,11 +251,8 @@ Failure braid::rt::cuda::describeTimedOut(const Statuses &statuses,
       continue;
     }
     const RankStatus &status = found->second;
-    const OpenOperation *own = findOpen(status, late);
-    if (own || hasStarted(status, late)) {
-      present.push_back(member);
+    if (findOpen(status, late) || hasStarted(status, late))
       continue;
-    }
     missing.push_back(member);
     if (status.wait && !status.open.empty())
       whereabouts += "; " + describeWaiting({member}, status.open[0].text);
@@ -254,7 +265,7 @@ Failure braid::rt::cuda::describeTimedOut(const Statuses &statuses,
   if (!silent.empty())
     failure.text += listRanks(silent) + (silent.size() == 1 ? " does" : " do") +
                     " not answer; ";
-  failure.text += describeWaiting(present, late.text);
+  failure.text += describePresent(statuses, late, /*rank=*/-1);
   if (missing.empty() && silent.empty())
     failure.text += ", which all have started and which does not end";
   return failure;

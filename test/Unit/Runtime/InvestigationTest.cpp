@@ -6,13 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Failures/Status.h"
+#include "Diagnosis/Status.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 using namespace braid::rt;
-using namespace braid::rt::cuda;
 using testing::ElementsAre;
 using testing::Pair;
 

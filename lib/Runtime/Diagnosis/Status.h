@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CUDA_FAILURES_STATUS_H
-#define BRAID_RUNTIME_CUDA_FAILURES_STATUS_H
+#ifndef BRAID_RUNTIME_DIAGNOSIS_STATUS_H
+#define BRAID_RUNTIME_DIAGNOSIS_STATUS_H
 
-#include "CUDA/Failures/Failure.h"
+#include "Diagnosis/Failure.h"
 #include "Operations/Messages.h"
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace braid::rt::cuda {
+namespace braid::rt {
 
 /// An operation that a rank has started and that has not ended.
 struct OpenOperation {
@@ -46,6 +46,7 @@ struct OpenOperation {
 struct RankStatus {
   int32_t rank = 0;
   int64_t begun = 0, ended = 0; ///< Invocations.
+  int64_t exchanges = 0;        ///< Calls of all ranks outside of invocations.
   bool failed = false;
   /// The number of the thread's present wait for its device; 0 if it does not
   /// wait.
@@ -54,8 +55,8 @@ struct RankStatus {
   std::vector<OpenOperation> open;     ///< By lane, in their order.
 };
 
-std::string encode(const RankStatus &status);
-RankStatus decodeRankStatus(const std::string &bytes);
+BRAID_RT_API std::string encode(const RankStatus &status);
+BRAID_RT_API RankStatus decodeRankStatus(const std::string &bytes);
 
 /// The known status of each rank.
 using Statuses = std::map<int32_t, RankStatus>;
@@ -63,12 +64,12 @@ using Statuses = std::map<int32_t, RankStatus>;
 /// The reason why an operation can never end: members run different operations,
 /// or a member has ended its program without starting it. Empty if all
 /// operations may still end.
-std::optional<Failure> findProblem(const Statuses &statuses);
+BRAID_RT_API std::optional<Failure> findProblem(const Statuses &statuses);
 
 /// The same for one operation of a rank and one other member.
-std::optional<Failure> compareMembers(const Statuses &statuses,
-                                      const OpenOperation &operation,
-                                      int32_t rank, int32_t member);
+BRAID_RT_API std::optional<Failure>
+compareMembers(const Statuses &statuses, const OpenOperation &operation,
+               int32_t rank, int32_t member);
 
 /// Ranks that wait for each other forever, independent of other ranks.
 struct Deadlock {
@@ -79,13 +80,14 @@ struct Deadlock {
 /// The deadlock with the most ranks. Statuses of different times may show a
 /// deadlock that never existed. A deadlock is certain if a second round, which
 /// begins after the end of the first one, finds the same waits.
-std::optional<Deadlock> findDeadlock(const Statuses &statuses,
-                                     int32_t worldSize);
+BRAID_RT_API std::optional<Deadlock> findDeadlock(const Statuses &statuses,
+                                                  int32_t worldSize);
 
 /// Describes an operation that has not ended in time.
-Failure describeTimedOut(const Statuses &statuses, const OpenOperation &late,
-                         int64_t timeoutNs);
+BRAID_RT_API Failure describeTimedOut(const Statuses &statuses,
+                                      const OpenOperation &late,
+                                      int64_t timeoutNs);
 
-} // namespace braid::rt::cuda
+} // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CUDA_FAILURES_STATUS_H
+#endif // BRAID_RUNTIME_DIAGNOSIS_STATUS_H

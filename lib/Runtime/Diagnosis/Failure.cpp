@@ -6,13 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Failures/Failure.h"
+#include "Diagnosis/Failure.h"
 #include "Base/Bytes.h"
 
 #include <algorithm>
 
 using namespace braid::rt;
-using namespace braid::rt::cuda;
 
 bool Failure::concerns(int32_t rank) const {
   return std::count(members.begin(), members.end(), rank) > 0;

@@ -6,11 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Failures/Status.h"
+#include "Diagnosis/Status.h"
 #include "Base/Bytes.h"
 
 using namespace braid::rt;
-using namespace braid::rt::cuda;
 
 static std::string encode(const OpenOperation &operation) {
   Writer writer;
@@ -45,22 +44,26 @@ static OpenOperation decodeOperation(const std::string &bytes) {
   return operation;
 }
 
-std::string braid::rt::cuda::encode(const RankStatus &status) {
+std::string braid::rt::encode(const RankStatus &status) {
   Writer writer;
   writer.put(status.rank).put(status.begun).put(status.ended);
-  writer.put(status.failed).put(status.wait).put(status.started);
+  writer.put(status.exchanges)
+      .put(status.failed)
+      .put(status.wait)
+      .put(status.started);
   writer.put(static_cast<int64_t>(status.open.size()));
   for (const OpenOperation &operation : status.open)
     writer.put(::encode(operation));
   return writer.bytes;
 }
 
-RankStatus braid::rt::cuda::decodeRankStatus(const std::string &bytes) {
+RankStatus braid::rt::decodeRankStatus(const std::string &bytes) {
   Reader reader(bytes);
   RankStatus status;
   status.rank = reader.get<int32_t>();
   status.begun = reader.get<int64_t>();
   status.ended = reader.get<int64_t>();
+  status.exchanges = reader.get<int64_t>();
   status.failed = reader.get<bool>();
   status.wait = reader.get<int64_t>();
   status.started = reader.getCounters();
