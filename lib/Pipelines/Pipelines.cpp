@@ -17,6 +17,7 @@
 #include "mlir/Conversion/ComplexToStandard/ComplexToStandard.h"
 #include "mlir/Conversion/ControlFlowToSCF/ControlFlowToSCF.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
@@ -175,6 +176,7 @@ void braid::buildInductorOverlapPipeline(
 static void addLoops(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   addExpandFloats(pm.nest<func::FuncOp>());
+  pm.addNestedPass<func::FuncOp>(createApproximateMathPass());
   arith::ArithExpandOpsPassOptions expandOptions;
   expandOptions.includeBf16 = true;
   pm.addNestedPass<func::FuncOp>(
@@ -213,9 +215,13 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   pm.addPass(createConvertLinalgToBraidRTPass(libraryOptions));
   pm.addNestedPass<func::FuncOp>(createCheckAllocationSizesPass());
   pm.addPass(createConvertAssertToBraidRTPass());
+  pm.addNestedPass<func::FuncOp>(createArrangeLoopsPass());
   pm.addPass(createOutlineKernelsPass());
   addLoops(pm);
-  // To LLVM.
+  // To LLVM. Its intrinsics can be vectorized; the C library has the rest.
+  ConvertMathToLLVMPassOptions mathOptions;
+  mathOptions.approximateLog1p = false;
+  pm.addNestedPass<func::FuncOp>(createConvertMathToLLVMPass(mathOptions));
   pm.addPass(createConvertMathToLibmPass());
   FinalizeMemRefToLLVMConversionPassOptions memoryOptions;
   memoryOptions.useAlignedAlloc = true;

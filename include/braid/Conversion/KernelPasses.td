@@ -203,6 +203,33 @@ def LowerNontemporalLoadsPass
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def ApproximateMathPass : Pass<"braid-approximate-math"> {
+  let summary = "Compute functions of f32 by polynomials";
+  let description = [{
+    `exp`, `expm1`, `log1p`, `tanh` and `erf` of f32 become upstream's polynomials,
+    which LLVM vectorizes, in place of calls of the C library. An element has the
+    same bits in each vector and in the rest of a loop. The error is at most 6 units
+    in the last place (C library: 1); `exp` of less than -87.3 is zero.
+
+    Before:
+
+    ```mlir
+    %y = math.tanh %x : f32
+    ```
+
+    After:
+
+    ```mlir
+    %z = arith.minimumf %x, %limit : f32
+    // ... a quotient of two polynomials of %z
+    %y = arith.select %isTiny, %x, %quotient : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def ExpandFloat8Pass : Pass<"braid-expand-float8"> {
   let summary = "Convert 8-bit floats by operations on integers";
   let description = [{

@@ -380,6 +380,37 @@ def ConvertLinalgToBraidRTPass
   ];
 }
 
+def ArrangeLoopsPass : Pass<"braid-arrange-loops", "::mlir::func::FuncOp"> {
+  let summary = "Arrange the loops of linalg ops on buffers for vectors";
+  let description = [{
+    The loop whose iterations access adjacent elements of most operands becomes the
+    innermost one. Where this is the loop of a reduction, its sums and products get
+    the flag `reassoc`: LLVM may add in several partial sums. Each element keeps the
+    order of its terms otherwise. An op that overwrites an input in place reads it as
+    its initial value.
+
+    Before:
+
+    ```mlir
+    linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0)>],
+                    iterator_types = ["parallel", "reduction"]} ... // sums of columns
+    linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
+                    iterator_types = ["parallel", "reduction"]} ... // sums of rows
+      %s = arith.addf %in, %out : f32
+    ```
+
+    After:
+
+    ```mlir
+    linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>],
+                    iterator_types = ["reduction", "parallel"]} ...
+    linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
+                    iterator_types = ["parallel", "reduction"]} ...
+      %s = arith.addf %in, %out fastmath<reassoc> : f32
+    ```
+  }];
+}
+
 def OutlineKernelsPass : Pass<"braid-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Outline every linalg op on buffers into a function";
   let description = [{
@@ -387,7 +418,9 @@ def OutlineKernelsPass : Pass<"braid-outline-kernels", "::mlir::ModuleOp"> {
     not inline. Equal ops share one function. LLVM's compile time grows faster
     than the size of a function, so a program of many layers in one function would
     take hours. If all buffers of a kernel have static shapes and layouts, the
-    function takes them as plain pointers (`llvm.bareptr`).
+    function takes them as plain pointers (`llvm.bareptr`). A buffer that the kernel
+    writes is `llvm.noalias` if it is an allocation or a result of an entry point of
+    its own.
 
     Before:
 

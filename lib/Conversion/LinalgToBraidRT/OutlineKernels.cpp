@@ -6,12 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Support/EntryPoints.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -56,6 +59,59 @@ struct KernelInfo : public llvm::DenseMapInfo<Operation *> {
   }
 };
 
+/// True if `root` is an argument of an entry point to which it writes a result.
+bool isResultOfEntry(Value root) {
+  auto argument = dyn_cast<BlockArgument>(root);
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
+               : func::FuncOp();
+  auto values = function
+                    ? function->getAttrOfType<ArrayAttr>(braid::kEntryAttrName)
+                    : ArrayAttr();
+  return values &&
+         argument.getArgNumber() >= llvm::count_if(values, [](Attribute value) {
+           return cast<DictionaryAttr>(value).getAs<StringAttr>("direction") !=
+                  "out";
+         });
+}
+
+/// True if `a` and `b` have no memory in common for sure.
+bool areDisjoint(Value a, Value b) {
+  a = memref::skipViewLikeOps(cast<MemrefValue>(a));
+  b = memref::skipViewLikeOps(cast<MemrefValue>(b));
+  auto isOwn = [](Value root) {
+    return root.getDefiningOp<memref::AllocOp>() || isResultOfEntry(root);
+  };
+  auto isPlain = [&](Value root) {
+    auto argument = dyn_cast<BlockArgument>(root);
+    return isOwn(root) || root.getDefiningOp<memref::GetGlobalOp>() ||
+           (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()));
+  };
+  return a != b && ((isOwn(a) && isPlain(b)) || (isPlain(a) && isOwn(b)));
+}
+
+/// The numbers of the buffers that `op` writes, and that have no memory in
+/// common with other operands or `captured` values.
+SmallVector<int64_t> getOwnBuffers(linalg::LinalgOp op,
+                                   ArrayRef<Value> captured) {
+  SmallVector<Value> values(op->getOperands());
+  llvm::append_range(values, captured);
+  SmallVector<int64_t> own;
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    unsigned number = init.getOperandNumber();
+    if (llvm::all_of(llvm::enumerate(values), [&](auto value) {
+          return value.index() == number ||
+                 !isa<MemRefType>(value.value().getType()) ||
+                 areDisjoint(init.get(), value.value());
+        }))
+      own.push_back(number);
+  }
+  return own;
+}
+
+/// Holds the numbers of own buffers while kernels are compared.
+constexpr StringLiteral kOwnBuffersName = "braid.own_buffers";
+
 class Outliner {
 public:
   Outliner(ModuleOp module) : module(module), symbols(module) {}
@@ -68,6 +124,8 @@ public:
     llvm::SetVector<Value> captured;
     for (Region &region : op->getRegions())
       getUsedValuesDefinedAbove(region, region, captured);
+    op->setAttr(kOwnBuffersName, Builder(op).getDenseI64ArrayAttr(getOwnBuffers(
+                                     op, captured.getArrayRef())));
     // A body that reads values from outside is a function of these, too; two
     // such are not compared.
     func::FuncOp kernel;
@@ -119,8 +177,13 @@ private:
     if (llvm::all_of(types, [](Type type) {
           auto buffer = dyn_cast<BaseMemRefType>(type);
           return !buffer || LLVMTypeConverter::canConvertToBarePtr(buffer);
-        }))
+        })) {
       kernel->setAttr("llvm.bareptr", builder.getUnitAttr());
+      for (int64_t own :
+           op->getAttrOfType<DenseI64ArrayAttr>(kOwnBuffersName).asArrayRef())
+        kernel.setArgAttr(own, LLVM::LLVMDialect::getNoAliasAttrName(),
+                          builder.getUnitAttr());
+    }
     symbols.insert(kernel);
     Block *body = kernel.addEntryBlock();
     builder.setInsertionPointToStart(body);
@@ -129,6 +192,7 @@ private:
          llvm::zip(captured, body->getArguments().take_back(captured.size())))
       mapping.map(value, argument);
     Operation *copy = builder.clone(*op, mapping);
+    copy->removeAttr(kOwnBuffersName);
     copy->setOperands(body->getArguments().take_front(op->getNumOperands()));
     func::ReturnOp::create(builder, op.getLoc());
     if (captured.empty())

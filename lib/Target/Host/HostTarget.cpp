@@ -11,6 +11,8 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -89,6 +91,31 @@ static void probeStack(llvm::Module &module) {
       function.addFnAttr("probe-stack", "inline-asm");
 }
 
+/// Loads and stores booleans as bytes, which they are in memory: LLVM
+/// vectorizes no accesses of single bits.
+static void widenBooleans(llvm::Module &module) {
+  llvm::Type *bit = llvm::Type::getInt1Ty(module.getContext());
+  llvm::IRBuilder<> builder(module.getContext());
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &op :
+         llvm::make_early_inc_range(llvm::instructions(function))) {
+      builder.SetInsertPoint(&op);
+      if (auto *load = llvm::dyn_cast<llvm::LoadInst>(&op);
+          load && load->getType() == bit) {
+        llvm::Value *byte =
+            builder.CreateLoad(builder.getInt8Ty(), load->getPointerOperand());
+        load->replaceAllUsesWith(builder.CreateTrunc(byte, bit));
+        load->eraseFromParent();
+      } else if (auto *store = llvm::dyn_cast<llvm::StoreInst>(&op);
+                 store && store->getValueOperand()->getType() == bit) {
+        builder.CreateStore(
+            builder.CreateZExt(store->getValueOperand(), builder.getInt8Ty()),
+            store->getPointerOperand());
+        store->eraseFromParent();
+      }
+    }
+}
+
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
                      unsigned level) {
   llvm::LoopAnalysisManager loops;
@@ -126,6 +153,7 @@ HostTarget::translate(ModuleOp module, llvm::LLVMContext &context) {
   llvmModule->setDataLayout(machine->createDataLayout());
   skipLargeFunctions(*llvmModule);
   probeStack(*llvmModule);
+  widenBooleans(*llvmModule);
   optimize(*llvmModule, *machine, optimizationLevel);
   return llvmModule;
 }

@@ -66,3 +66,24 @@ func.func @dynamic_offset(%a: memref<5xf32>, %b: memref<5xf32, strided<[1], offs
   linalg.exp ins(%a : memref<5xf32>) outs(%b : memref<5xf32, strided<[1], offset: ?>>)
   return
 }
+
+// CHECK-LABEL: func.func @allocations_are_no_memory_of_others
+// CHECK:         call @[[OWN:.*]](%{{.*}}, %{{.*}}) : (memref<5xf32>, memref<5xf32>)
+// CHECK:         call @[[OTHER:.*]](%{{.*}}, %{{.*}}) : (memref<5xf32>, memref<5xf32>)
+// CHECK:       func.func private @[[OWN]](%{{.*}}: memref<5xf32>, %{{.*}}: memref<5xf32> {llvm.noalias})
+// CHECK:       func.func private @[[OTHER]](%{{.*}}: memref<5xf32>, %{{.*}}: memref<5xf32>) attributes
+func.func @allocations_are_no_memory_of_others(%a: memref<5xf32>, %b: memref<5xf32>) {
+  %own = memref.alloc() : memref<5xf32>
+  linalg.exp ins(%a : memref<5xf32>) outs(%own : memref<5xf32>)
+  linalg.exp ins(%own : memref<5xf32>) outs(%own : memref<5xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @results_of_entries_are_no_memory_of_others
+// CHECK:       func.func private @{{.*}}(%{{.*}}: memref<7xf32>, %{{.*}}: memref<7xf32> {llvm.noalias})
+func.func @results_of_entries_are_no_memory_of_others(%a: memref<7xf32>, %b: memref<7xf32>)
+    attributes {braid.entry = [{direction = "in", name = "arg0", type = memref<7xf32>},
+                               {direction = "out", name = "result0", type = memref<7xf32>}]} {
+  linalg.exp ins(%a : memref<7xf32>) outs(%b : memref<7xf32>)
+  return
+}
