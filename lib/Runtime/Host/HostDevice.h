@@ -20,7 +20,9 @@ class BRAID_RT_API HostDevice final : public Device {
 public:
   /// `blasThreads`: the threads of the BLAS library for this process; 0 leaves
   /// the library's own setting (OPENBLAS_NUM_THREADS).
-  explicit HostDevice(int32_t blasThreads) : blasThreads(blasThreads) {}
+  /// `isAlone`: whether no other rank of this process uses the library.
+  HostDevice(int32_t blasThreads, bool isAlone)
+      : blasThreads(blasThreads), isAlone(isAlone) {}
 
   bool beginInvocation(const braid_rt_entry &entry, void **args) override;
   MemoryPool &memory() override { return pool; }
@@ -30,6 +32,7 @@ public:
 
 private:
   const int32_t blasThreads;
+  const bool isAlone;
   MemoryPool pool;
 };
 

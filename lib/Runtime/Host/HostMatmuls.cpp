@@ -116,6 +116,14 @@ static void checkLibrary(const Matmul &p) {
 void HostDevice::multiply(const Matmul &matmul, const void *a, const void *b,
                           void *c) {
   checkLibrary(matmul);
+  // Threads of the library wait for each other longer than a small matmul
+  // takes.
+  constexpr double smallMatmul = 2e6;
+  if (isAlone && blasThreads > 1)
+    setBlasThreads(static_cast<double>(matmul.m) * matmul.n * matmul.k <
+                           smallMatmul
+                       ? 1
+                       : blasThreads);
   int64_t size = braid_rt_dtype_size(matmul.dtype);
   for (int64_t i = 0; i < matmul.batch; ++i)
     ::multiply(matmul, static_cast<const char *>(a) + i * matmul.strideA * size,

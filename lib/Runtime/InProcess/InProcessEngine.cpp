@@ -101,7 +101,8 @@ InProcessEngine::InProcessEngine(const Environment &environment)
   members.resize(ranks.size());
   for (int32_t rank = 0; rank < worldSize(); ++rank) {
     allRanks.push_back(rank);
-    devices.push_back(std::make_unique<HostDevice>(blasThreads));
+    devices.push_back(
+        std::make_unique<HostDevice>(blasThreads, worldSize() == 1));
   }
   if (worldSize() == 1)
     return;
