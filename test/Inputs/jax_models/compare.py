@@ -54,8 +54,8 @@ def run(model, style, way, ranks, optimize="3"):
     for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected)):
         if one.shape != other.shape or one.dtype != other.dtype:
             return f"a result is {one.dtype}{one.shape}, expected {other.dtype}{other.shape}"
-    differences = _differences(found, expected)
-    for kind, ones, limits in zip(KINDS, differences, limits_of(model, expected, ranks)):
+    found_differences = differences(found, expected)
+    for kind, ones, limits in zip(KINDS, found_differences, limits_of(model, expected, ranks)):
         for number, (difference, limit) in enumerate(zip(ones, limits)):
             if not difference <= limit:
                 return f"{kind} {number} differs by {difference:.2g}"
@@ -86,7 +86,7 @@ def limits_of(model, expected, ranks):
         return [[TOLERANCE] * len(jax.tree.leaves(kind)) for kind in expected]
     plain = _expect(model, "jit")
     return [[TIMES_JAX * max(TOLERANCE_16, *both) for both in zip(*kinds)]
-            for kinds in zip(_differences(_expect_sharded(model, ranks), plain), _differences(expected, plain))]
+            for kinds in zip(differences(_expect_sharded(model, ranks), plain), differences(expected, plain))]
 
 
 @functools.lru_cache(maxsize=1)
@@ -103,7 +103,7 @@ def scales(arrays):
     return [max(size, SMALL * max(sizes)) or 1.0 for size in sizes]
 
 
-def _differences(found, expected):
+def differences(found, expected):
     """For each kind, how much each array differs from the expected one; NaN where that is not finite."""
     result = []
     for one, other in zip(found, expected):
