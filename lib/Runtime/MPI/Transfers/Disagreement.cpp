@@ -6,75 +6,65 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Base/Bytes.h"
 #include "Base/Error.h"
 #include "MPI/Transfers/MPICommunicator.h"
-#include "Operations/Messages.h"
 
 #include <algorithm>
 
 using namespace braid::rt;
 
-namespace {
-/// What each member sends. A longer text of the operation is cut.
-struct Statement {
-  uint64_t hash;
-  int64_t invocation;
-  char operation[16 * 1024];
-};
-using Statements = std::vector<Statement>;
-} // namespace
+/// The most bytes of each text of a status.
+static constexpr int64_t textBytes = 8 * 1024;
 
-/// Throws the error.
-[[noreturn]] static void refuse(Transfer &transfer,
-                                const Statements &statements,
-                                const std::optional<Difference> &found) {
-  std::vector<int32_t> ranks = transfer.members();
-  Match match = transfer.describe().describeMatch();
-  transfer.state.store(Transfer::Refused);
-  // A rank in an older invocation waits for ranks that have ended it.
-  auto [oldest, newest] =
-      std::minmax_element(statements.begin(), statements.end(),
-                          [](const Statement &a, const Statement &b) {
-                            return a.invocation < b.invocation;
-                          });
-  if (!found && oldest->invocation != newest->invocation)
-    throw Error(describeDeparted(ranks[newest - statements.begin()], match) +
-                "; " +
-                describeWaiting({ranks[oldest - statements.begin()]},
-                                oldest->operation));
-  int64_t first = 0, second = 0;
-  if (found)
-    first = found->first, second = found->second;
-  else
-    while (statements[second].hash == statements[first].hash)
-      ++second;
-  throw Error(describeDisagreement(match, ranks[first],
-                                   statements[first].operation, ranks[second],
-                                   statements[second].operation) +
-              (found ? found->text : ""));
+/// The status of a member that has started only this operation.
+static std::string describeMember(const Transfer &transfer) {
+  RankStatus status;
+  status.rank = transfer.communicator.spec.ranks[transfer.member()];
+  status.ended = transfer.invocation - 1;
+  OpenOperation &operation = status.open.emplace_back(transfer.describe());
+  for (std::string *text : {&operation.group, &operation.text})
+    text->resize(std::min(text->size(), static_cast<size_t>(textBytes)));
+  operation.sent = transfer.operation.sourceSplits;
+  operation.expected = transfer.operation.destinationSplits;
+  return Writer().put(encode(status)).bytes;
 }
 
-void braid::rt::planDisagreement(Transfer &transfer,
-                                 const std::optional<Difference> &found) {
-  auto all = std::make_shared<Statements>(transfer.members().size());
+/// Throws the error; `all` has the statuses, each of `length` bytes.
+[[noreturn]] static void refuse(Transfer &transfer, const std::string &all,
+                                size_t length) {
+  Statuses statuses;
+  for (size_t begin = 0; begin < all.size(); begin += length) {
+    RankStatus status =
+        decodeRankStatus(Reader(all.substr(begin, length)).getText());
+    statuses[status.rank] = std::move(status);
+  }
+  transfer.state.store(Transfer::Refused);
+  throw Error(findProblem(statuses).value().text);
+}
+
+void braid::rt::planDisagreement(Transfer &transfer) {
   bool isMessage = transfer.queue.isMessages(), sends = transfer.queue.sends;
-  int64_t self = isMessage ? !sends : transfer.member();
-  Statement &own = (*all)[self];
-  own.hash = transfer.hash;
-  own.invocation = transfer.invocation;
-  std::string text = describeOperation(transfer.operation);
-  text.copy(own.operation, sizeof(own.operation) - 1);
+  std::string own = describeMember(transfer);
+  // Equal on all members, and enough for the numbers and lists of a status.
+  auto length =
+      static_cast<size_t>(2 * textBytes + 1024 + 32 * transfer.groupSize());
+  auto self = static_cast<size_t>(isMessage ? !sends : transfer.member());
+  auto all =
+      std::make_shared<std::string>(length * transfer.members().size(), '\0');
+  all->replace(self * length, own.size(), own);
   int64_t peer = transfer.queue.peer;
   auto issue = [=](MPI_Comm comm, Requests &requests) {
     if (isMessage)
-      return exchangeWith(comm, peer, &(*all)[self],
-                          sends ? TextOfSender : TextOfReceiver, &(*all)[!self],
+      return exchangeWith(comm, peer, all->data() + self * length,
+                          sends ? TextOfSender : TextOfReceiver,
+                          all->data() + (1 - self) * length,
                           sends ? TextOfReceiver : TextOfSender,
-                          sizeof(Statement), requests);
+                          static_cast<int64_t>(length), requests);
     checkMPI(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all->data(),
-                            sizeof(Statement), MPI_BYTE, comm,
+                            static_cast<int>(length), MPI_BYTE, comm,
                             addRequest(requests)),
              "MPI_Iallgather");
   };
-  transfer.add({issue, [=, &transfer]() { refuse(transfer, *all, found); }});
+  transfer.add({issue, [=, &transfer]() { refuse(transfer, *all, length); }});
 }

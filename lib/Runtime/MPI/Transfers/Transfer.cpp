@@ -37,7 +37,8 @@ bool Transfer::involves(int32_t rank) const {
 
 OpenOperation Transfer::describe() const {
   OpenOperation result;
-  result.match = queue.sends ? queue.id : queue.otherId;
+  // Ranks that are in other invocations meet in no operation.
+  result.match = (queue.sends ? queue.id : queue.otherId) + invocation;
   result.ownQueue = result.lane = queue.id;
   result.otherQueue = queue.otherId;
   result.group = communicator.spec.name;
@@ -46,6 +47,7 @@ OpenOperation Transfer::describe() const {
   result.members = members();
   result.sequence = number;
   result.invocation = invocation;
+  result.fingerprint = fingerprintOf(operation);
   result.text = describeOperation(operation);
   return result;
 }
@@ -60,15 +62,14 @@ int64_t Transfer::lastMoveNs() const {
 
 void Transfer::postCheck() {
   constexpr uint64_t odd = 0x9e3779b97f4a7c15;
-  hash = fingerprintOf(operation) ^ (static_cast<uint64_t>(invocation) * odd);
-  own[0] = hash;
-  own[1] = ~hash;
+  own[0] = fingerprintOf(operation) ^ (static_cast<uint64_t>(invocation) * odd);
+  own[1] = ~own[0];
   MPI_Comm comm = communicator.checks();
   if (queue.isMessages())
     return exchangeWith(comm, queue.peer, own,
                         queue.sends ? HashOfSender : HashOfReceiver, others,
                         queue.sends ? HashOfReceiver : HashOfSender,
-                        sizeof(hash), requests);
+                        sizeof(own[0]), requests);
   checkMPI(MPI_Iallreduce(own, others, 2, MPI_UINT64_T, MPI_MAX, comm,
                           addRequest(requests)),
            "MPI_Iallreduce");
@@ -79,7 +80,7 @@ bool Transfer::advanceCheck() {
     return false;
   beginNs = communicator.engine.nowNs;
   // The complement of the largest complement is the smallest hash.
-  if (others[0] == (queue.isMessages() ? hash : ~others[1]))
+  if (others[0] == (queue.isMessages() ? own[0] : ~others[1]))
     planData();
   else
     planDisagreement(*this);

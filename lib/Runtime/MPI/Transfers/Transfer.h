@@ -27,7 +27,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -87,8 +86,6 @@ public:
   int64_t startedNs = 0;  ///< When the rank has started the operation.
   int64_t beginNs = 0;    ///< When the check has ended.
   int64_t endNs = 0;
-  /// A hash of the invocation and of everything that `agree` compares.
-  uint64_t hash = 0;
 
   /// Starts the check. The communicator has been made.
   void postCheck();
@@ -117,7 +114,9 @@ private:
   bool advanceCheck();
   void planData();
 
-  uint64_t own[2] = {0, 0};    ///< The hash and its complement.
+  /// A hash of the invocation and of everything that `agree` compares, and its
+  /// complement.
+  uint64_t own[2] = {0, 0};
   uint64_t others[2] = {0, 0}; ///< The largest of all members.
   std::vector<Step> steps;
   size_t nextStep = 0;
@@ -156,17 +155,9 @@ void planAllToAll(Transfer &transfer);
 void planPairs(Transfer &transfer);
 void planMessage(Transfer &transfer);
 
-/// Two members that differ, as indices of the group, and what to say of them.
-struct Difference {
-  int64_t first, second;
-  std::string text;
-};
-
-/// Exchanges the texts of members that disagree; then throws an Error that
-/// names two of them: those of `found`, or the first that differs from member
-/// 0.
-void planDisagreement(Transfer &transfer,
-                      const std::optional<Difference> &found = std::nullopt);
+/// Exchanges the operations of members that disagree; then throws an Error that
+/// names two of them.
+void planDisagreement(Transfer &transfer);
 
 /// Runs an operation in a group of one.
 void runAlone(const Operation &operation);
