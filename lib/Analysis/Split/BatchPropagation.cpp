@@ -42,9 +42,14 @@ std::optional<ValueDim> BatchPropagation::getDim(Value value) const {
 
 /// True if `value` can be divided together with all others; from now on it is.
 bool BatchPropagation::divides(ValueDim value) {
-  int64_t whole = getSplitType(value.value).getDimSize(value.dim);
-  if (ShapedType::isDynamic(whole) || whole == 0 || whole % value.runs != 0)
+  RankedTensorType type = getSplitType(value.value);
+  // Products of two sizes are numbers of 64 bits.
+  constexpr int64_t mostElements = int64_t(1) << 31;
+  if (!type.hasStaticShape() || llvm::is_contained(type.getShape(), 0) ||
+      type.getDimSize(value.dim) >= mostElements ||
+      type.getDimSize(value.dim) % value.runs != 0)
     return false;
+  int64_t whole = type.getDimSize(value.dim);
   int64_t own = size / std::gcd(size, whole / value.runs);
   int64_t both = unit / std::gcd(unit, own) * own;
   if (size / both < options.numParts)

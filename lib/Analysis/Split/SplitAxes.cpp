@@ -246,13 +246,16 @@ static Axes getCollectiveAxes(comm::CollectiveOpInterface collective) {
       start->hasAttr(comm::CommDialect::kOrderAttrName))
     return axes;
   OpOperand &source = start.getSourceOperands()[0];
-  for (int64_t dim = 0, end = getSplitType(source.get()).getRank(); dim != end;
-       ++dim) {
+  RankedTensorType type = getSplitType(source.get()),
+                   valueType = getSplitType(start.getTokens()[0]);
+  // Members may join scalars.
+  if (type.getRank() != valueType.getRank())
+    return axes;
+  for (int64_t dim = 0, end = type.getRank(); dim != end; ++dim) {
     SplitAxis axis = getEmptyAxis(start);
     axis.operands[source.getOperandNumber()] = axis.results[0] = dim;
     if (dim != collective.getSplitDim() ||
-        addMembers(collective, getSplitType(source.get()),
-                   getSplitType(start.getTokens()[0]), dim, axis))
+        addMembers(collective, type, valueType, dim, axis))
       axes.push_back(std::move(axis));
   }
   return axes;

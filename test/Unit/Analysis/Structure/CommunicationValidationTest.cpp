@@ -368,6 +368,31 @@ TEST_F(DivisionTest, RejectsPartsThatAreTooMany) {
               HasSubstr("that have 2 too many of its elements"));
 }
 
+/// Two parts of that reduce-scatter on so many rows, which stay parts.
+std::string inRows(int first, int second) {
+  std::string starts, waits;
+  for (int rows : {first, second}) {
+    std::string n = std::to_string(starts.size());
+    std::string part = "tensor<" + std::to_string(rows) + "x8xf32>",
+                value = "tensor<" + std::to_string(rows / 2) + "x8xf32>";
+    starts += "%p" + n + " = tensor.empty() : " + part + "\n%t" + n +
+              " = comm.reduce_scatter sum %p" + n + " on @h dim 0 : " + part +
+              " -> " + value + "\n";
+    waits +=
+        "%r" + n + " = comm.wait %t" + n + " : !comm.token<" + value + ">\n";
+  }
+  return onTensors(starts + waits);
+}
+
+TEST_F(DivisionTest, AcceptsPartsOfMembersThatStayPartsByTheRule) {
+  EXPECT_NE(replace(inOne, inRows(4, 4), rules), "");
+  rules.mayKeepParts = true;
+  EXPECT_EQ(replace(inOne, inRows(4, 4), rules), "");
+  EXPECT_EQ(replace(inOne, inRows(2, 6), rules), "");
+  EXPECT_THAT(replace(inOne, inRows(4, 2), rules),
+              HasSubstr("that leave out 1 of its elements along dimension 0"));
+}
+
 TEST_F(DivisionTest, RejectsPartsThatOverlap) {
   EXPECT_EQ(replace(inOne, inParts({4, 4}, {0, 2}), rules),
             "'comm.wait' op awaits parts of a value that was one before; they "

@@ -85,3 +85,15 @@ func.func @starts(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>, %d: tensor<?x4xf32>)
   %v = comm.wait %u : !comm.token<tensor<?x4xf32>>
   return %w, %v : tensor<8x4xf32>, tensor<?x4xf32>
 }
+
+// A start with columns that are not known, and one that gives scalars.
+// CHECK-LABEL: func.func @sizes
+// CHECK:         comm.all_reduce {{.*}} : tensor<2x?xf32>
+// CHECK:         comm.reduce_scatter {{.*}} : tensor<2xf32> -> tensor<f32>
+func.func @sizes(%x: tensor<2xf32>, %y: tensor<2x?xf32>) -> (tensor<2x?xf32>, tensor<f32>) {
+  %t = comm.all_reduce sum %y on @tp : tensor<2x?xf32>
+  %w = comm.wait %t : !comm.token<tensor<2x?xf32>>
+  %u = comm.reduce_scatter sum %x on @tp dim 0 : tensor<2xf32> -> tensor<f32>
+  %v = comm.wait %u : !comm.token<tensor<f32>>
+  return %w, %v : tensor<2x?xf32>, tensor<f32>
+}
