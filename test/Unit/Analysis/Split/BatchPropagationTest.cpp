@@ -130,9 +130,8 @@ TEST_F(BatchPropagationTest, GatherOfTheBatchHasRuns) {
       "%u = comm.reduce_scatter sum %2 on @pair dim 0 : tensor<8x6xf32> -> "
       "tensor<4x6xf32>\n"
       "%3 = comm.wait %u : !comm.token<tensor<4x6xf32>>");
-  EXPECT_THAT(getResults(batch),
-              ElementsAre(Dim(0, 2), Dim(0, 2), Dim(1, 1), Dim(0, 2),
-                          Dim(0, 1), Dim(0, 1)));
+  EXPECT_THAT(getResults(batch), ElementsAre(Dim(0, 2), Dim(0, 2), Dim(1, 1),
+                                             Dim(0, 2), Dim(0, 1), Dim(0, 1)));
   EXPECT_THAT(batch.getWholeOps(), IsEmpty());
 }
 
@@ -147,10 +146,10 @@ TEST_F(BatchPropagationTest, ScatterOfTheBatchIsWhole) {
 }
 
 TEST_F(BatchPropagationTest, ExchangeTakesRunsForEachMember) {
-  BatchPropagation rows = propagate(
-      "%x: tensor<8x6xf32>",
-      "%t = comm.all_to_all %x on @pair : tensor<8x6xf32>\n"
-      "%0 = comm.wait %t : !comm.token<tensor<8x6xf32>>");
+  BatchPropagation rows =
+      propagate("%x: tensor<8x6xf32>",
+                "%t = comm.all_to_all %x on @pair : tensor<8x6xf32>\n"
+                "%0 = comm.wait %t : !comm.token<tensor<8x6xf32>>");
   EXPECT_THAT(getResults(rows), IsEmpty());
   BatchPropagation runs = propagate(
       "%x: tensor<4x6xf32>",
@@ -161,8 +160,8 @@ TEST_F(BatchPropagationTest, ExchangeTakesRunsForEachMember) {
       "tensor<8x6xf32>\n"
       "%t = comm.all_to_all %c on @pair : tensor<8x6xf32>\n"
       "%0 = comm.wait %t : !comm.token<tensor<8x6xf32>>");
-  EXPECT_THAT(getResults(runs), ElementsAre(Dim(1, 1), Dim(0, 2), Dim(0, 2),
-                                            Dim(0, 2)));
+  EXPECT_THAT(getResults(runs),
+              ElementsAre(Dim(1, 1), Dim(0, 2), Dim(0, 2), Dim(0, 2)));
 }
 
 TEST_F(BatchPropagationTest, UnitDividesAllSizes) {
