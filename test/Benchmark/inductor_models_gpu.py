@@ -56,7 +56,7 @@ def make_config(parallelism, options):
         return transformers.GPTNeoXConfig(**common, **more)
     common |= dict(intermediate_size=options.inner, num_key_value_heads=max(options.heads // 4, 1))
     if options.model == "mixtral":
-        return transformers.MixtralConfig(**common, num_local_experts=4, experts_implementation="batched_mm")
+        return transformers.MixtralConfig(**common, num_local_experts=options.experts, experts_implementation="batched_mm")
     return transformers.LlamaConfig(**common)
 
 
@@ -97,7 +97,11 @@ VARIANTS = {
     "newest": lambda options: get_newest(),
     "async": lambda options: get_async_tensor_parallel(),
     "order": lambda options: get_braid(options, lanes=False),
-    "lanes": lambda options: get_braid(options),
+    "lanes": lambda options: get_braid(options, combine=False),
+    "combined lanes": lambda options: get_braid(options, combine="1MiB"),
+    "judged lanes": lambda options: get_braid(options),
+    "copied lanes": lambda options: get_braid(options, combine=False, lanes={"all_gather": "copy", "reduce_scatter": "copy"}),
+    "few lanes": lambda options: get_braid(options, combine=False, lanes={"all_gather": "copy", "reduce_scatter": 4, "all_reduce": 4}),
     "all lanes": lambda options: get_braid(options, lanes=True),
     "careless lanes": lambda options: get_braid(options, margin=0),
 }
@@ -388,7 +392,7 @@ def parse_arguments():
     parser.add_argument("--model", choices=("llama", "gpt_neox", "mixtral"), default="llama")
     parser.add_argument("--parallelism", default="fsdp", help=f"of: {', '.join(PARALLELISMS)}; one after the other")
     parser.add_argument("--variants", default="plain,newest,order,lanes,newest graph,lanes graph", help=f"of: {', '.join(VARIANTS)}, each with{GRAPH!r} behind it too")
-    sizes = dict(layers=4, width=4096, inner=14336, heads=32, vocabulary=32000, tokens=4096, rounds=8, rows=3)
+    sizes = dict(layers=4, experts=8, width=4096, inner=14336, heads=32, vocabulary=32000, tokens=4096, rounds=8, rows=3)
     for name, value in sizes.items():
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--machine", default="h200x8")

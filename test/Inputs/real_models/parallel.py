@@ -12,6 +12,8 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Partial, Replicate, Shard, distribute_tensor
 from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
 
+from .experts import ParallelExperts, spread_experts
+
 
 def _recompute_gathers():
     """Saves everything for backward but gathered parameters."""
@@ -50,7 +52,7 @@ def _distribute_parameters(module, mesh, placements, recompute):
     read = _Read(mesh, recompute)
     for part in list(module.modules()):
         parameters = dict(part.named_parameters(recurse=False))
-        if not parameters:
+        if not parameters or isinstance(part, ParallelExperts):
             continue
         for name, parameter in parameters.items():
             value = distribute_tensor(parameter.detach(), mesh, placements, src_data_rank=None)
@@ -75,6 +77,12 @@ def _fully_sharded(model, module, ranks, recompute):
 
 def _hybrid_sharded(model, module, ranks, recompute):
     return _distribute_parameters(module, _get_mesh(module, 2, ranks // 2), [Replicate(), Shard(0)], recompute)
+
+
+def _expert_parallel(model, module, ranks, recompute):
+    """Each rank has some of the experts, and a part of each other parameter."""
+    mesh = _get_mesh(module, ranks)
+    return _distribute_parameters(spread_experts(module, mesh), mesh, [Shard(0)], recompute)
 
 
 def _plan_linears(model, module, **rows):
@@ -152,4 +160,5 @@ PARALLELISMS = {
     "hsdp": Parallelism(_hybrid_sharded, ranks=4, can_recompute=True),
     "tp": Parallelism(_tensor_parallel, own_inputs=False, fits=lambda model: bool(model.columns)),
     "sp": Parallelism(_sequence_parallel, own_inputs=False, fits=lambda model: model.decoder is not None),
+    "ep": Parallelism(_expert_parallel, can_recompute=True, fits=lambda model: bool(model.decoder and model.decoder.has_experts)),
 }
