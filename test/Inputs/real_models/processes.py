@@ -17,6 +17,8 @@ PASSES = (
     "inductor drawn",
     "inductor lanes",
     "inductor lanes drawn",
+    "inductor launches",
+    "inductor launches drawn",
     "fx",
     "fx keep",
     "fx drawn",
@@ -37,7 +39,7 @@ def make_passes(name, seed):
     options = {"machine": "h100x8", "min_gain": 0, "estimates": _estimate}
     where, _, how = name.partition(" ")
     options |= {"keep_order": True} if how == "keep" else {}
-    lanes = {"lanes": True} if how.startswith("lanes") else {}
+    lanes = {"lanes": True} if how.startswith("lanes") else {"combine": "64KiB"} if how.startswith("launches") else {}
     options |= lanes
 
     def make(kind):
@@ -88,6 +90,8 @@ class Outcome:
     #: Graphs for which passes were called, those among them whose order changed, and why a pass kept an order.
     graphs: int = 0
     moved: int = 0
+    #: Those among them in which collectives share launches.
+    shared: int = 0
     reasons: list = dataclasses.field(default_factory=list)
     #: Why there is nothing to compare: PyTorch fails without passes, or None.
     failure: "str | None" = None
@@ -165,8 +169,8 @@ def _run_rank(rank, output, store, spec):
             calls = [call for graph in explain()[known:] for call in graph.calls]
             known = len(explain())
             reasons = sorted({call.why for call in calls if call.why})
-            changed = sum(call.changed for call in calls)
-            tell(way.setting, way.name, differences, graphs=len(calls), moved=changed, reasons=reasons, failure=failure)
+            more = {"moved": sum(call.changed for call in calls), "shared": sum("the launches" in call.planned for call in calls)}
+            tell(way.setting, way.name, differences, graphs=len(calls), reasons=reasons, failure=failure, **more)
     dist.barrier()
     dist.destroy_process_group()
 
