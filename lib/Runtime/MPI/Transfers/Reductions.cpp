@@ -34,7 +34,8 @@ struct Work {
   int64_t count;   ///< The elements of this member's share.
   int64_t offset;  ///< In the memory of the reductions.
   Counts shares;   ///< The elements of all shares.
-  Counts received; ///< This member's share of all operands.
+  Counts sent;     ///< The same, but for this member's.
+  Counts received; ///< This member's share of all others.
 
   int64_t elementBytes() const { return operand.elementBytes(); }
   MPI_Datatype type() const { return movedType(elementBytes()); }
@@ -51,6 +52,11 @@ struct Ordered {
   const Operation &operation() const { return transfer.operation; }
   int64_t size() const { return transfer.groupSize(); }
   int64_t self() const { return transfer.member(); }
+  /// Whether a member's share is not contiguous in the operand.
+  bool isStrided(const Work &work) const {
+    return scatters() &&
+           countRows(work.operand.destinationSizes, operation().dim) > 1;
+  }
   bool scatters() const { return operation().kind == BRAID_RT_REDUCE_SCATTER; }
   bool isScaled() const { return operation().reduction == BRAID_RT_PREMUL_SUM; }
 
@@ -93,12 +99,14 @@ void Ordered::add(const Operand &operand) {
   int64_t all = elementCount(operand.sourceSizes);
   auto begin = [&](int64_t member) { return all * member / size(); };
   int64_t count = begin(self() + 1) - begin(self());
-  Work &work = works.emplace_back(
-      Work{operand, count, bytes, Counts(size()), Counts(size())});
+  Work &work = works.emplace_back(Work{operand, count, bytes, Counts(size()),
+                                       Counts(size()), Counts(size())});
   for (int64_t m = 0; m < size(); ++m) {
     work.shares.add(begin(m + 1) - begin(m));
     work.received.add(count);
   }
+  work.sent = work.shares;
+  work.sent.counts[self()] = work.received.counts[self()] = 0;
   bytes += align(count * size() * work.elementBytes());
 }
 
@@ -120,9 +128,9 @@ void Ordered::issueShares(MPI_Comm comm, Requests &requests) {
              "MPI_Iallgather");
   }
   for (const Work &work : works) {
-    if (!scatters()) {
-      checkMPI(MPI_Ialltoallv(work.operand.source, work.shares.counts.data(),
-                              work.shares.begins.data(), work.type(),
+    if (!isStrided(work)) {
+      checkMPI(MPI_Ialltoallv(work.operand.source, work.sent.counts.data(),
+                              work.sent.begins.data(), work.type(),
                               memoryOf(work), work.received.counts.data(),
                               work.received.begins.data(), work.type(), comm,
                               addRequest(requests)),
@@ -146,6 +154,9 @@ void Ordered::combineShares() {
       sources.push_back(memoryOf(work) + m * work.count * work.elementBytes());
       scalesOfAll.push_back(isScaled() ? scales[m].data() : nullptr);
     }
+    if (!isStrided(work))
+      sources[self()] = work.operand.source +
+                        work.shares.begins[self()] * work.elementBytes();
     char *destination = resultOf(work);
     reduce({work.operand.dtype, operation().reduction, work.count, size(),
             sources.data(), scalesOfAll.data(), 1, &destination, false});
