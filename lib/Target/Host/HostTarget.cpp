@@ -11,8 +11,8 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -95,22 +95,22 @@ static void probeStack(llvm::Module &module) {
 /// vectorizes no accesses of single bits.
 static void widenBooleans(llvm::Module &module) {
   llvm::Type *bit = llvm::Type::getInt1Ty(module.getContext());
-  llvm::IRBuilder<> builder(module.getContext());
+  llvm::Type *byte = llvm::Type::getInt8Ty(module.getContext());
   for (llvm::Function &function : module)
     for (llvm::Instruction &op :
          llvm::make_early_inc_range(llvm::instructions(function))) {
-      builder.SetInsertPoint(&op);
+      auto place = op.getIterator();
       if (auto *load = llvm::dyn_cast<llvm::LoadInst>(&op);
           load && load->getType() == bit) {
-        llvm::Value *byte =
-            builder.CreateLoad(builder.getInt8Ty(), load->getPointerOperand());
-        load->replaceAllUsesWith(builder.CreateTrunc(byte, bit));
+        auto *wide =
+            new llvm::LoadInst(byte, load->getPointerOperand(), "", place);
+        load->replaceAllUsesWith(new llvm::TruncInst(wide, bit, "", place));
         load->eraseFromParent();
       } else if (auto *store = llvm::dyn_cast<llvm::StoreInst>(&op);
                  store && store->getValueOperand()->getType() == bit) {
-        builder.CreateStore(
-            builder.CreateZExt(store->getValueOperand(), builder.getInt8Ty()),
-            store->getPointerOperand());
+        auto *wide =
+            new llvm::ZExtInst(store->getValueOperand(), byte, "", place);
+        new llvm::StoreInst(wide, store->getPointerOperand(), place);
         store->eraseFromParent();
       }
     }
