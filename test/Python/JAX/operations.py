@@ -100,9 +100,8 @@ class PiecesTest(jt.JaxTestCase):
         self.assertFalse(f"<{level}x" in program.text, "found levels of a tree")
 
     def test_linear_recurrences(self):
-        for shape, axis in (((2, 32, 3), 1), ((2, 77, 3), 1), ((2, 3, 320), 2), ((2, 36), 1)):
-            with self.subTest(shape):
-                self.check_recurrence(shape, axis)
+        self.check_recurrence((2, 77, 3), 1)
+        self.check_recurrence((2, 320), 1)
         self.check_recurrence((2, 64, 3), 1, reverse=True)
         self.check_recurrence((2, 64, 3), 1, element=jnp.bfloat16, tolerance=0.05)
 
