@@ -31,7 +31,9 @@
 //    that may run beside it of (1 - sum over s of u(i) p(i, s)) / q(s), where
 //    p(i, s) and q(s) are the highest rates that they and the op can have then,
 //    less v(j) cost(j);
-//  - a launch gap takes at least 1 - the most that multipliers u can be.
+//  - a launch gap takes at least 1 - the most that multipliers u of what may
+//    run beside its op can be, and the launch of an operation less v of ops
+//    beside it.
 //
 // A persistent kernel that waits for multiprocessors makes progress at its rate
 // over the time D >= cost that its tiles take (KernelOverlap.h): v(j) q(j) is

@@ -85,7 +85,7 @@ TEST(RelaxedProblem, NoOrderIsFaster) {
       least = std::min(least, simulateOrder(problem, order).makespanNs);
     });
     for (const RelaxedProblem &relaxed :
-         getRelaxedProblems(problem, {1, 0.75, 0.875, 1.25, 0.5}))
+         getRelaxedProblems(problem, {1, 0.75, 0.875, 1.25, 0.5, 0}))
       EXPECT_LE(relaxed.getBound(computeLowerBounds(relaxed.problem).best()),
                 least)
           << "seed " << seed;
