@@ -126,6 +126,12 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
     setCosts(splitOptions, options);
     pm.addPass(comm::createCommSplitAllReducePass(splitOptions));
   }
+  if (options.splitHierarchy && !isOnFunction) {
+    comm::CommSplitHierarchyPassOptions splitOptions;
+    setCosts(splitOptions, options);
+    splitOptions.numerics = options.numerics;
+    pm.addPass(comm::createCommSplitHierarchyPass(splitOptions));
+  }
   // With `keep-order` each start keeps its place among the others.
   if (options.pipelineLoops && !options.keepOrder && !isOnFunction) {
     comm::CommPipelineLoopsPassOptions loopOptions;

@@ -87,6 +87,7 @@ PIPELINES = [
     [f"comm-pipeline-matmul{{chunks=* min-gain=* plan-resources=* {COSTS}}}", "comm-bufferize", "braid-expand-float8",
      "braid-approximate-math"],
     [f"comm-split-all-reduce{{all=* min-gain=* {COSTS}}}"],
+    [f"comm-split-hierarchy{{all=* numerics=* min-gain=* {COSTS}}}"],
     [f"comm-pipeline-loops{{all=* max-memory=* plan-resources=* min-gain=* {COSTS}}}", "comm-bufferize"],
     [f"comm-combine{{bytes=* count=* span=* kinds=* max-memory=* plan-resources=* min-gain=* {COSTS}}}"],
     [f"comm-simplify{{numerics=* max-memory=* plan-resources=* min-gain=* {COSTS}}}"],

@@ -138,8 +138,8 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
       llvm::cl::init(true)};
   Option<comm::Numerics> numerics{
       *this, "numerics",
-      llvm::cl::desc("What comm-simplify and comm-split-batch may do to sums "
-                     "of floats"),
+      llvm::cl::desc("What comm-simplify, comm-split-batch and "
+                     "comm-split-hierarchy may do to sums of floats"),
       llvm::cl::init(comm::Numerics::Exact), comm::getNumericsValues()};
   Option<bool> splitBatch{
       *this, "split-batch",
@@ -152,6 +152,12 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
       llvm::cl::desc("Replace all-reduces by reduce-scatters and gathers by "
                      "copy engines where that pays with the order and the "
                      "plan (comm-split-all-reduce, on modules only)"),
+      llvm::cl::init(false)};
+  Option<bool> splitHierarchy{
+      *this, "split-hierarchy",
+      llvm::cl::desc("Run collectives over several nodes in steps within and "
+                     "across nodes where that pays (comm-split-hierarchy, on "
+                     "modules only)"),
       llvm::cl::init(false)};
 };
 

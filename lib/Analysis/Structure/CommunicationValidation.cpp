@@ -8,6 +8,7 @@
 
 #include "Division.h"
 #include "ErasedEvents.h"
+#include "GroupSteps.h"
 #include "NewAccesses.h"
 #include "StartOperands.h"
 
@@ -45,7 +46,7 @@ namespace {
 
 /// What has become of a token of the input.
 struct TokenFate {
-  enum class State { unknown, kept, divided, split, erased };
+  enum class State { unknown, kept, divided, split, stepped, erased };
   State state = State::unknown;
   /// The token of the result, the tokens of the parts, or that of the
   /// reduce-scatter of an all-reduce that was split.
@@ -54,6 +55,8 @@ struct TokenFate {
   /// and took.
   int64_t dim = 0;
   Type whole, source;
+  /// Of an operation that became steps: its start, and that of the first step.
+  std::pair<const Event *, const Event *> steps = {};
 };
 
 /// Compares the communication of one function before and after a pass.
@@ -90,6 +93,8 @@ private:
   LogicalResult compareCombined();
   bool splits(const StartSummary &start, const Event &found) const;
   LogicalResult compareSplitWait(unsigned token);
+  bool beginsSteps(const StartSummary &start, const Event &found) const;
+  LogicalResult compareStepWaits(unsigned token);
   bool keepsStart(const StartSummary &start, const Event &found) const;
   bool takesSame(const Event &event, const Event &found) const;
   void keepGiven(const Event &event, const Event &found);
@@ -349,6 +354,35 @@ LogicalResult FunctionComparison::compareSplitWait(unsigned token) {
   return success();
 }
 
+/// True if `found` is the first step of `start` in its group.
+bool FunctionComparison::beginsSteps(const StartSummary &start,
+                                     const Event &found) const {
+  if (!rules.maySplitGroups || found.kind != EventKind::start || !start.kind)
+    return false;
+  ArrayRef<GroupStep> steps = getGroupSteps(*start.kind);
+  const StartSummary &first = after.starts[found.number];
+  return !steps.empty() && first.group != start.group &&
+         isStepOf(steps.front(), start, first) &&
+         haveSameTypes(start.sources, first.sources);
+}
+
+/// Compares the steps that `token`, of a collective that became steps, waits
+/// for, and then the wait.
+LogicalResult FunctionComparison::compareStepWaits(unsigned token) {
+  auto [event, first] = fates[token].steps;
+  FailureOr<unsigned> last = compareSteps(
+      {before.starts[event->number], after, *first}, nextAfter, uniformity,
+      [&](const Event *found, const Twine &problem) {
+        return found ? report(*found, problem) : reportDifference();
+      });
+  if (failed(last))
+    return failure();
+  for (unsigned index = 0; index != event->numGiven; ++index)
+    fates[event->firstGiven + index] = {
+        TokenFate::State::kept, {*last + index}, 0, {}, {}};
+  return compareOther();
+}
+
 LogicalResult FunctionComparison::compareStart() {
   const Event &event = *getBefore();
   const StartSummary &start = before.starts[event.number];
@@ -370,6 +404,14 @@ LogicalResult FunctionComparison::compareStart() {
                                  0,
                                  start.values[0],
                                  start.sources[0]};
+      ++next;
+      ++nextAfter;
+      return success();
+    }
+    if (beginsSteps(start, *found) && event.numGiven == found->numGiven) {
+      for (unsigned index = 0; index != event.numGiven; ++index)
+        fates[event.firstGiven + index] = {
+            TokenFate::State::stepped, {}, 0, {}, {}, {&event, found}};
       ++next;
       ++nextAfter;
       return success();
@@ -398,6 +440,8 @@ LogicalResult FunctionComparison::compareWait() {
   }
   if (fates[token].state == TokenFate::State::split)
     return compareSplitWait(token);
+  if (fates[token].state == TokenFate::State::stepped)
+    return compareStepWaits(token);
   if (fates[token].state != TokenFate::State::divided)
     return reportDifference();
   SmallVector<comm::WaitOp> waits;

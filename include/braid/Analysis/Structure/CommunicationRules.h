@@ -95,6 +95,9 @@ struct CommunicationRules {
   /// An all-reduce and its wait may become a reduce-scatter and its wait, an
   /// all-gather of the result and its wait, where all ranks come together.
   bool maySplitAllReduces = false;
+  /// A collective and its wait may become those of its steps in the rows and
+  /// columns of its group (`getGroupSteps`), where all ranks come together.
+  bool maySplitGroups = false;
   /// Starts that follow each other without another step between them may become
   /// one start of all their operands, in their order.
   bool mayCombine = false;

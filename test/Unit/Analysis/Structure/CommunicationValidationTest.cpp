@@ -288,6 +288,48 @@ TEST_F(CommunicationValidationTest, ReplacesStartsByTheRuleOfThePass) {
   EXPECT_NE(replace(before, before, rules), "");
 }
 
+/// An all-reduce of %x on @g in steps; `across` is the second one.
+static std::string inSteps(const std::string &across) {
+  std::string ops =
+      "%t = comm.reduce_scatter sum %x on @h dim 0 : tensor<8xf32> -> "
+      "tensor<4xf32>\n"
+      "%r = comm.wait %t : !comm.token<tensor<4xf32>>\n" +
+      across +
+      "%s = comm.wait %u : !comm.token<tensor<4xf32>>\n"
+      "%v = comm.all_gather %s on @h dim 0 : tensor<4xf32> -> tensor<8xf32>\n"
+      "%w = comm.wait %v : !comm.token<tensor<8xf32>>\n";
+  return "comm.group @columns [[0, 2], [1, 3]]\n"
+         "comm.group @crossed [[0, 3], [1, 2]]\n" +
+         onTensors(ops);
+}
+
+TEST_F(CommunicationValidationTest, StepsFollowTheGridOfTheGroup) {
+  CommunicationRules rules;
+  rules.maySplitGroups = true;
+  std::string whole = onTensors(startT + waitT);
+  std::string right = "%u = comm.all_reduce sum %r on @columns : "
+                      "tensor<4xf32>\n";
+  EXPECT_EQ(replace(whole, inSteps(right), rules), "");
+  EXPECT_THAT(replace(whole, inSteps(right)), HasSubstr(changed));
+  // Other members, another reduction, other data.
+  EXPECT_THAT(replace(whole,
+                      inSteps("%u = comm.all_reduce sum %r on @crossed : "
+                              "tensor<4xf32>\n"),
+                      rules),
+              HasSubstr("no part of a grid of the whole group"));
+  EXPECT_THAT(replace(whole,
+                      inSteps("%u = comm.all_reduce max %r on @columns : "
+                              "tensor<4xf32>\n"),
+                      rules),
+              HasSubstr("is not the next step of a collective before"));
+  EXPECT_THAT(replace(whole,
+                      inSteps("%o = tensor.empty() : tensor<4xf32>\n"
+                              "%u = comm.all_reduce sum %o on @columns : "
+                              "tensor<4xf32>\n"),
+                      rules),
+              HasSubstr("is not the next step of a collective before"));
+}
+
 TEST_F(CommunicationValidationTest, KernelsVanishByTheRuleOfThePass) {
   std::string before =
       onTensors(startU +

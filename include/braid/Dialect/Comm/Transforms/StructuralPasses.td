@@ -270,4 +270,71 @@ def CommSplitBatchPass : Pass<"comm-split-batch", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def CommSplitHierarchyPass : Pass<"comm-split-hierarchy", "::mlir::ModuleOp"> {
+  let summary = "Run collectives over several nodes in steps within and across nodes";
+  let description = [{
+    A collective in a group whose members are on several nodes, several on each,
+    runs in steps, if that pays: in groups of the members of a node (`_inside`), and
+    in groups of one member of each node (`_across`):
+
+    | before | after | numerics |
+    |---|---|---|
+    | `all_gather` | `all_gather` across, `all_gather` inside | exact |
+    | `reduce_scatter` | `reduce_scatter` inside, `reduce_scatter` across | of integers, `min` and `max` exact, else reassociated |
+    | `all_reduce` | `reduce_scatter` inside, `all_reduce` across, `all_gather` inside | the same |
+
+    The port of a rank carries what it carried; steps of a ring become fewer, and
+    links within nodes run beside the network. Parts of a gather come in the order
+    of the steps: a transposition behind it, or in front of a reduce-scatter,
+    restores the order, and the prediction has its time. Groups of the program with
+    the same lists are used; new ones have the name of the group and the suffix.
+
+    The ranks of a node come from the machine or `ranks-per-node`. Each list of the
+    group has as many members on each of its nodes, node by node. A group `all` has
+    `ranks` members, and the program then runs on this number of ranks only. Parts
+    are along dimension 0, tensors have static shapes, and members of a node share
+    the rows of what they reduce evenly. A launch of several operands becomes launches
+    of as many; all its waits are in its block. A start with a cost, a lane, a limit on
+    thread blocks, a transport, chunks, a factor or a number in the total order stays, as does
+    one where ranks may take different paths.
+
+    What pays is predicted, as `comm-split-all-reduce` does: collectives of one kind
+    are split one alone or all together where the block becomes shorter by the
+    fraction `min-gain`. Within a node nothing is split.
+
+    Before, with two ranks on a node:
+
+    ```mlir
+    comm.group @dp [[0, 1, 2, 3]]
+    %t = comm.all_reduce max %g on @dp : tensor<8xf32>
+    %r = comm.wait %t : !comm.token<tensor<8xf32>>
+    ```
+
+    After:
+
+    ```mlir
+    comm.group @dp_inside [[0, 1], [2, 3]]
+    comm.group @dp_across [[0, 2], [1, 3]]
+    %t0 = comm.reduce_scatter max %g on @dp_inside dim 0 : tensor<8xf32> -> tensor<4xf32>
+    %r0 = comm.wait %t0 : !comm.token<tensor<4xf32>>
+    %t1 = comm.all_reduce max %r0 on @dp_across : tensor<4xf32>
+    %r1 = comm.wait %t1 : !comm.token<tensor<4xf32>>
+    %t2 = comm.all_gather %r1 on @dp_inside dim 0 : tensor<4xf32> -> tensor<8xf32>
+    %r = comm.wait %t2 : !comm.token<tensor<8xf32>>
+    ```
+
+    The remark `split-collectives` counts the collectives that were split.
+  }];
+  let options = !listconcat([
+    Option<"all", "all", "bool", /*default=*/"false", "Split all that can be split">,
+    Option<"numerics", "numerics", "::braid::comm::Numerics",
+           /*default=*/"::braid::comm::Numerics::Exact",
+           "What may happen to sums of floats", "::braid::comm::getNumericsValues()">,
+    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
+           "The fraction by which a split has to shorten a block, such as 0.01; auto is 0.005">
+  ], costOptions);
+  let dependentDialects = ["::braid::comm::CommDialect", "::mlir::affine::AffineDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 #endif // BRAID_DIALECT_COMM_TRANSFORMS_STRUCTURALPASSES_TD

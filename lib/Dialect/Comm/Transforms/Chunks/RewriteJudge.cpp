@@ -133,6 +133,33 @@ bool braid::comm::hasSettings(Operation *start) {
                       [&](StringRef name) { return start->hasAttr(name); });
 }
 
+SmallVector<WaitOp, 1>
+braid::comm::findRewritableWaits(CollectiveOpInterface op) {
+  auto start = cast<AsyncStartOpInterface>(op.getOperation());
+  if (start.isBufferForm() || op.getScale() || hasSettings(op) ||
+      op->hasAttr(CommDialect::kCostAttrName))
+    return {};
+  SmallVector<WaitOp, 1> waits;
+  for (auto [token, source] :
+       llvm::zip_equal(start.getTokens(), start.getSources())) {
+    auto wait =
+        token.hasOneUse() ? dyn_cast<WaitOp>(*token.user_begin()) : WaitOp();
+    if (!wait || wait->getNumOperands() != 1 ||
+        wait->getBlock() != op->getBlock() ||
+        !cast<RankedTensorType>(source.getType()).hasStaticShape())
+      return {};
+    waits.push_back(wait);
+  }
+  return waits;
+}
+
+void braid::comm::labelPart(Operation *part, Operation *start,
+                            StringRef suffix) {
+  if (StringRef label = getLabel(start); !label.empty())
+    part->setAttr(CommDialect::kLabelAttrName,
+                  StringAttr::get(part->getContext(), label + "." + suffix));
+}
+
 size_t braid::comm::getMostTrials(size_t numOps) {
   constexpr size_t triedOps = 1'000, fewestTrials = 2;
   return std::max(triedOps / std::max<size_t>(1, numOps), fewestTrials);

@@ -71,6 +71,15 @@ using RewriteChoice = std::pair<CollectiveOpInterface, int64_t>;
 /// total order.
 bool hasSettings(mlir::Operation *start);
 
+/// The wait of each token of `start`, if a pass may rewrite all of them: the
+/// start is on tensors of static shapes and has no cost, no scale and no
+/// settings of its own, and all are in one block. Empty otherwise.
+llvm::SmallVector<WaitOp, 1> findRewritableWaits(CollectiveOpInterface start);
+
+/// Gives `part` the label of `start` and `suffix`.
+void labelPart(mlir::Operation *part, mlir::Operation *start,
+               llvm::StringRef suffix);
+
 /// What a search for choices may do.
 struct ChoiceOptions {
   /// The numbers of parts, in the order in which they are tried.

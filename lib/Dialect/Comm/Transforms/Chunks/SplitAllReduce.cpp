@@ -79,29 +79,15 @@ static std::optional<int64_t> getNumMembers(AllReduceOp start,
 /// on several nodes.
 static std::optional<SplittableAllReduce> matchSplittable(AllReduceOp start,
                                                           CostModel &model) {
-  if (cast<AsyncStartOpInterface>(start.getOperation()).isBufferForm() ||
-      start.getTokens().size() != 1 || start.getScale() || hasSettings(start) ||
-      start->hasAttr(CommDialect::kCostAttrName) ||
-      model.describe(start).numNodes > 1)
+  SmallVector<WaitOp, 1> waits = findRewritableWaits(start);
+  if (waits.size() != 1 || model.describe(start).numNodes > 1)
     return std::nullopt;
-  Value token = start.getTokens()[0];
-  auto wait =
-      token.hasOneUse() ? dyn_cast<WaitOp>(*token.user_begin()) : WaitOp();
   auto type = cast<RankedTensorType>(start.getInputs()[0].getType());
   std::optional<int64_t> numMembers = getNumMembers(start, model.getOptions());
-  if (!wait || wait->getNumOperands() != 1 ||
-      wait->getBlock() != start->getBlock() || !type.hasStaticShape() ||
-      type.getRank() == 0 || !numMembers || *numMembers < 2 ||
+  if (type.getRank() == 0 || !numMembers || *numMembers < 2 ||
       type.getDimSize(0) == 0 || type.getDimSize(0) % *numMembers != 0)
     return std::nullopt;
-  return SplittableAllReduce{start, wait, *numMembers};
-}
-
-/// Gives `part` the label of `start` and `suffix`.
-static void setLabel(Operation *part, Operation *start, StringRef suffix) {
-  if (StringRef label = getLabel(start); !label.empty())
-    part->setAttr(CommDialect::kLabelAttrName,
-                  StringAttr::get(part->getContext(), label + "." + suffix));
+  return SplittableAllReduce{start, waits[0], *numMembers};
 }
 
 static void split(RewriterBase &rewriter, const SplittableAllReduce &found) {
@@ -118,7 +104,7 @@ static void split(RewriterBase &rewriter, const SplittableAllReduce &found) {
   auto scatter = ReduceScatterOp::create(
       rewriter, loc, Type(TokenType::get(partType)), start.getReductionAttr(),
       Value(), start.getInputs(), ValueRange(), start.getGroupAttr(), rows);
-  setLabel(scatter, start, "scatter");
+  labelPart(scatter, start, "scatter");
   recordDivision(scatter, "of an all_reduce");
   rewriter.setInsertionPoint(wait);
   auto part = WaitOp::create(rewriter, loc, partType, scatter.getTokens()[0],
@@ -126,7 +112,7 @@ static void split(RewriterBase &rewriter, const SplittableAllReduce &found) {
   auto gather = AllGatherOp::create(rewriter, loc, Type(TokenType::get(type)),
                                     part.getValue(), ValueRange(),
                                     start.getGroupAttr(), rows);
-  setLabel(gather, start, "gather");
+  labelPart(gather, start, "gather");
   gather->setAttr(CommDialect::kTransportAttrName,
                   rewriter.getStringAttr("copy"));
   rewriter.modifyOpInPlace(

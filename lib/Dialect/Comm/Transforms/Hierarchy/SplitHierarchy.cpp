@@ -1,0 +1,145 @@
+//===- SplitHierarchy.cpp - The comm-split-hierarchy pass -----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Comm/Transforms/Chunks/RewriteJudge.h"
+#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
+#include "GroupSteps.h"
+
+#include "braid/Analysis/Structure/ReorderedSums.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
+#include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Support/IR/Remarks.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace braid::comm {
+#define GEN_PASS_DEF_COMMSPLITHIERARCHYPASS
+#include "braid/Dialect/Comm/Transforms/Passes.h.inc"
+} // namespace braid::comm
+
+using namespace mlir;
+using namespace braid;
+using namespace braid::comm;
+
+namespace {
+struct CommSplitHierarchyPass
+    : StructuralPass<PassWithCosts<
+          comm::impl::CommSplitHierarchyPassBase<CommSplitHierarchyPass>>> {
+  using StructuralPass::StructuralPass;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    if (failed(StructuralPass::initialize(context)))
+      return failure();
+    return parseRewriteGain(getOptionLoc(context), minGain);
+  }
+
+  CommunicationRules getRules() const override {
+    CommunicationRules rules;
+    rules.maySplitGroups = true;
+    return rules;
+  }
+  LogicalResult transform() override;
+
+private:
+  LogicalResult splitIn(func::FuncOp function, RankUniformity &uniformity,
+                        GridGroups &groups);
+  FailureOr<SmallVector<RewriteChoice>> choose(func::FuncOp function,
+                                               const SchedulableBlock &block,
+                                               const CostOptions &costs,
+                                               RankUniformity &uniformity,
+                                               GridGroups &groups);
+};
+} // namespace
+
+static std::optional<SteppedCollective> match(CollectiveOpInterface start,
+                                              const CostOptions &costs) {
+  return matchStepped(start, costs.hardware->ranksPerNode, costs.ranks);
+}
+
+/// Splits what `choices` say, or its copies.
+static void splitIntoSteps(ArrayRef<RewriteChoice> choices,
+                           const CostOptions &costs, GridGroups &groups,
+                           const IRMapping *mapping) {
+  for (const RewriteChoice &choice : choices) {
+    CollectiveOpInterface start = choice.first;
+    if (mapping)
+      start =
+          cast<CollectiveOpInterface>(mapping->lookup(start.getOperation()));
+    if (std::optional<SteppedCollective> found = match(start, costs)) {
+      IRRewriter rewriter(start->getContext());
+      replaceBySteps(rewriter, *found, groups);
+    }
+  }
+}
+
+FailureOr<SmallVector<RewriteChoice>> CommSplitHierarchyPass::choose(
+    func::FuncOp function, const SchedulableBlock &block,
+    const CostOptions &costs, RankUniformity &uniformity, GridGroups &groups) {
+  SmallVector<RewriteChoice> chosen;
+  // A rank on another path through the program would match steps with a whole.
+  if (!uniformity.areReachedTogether(*block.block))
+    return chosen;
+  SmallVector<CollectiveOpInterface> free;
+  for (auto start : block.block->getOps<CollectiveOpInterface>()) {
+    bool mayChange =
+        numerics == Numerics::Reassociate || !dependsOnOrderOfTerms(start);
+    if (!mayChange || !match(start, costs))
+      continue;
+    if (all)
+      chosen.emplace_back(start, 1);
+    else
+      free.push_back(start);
+  }
+  ChoiceOptions options;
+  options.parts = {1};
+  options.minGain = *parseRewriteGain(function.getLoc(), minGain);
+  options.maxTrials = getMostTrials(block.numOps);
+  CostSettings settings = getCostSettings();
+  RewriteJudge judge(getOperation(), function, block, uniformity, settings,
+                     /*plansResources=*/false);
+  return chooseRewrites(free, chosen, options,
+                        [&](ArrayRef<RewriteChoice> choices) {
+                          return judge.predict([&](const IRMapping &mapping) {
+                            splitIntoSteps(choices, costs, groups, &mapping);
+                            return success();
+                          });
+                        });
+}
+
+LogicalResult CommSplitHierarchyPass::splitIn(func::FuncOp function,
+                                              RankUniformity &uniformity,
+                                              GridGroups &groups) {
+  FailureOr<CostOptions> costs =
+      resolvePassCosts(getOperation(), function, getCostSettings());
+  if (failed(costs))
+    return failure();
+  SmallVector<RewriteChoice> chosen;
+  for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
+    FailureOr<SmallVector<RewriteChoice>> ofBlock =
+        choose(function, block, *costs, uniformity, groups);
+    if (failed(ofBlock))
+      return failure();
+    chosen.append(*ofBlock);
+  }
+  splitIntoSteps(chosen, *costs, groups, nullptr);
+  emitCountRemark(function, getArgument(), "split-collectives", chosen.size());
+  return success();
+}
+
+LogicalResult CommSplitHierarchyPass::transform() {
+  RankUniformity uniformity(getOperation());
+  GridGroups groups;
+  for (func::FuncOp function :
+       getHostFunctionsCalleesFirst(getOperation(), getAnalysisManager()))
+    if (!function.isExternal() && failed(splitIn(function, uniformity, groups)))
+      return failure();
+  groups.eraseUnused(getOperation());
+  return success();
+}
