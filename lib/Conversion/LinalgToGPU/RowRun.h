@@ -11,7 +11,11 @@
 
 #include "Reduction.h"
 
+#include "braid/Support/RowLength.h"
+
 namespace braid::kernels {
+
+using braid::kMaxRowLength;
 
 /// One op of a run.
 struct RowOp {
@@ -44,9 +48,6 @@ struct RowRun {
   /// True if no op after the run reads `buffer`.
   bool isDeadBehind(mlir::Value buffer) const;
 };
-
-/// The longest row that a kernel keeps in registers.
-constexpr int64_t kMaxRowLength = 16384;
 
 /// The run around `seed`, an op with reductions; empty if there is none.
 RowRun findRowRun(mlir::linalg::LinalgOp seed);

@@ -11,6 +11,7 @@
 #include "Analysis/Memory/TransparentOps.h"
 #include "Analysis/Memory/TypeSize.h"
 #include "Roofline.h"
+#include "RowKernels.h"
 #include "braid/Support/MatmulAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -164,6 +165,16 @@ static bool isInitLoaded(linalg::LinalgOp op, OpOperand &init) {
              init.get().getDefiningOp());
 }
 
+/// True if `op` fills what other structured ops start from.
+static bool isFilledInRegisters(Operation *op) {
+  return isFoldedFill(op) ||
+         (isa<linalg::FillOp>(op) && op->getNumResults() == 1 &&
+          !op->use_empty() && llvm::all_of(op->getUses(), [](OpOperand &use) {
+            auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
+            return user && user.isDpsInit(&use);
+          }));
+}
+
 /// The bytes that the body of `op` loads from tensors and buffers that are not
 /// in `read`: an element at each of `numPoints` points, at most all elements.
 static uint64_t getGatheredBytes(linalg::LinalgOp op, ArrayRef<Value> read,
@@ -205,9 +216,9 @@ struct StructuredOpModel
     : public DefaultCostOpInterface::ExternalModel<StructuredOpModel<OpTy>,
                                                    OpTy> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
-    if (isFoldedFill(op))
-      return Work();
     auto linalgOp = cast<linalg::LinalgOp>(op);
+    if (isFilledInRegisters(op) || isFreeInRowKernel(linalgOp))
+      return Work();
     uint64_t numPoints = getNumPoints(linalgOp, defaults.dynamicSize);
     // Inputs come first. Query their number once, because each query builds an
     // attribute.

@@ -11,6 +11,7 @@
 #include "Analysis/Memory/TypeSize.h"
 #include "Cost/Profile/Calibration.h"
 #include "Cost/Profile/Profile.h"
+#include "MessageBatch.h"
 #include "ProfileSignature.h"
 #include "Roofline.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -184,6 +185,15 @@ CollectiveTime OpCostModel::estimateCollective(comm::CollectiveOpInterface op) {
   return getCollectiveModel(call.numNodes).estimate(call);
 }
 
+double OpCostModel::estimateBatchNs(comm::CollectiveOpInterface first) {
+  double sentNs = 0, receivedNs = 0;
+  for (comm::CollectiveOpInterface message : getMessageBatch(first))
+    (message.getCollectiveKind() == comm::CollectiveKind::send ? sentNs
+                                                               : receivedNs) +=
+        estimateCollective(message).ns;
+  return std::max(sentNs, receivedNs);
+}
+
 const CollectiveCurve *OpCostModel::findCurve(comm::CollectiveOpInterface op) {
   // An explicitly chosen model takes precedence.
   if (!options.calibration || options.collectiveModel)
@@ -290,6 +300,8 @@ std::optional<Cost> OpCostModel::getOwnCost(Operation *op) {
       return Cost{roundToNs(ns), CostSource::Measured};
     }
     CollectiveTime time = estimateCollective(collective);
+    if (collective.isPointToPoint())
+      time.ns = estimateBatchNs(collective);
     return Cost{roundToNs(time.ns),
                 time.exact ? CostSource::Collective : CostSource::StandIn};
   }

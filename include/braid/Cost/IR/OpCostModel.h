@@ -182,6 +182,9 @@ public:
 private:
   std::optional<Cost> getOwnCost(mlir::Operation *op);
   CollectiveTime estimateCollective(comm::CollectiveOpInterface op);
+  /// The ns of all messages that run in one launch with `first`, 0 for the
+  /// others: links carry both directions at once, so the longer one counts.
+  double estimateBatchNs(comm::CollectiveOpInterface first);
   ResourceDemand getCollectiveDemand(comm::CollectiveOpInterface op);
   ResourceDemand getComputeDemand(mlir::Operation *op);
   /// The curve of the calibration that `op` is on; null if there is none.
