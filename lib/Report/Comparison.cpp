@@ -253,9 +253,11 @@ Error Comparer::compareCalls() {
   return Error::success();
 }
 
-/// `64x32x16 bf16` of a matmul's signature; empty for other ops. The runtime
-/// gives matmuls this name.
-static std::string nameMatmul(const ReportedNode &node) {
+/// The name that the runtime gives the matmul of `node`; empty for other ops. A
+/// product with a vector has it from its signature.
+static std::string getMatmulName(const ReportedNode &node) {
+  if (!node.matmul.empty())
+    return node.matmul;
   if (!StringRef(node.op).starts_with("linalg.matmul"))
     return "";
   // linalg.matmul(64x16xbf16, 16x32xbf16) -> (64x32xf32)
@@ -287,7 +289,7 @@ Error Comparer::compareMatmuls() {
     const ReportedNode &node = *op.node;
     if (node.role != StreamRole::Compute || op.endNs == op.startNs)
       continue;
-    if (std::string name = nameMatmul(node); !name.empty()) {
+    if (std::string name = getMatmulName(node); !name.empty()) {
       names.push_back(node.label.empty() ? "matmul " + name : node.label);
       addMatmul(predicted, name, op.startNs, op.endNs);
       predicted[predicted.size() - 2].nodes.push_back(&node);

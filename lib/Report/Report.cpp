@@ -217,6 +217,23 @@ void Reporter::describeCollective(comm::CollectiveOpInterface collective,
         inputs.empty() ? outputs.front() : inputs.front());
 }
 
+static std::string nameMatmul(Operation *op, const comm::SizeDefaults &sizes) {
+  std::optional<comm::Work> work = comm::getKnownWork(op, sizes);
+  if (!work || work->matmuls.size() != 1)
+    return "";
+  const comm::Matmul &matmul = work->matmuls.front();
+  uint64_t results =
+      std::max<uint64_t>(1, matmul.batch * matmul.rows * matmul.columns);
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  if (matmul.batch != 1)
+    stream << matmul.batch << "x";
+  stream << matmul.rows << "x" << matmul.columns << "x"
+         << matmul.operations / (2 * results) << " "
+         << getElementTypeOrSelf(op->getOperand(0).getType());
+  return name;
+}
+
 ReportedNode Reporter::reportNode(const TimelineNode &node) {
   Operation *op = node.op;
   ReportedNode reported;
@@ -232,6 +249,7 @@ ReportedNode Reporter::reportNode(const TimelineNode &node) {
   reported.costNs = node.cost.ns;
   reported.costSource = model.getSourceName(node.cost.source).str();
   reported.signature = getProfileSignature(op, model);
+  reported.matmul = nameMatmul(op, model.getOptions().sizes);
   reported.hidden = node.hidden;
   reported.times = node.times;
   reported.lane = node.role == StreamRole::Start ? node.lane : "compute";

@@ -55,6 +55,9 @@ struct ReportedNode {
   std::string costSource;
   /// The signature of the op in profiles; empty for waits.
   std::string signature;
+  /// `64x32x16 bf16` of what is computed as one matmul, as the runtime calls
+  /// it; empty for other ops.
+  std::string matmul;
   bool hidden;
   SimulatedTimes times;
   /// Of a start of a collective: its group, the number of its members, and the
