@@ -52,6 +52,28 @@ TEST(CompareTest, ErrorsAreRelativeToTheLargestElement) {
               HasSubstr("differs at [1]: 0.5, expected 0"));
 }
 
+TEST(CompareTest, FewElementsOfManyMayBeOffByMore) {
+  std::vector<double> values(200'000, 1);
+  Tensor expected = tensor(BRAID_RT_BF16, values);
+  values[1] = values[7] = 1.125;
+  Tensor two = tensor(BRAID_RT_BF16, values);
+  values[9] = 1.125;
+  Tensor three = tensor(BRAID_RT_BF16, values);
+  values[7] = values[9] = 1;
+  values[1] = 1.5;
+  Tensor far = tensor(BRAID_RT_BF16, values);
+  Allowance allowance = allowRounding(BRAID_RT_BF16, 1);
+  EXPECT_THAT(compareTensors(two, expected, allowance, "expected").text,
+              IsEmpty());
+  EXPECT_THAT(compareTensors(three, expected, allowance, "expected").text,
+              HasSubstr("3 of 200000 elements differ"));
+  EXPECT_THAT(compareTensors(far, expected, allowance, "expected").text,
+              HasSubstr("1 of 200000 elements differ"));
+  // Who names a tolerance means each element.
+  EXPECT_THAT(compareTensors(two, expected, {false, 0.0625}, "expected").text,
+              HasSubstr("2 of 200000 elements differ"));
+}
+
 TEST(CompareTest, NotANumberIsOnlyNearItself) {
   double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
   Tensor special = tensor(BRAID_RT_F32, {nan, inf, 1});
