@@ -62,6 +62,7 @@ private:
   void sinkWaits(ResourcePlan &sunk);
   void searchOrder(const ResourceChoice &choice, const SearchParts &options,
                    int64_t &makespanNs, ScheduleOrder &order);
+  ResourcePlan searchOrderAlone(const SearchParts &options);
   std::vector<ResourcePlan> findAlternatives(
       const SearchParts &options, const ResourceChoice &best,
       ArrayRef<std::pair<ResourceChoice, ScheduleOrder>> beginnings);
@@ -266,6 +267,15 @@ ResourcePlan Planner::searchFrom(const SearchParts &options,
   return plan;
 }
 
+ResourcePlan Planner::searchOrderAlone(const SearchParts &options) {
+  ResourcePlan alone = plan;
+  alone.options.assign(opClasses.size(), 0);
+  alone.order = getProgramOrder(simulator.getProblem(alone.options).graph);
+  alone.afterNs = alone.beforeNs;
+  searchOrder(alone.options, options, alone.afterNs, alone.order);
+  return alone;
+}
+
 /// What the searches from the best of `beginnings` come to, and the present
 /// plan, the shortest first.
 std::vector<ResourcePlan> Planner::searchAll(
@@ -336,10 +346,12 @@ SearchedPlans Planner::searchPlans(SearchParts options,
   if (findsAlternatives)
     found.alternatives =
         findAlternatives(options, found.compared.front().options, beginnings);
+  found.orderAlone = searchOrderAlone(options);
   for (std::vector<ResourcePlan> *plans :
        {&found.compared, &found.alternatives})
     for (ResourcePlan &plan : *plans)
       sinkWaits(plan);
+  sinkWaits(found.orderAlone);
   return found;
 }
 

@@ -69,6 +69,8 @@ struct SearchedPlans {
   std::vector<ResourcePlan> compared;
   /// The plans that `planOrderAndResources` gives for `alternative`.
   std::vector<ResourcePlan> alternatives;
+  /// The order that a search finds for the first options.
+  ResourcePlan orderAlone;
 };
 
 /// All that `planOrderAndResources` chooses from; `alternatives` only if

@@ -12,6 +12,7 @@
 #include "Cost/Profile/Calibration.h"
 #include "braid/Analysis/Structure/ReorderedSums.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Schedule/Search/SearchSchedule.h"
 
 using namespace braid;
 using namespace mlir;
@@ -20,6 +21,23 @@ bool braid::comm::canPlanResources(const CostOptions &options) {
   const Hardware &hardware = *options.hardware;
   return hardware.multiprocessors > 0 && options.calibration &&
          hardware.contention.multiprocessorModel == MultiprocessorModel::Queued;
+}
+
+comm::BlockPlanOptions
+braid::comm::getFinalPlanOptions(const SchedulingProblem &problem) {
+  BlockPlanOptions options;
+  options.orders = PlannedOrders::Search;
+  // Smaller predicted gains were losses (docs/design/planning.md).
+  options.minGain = 0.015;
+  options.search.effort = SearchEffort::Low;
+  // Searches begin with the orders of the passes, and comm-schedule goes on.
+  options.search.usePasses = false;
+  // comm-schedule gives up gains for memory, once all is planned; several steps
+  // that did so here made plans up to 3 % longer.
+  constexpr double share = 0.2;
+  options.search.minGain = share * getDefaultMinGain(problem);
+  options.search.maxSteps = 50'000 + 20 * problem.graph.size();
+  return options;
 }
 
 /// True if ranks run programs of their own, which could come to different
@@ -31,9 +49,27 @@ static bool isMpmd(Operation *op) {
   return false;
 }
 
+/// A plan in which all ops keep their first options.
+static RefinedPlan takeOrderAlone(const ResourcePlan &plan,
+                                  ArrayRef<OpClass> opClasses) {
+  RefinedPlan taken;
+  for (const OpClass &opClass : opClasses)
+    taken.options.emplace_back(opClass.ops.size(), 0);
+  taken.order = plan.order;
+  taken.beforeNs = plan.beforeNs;
+  taken.afterNs = plan.afterNs;
+  return taken;
+}
+
+/// True if `plannedNs` is shorter than `simpleNs` by the fraction `minGain`.
+static bool isWorthwhile(int64_t plannedNs, int64_t simpleNs, double minGain) {
+  return static_cast<double>(plannedNs) <=
+         (1 - minGain) * static_cast<double>(simpleNs);
+}
+
 /// The plan that `options` ask for: the shortest one with plans of single ops,
-/// or an alternative to it. Alternatives may become the same; those with the
-/// same options count once.
+/// unless the order alone is about as short, or an alternative to it.
+/// Alternatives may become the same; those with the same options count once.
 static RefinedPlan findPlan(const SchedulingProblem &problem,
                             ArrayRef<OpClass> opClasses,
                             const comm::BlockPlanOptions &options,
@@ -57,6 +93,14 @@ static RefinedPlan findPlan(const SchedulingProblem &problem,
   RefinedPlan best =
       chooseRefinedPlan(problem, refined, options.search.minGain);
   std::vector<std::vector<ResourceChoice>> known = {best.options};
+  RefinedPlan simple = takeOrderAlone(plans.orderAlone, opClasses);
+  if (best.options != simple.options &&
+      !isWorthwhile(best.afterNs, simple.afterNs, options.minGain)) {
+    if (options.planNumber == 1)
+      return best;
+    best = simple;
+    known.push_back(simple.options);
+  }
   for (const ResourcePlan &plan : plans.alternatives) {
     RefinedPlan other = refine(plan, RefinedOps::Alone);
     if (llvm::is_contained(known, other.options))

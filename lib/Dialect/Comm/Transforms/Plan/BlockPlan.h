@@ -25,6 +25,9 @@ struct BlockPlanOptions {
   unsigned maxInFlight = 0;
   LaneSharing lanes = LaneSharing::Communicator;
   bool keepOrder = false;
+  /// Of `PlannedOrders::Search`: the fraction by which a plan has to be shorter
+  /// than an order without one, as predictions of both are not exact.
+  double minGain = 0;
   /// Of `PlannedOrders::Search`.
   SearchOptions search;
   /// Of `PlannedOrders::Search`: which plan, 0 for the best one
@@ -44,6 +47,9 @@ struct BlockPlan {
   /// `order` with `options`.
   int64_t beforeNs = 0, afterNs = 0;
 };
+
+/// How `comm-plan-resources` plans `problem` with orders=search.
+BlockPlanOptions getFinalPlanOptions(const SchedulingProblem &problem);
 
 /// True if the machine of `options` has resources that were measured, so that
 /// there is something to plan.

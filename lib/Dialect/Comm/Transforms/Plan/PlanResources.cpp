@@ -11,7 +11,6 @@
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
-#include "braid/Schedule/Search/SearchSchedule.h"
 #include "braid/Support/IR/Remarks.h"
 
 namespace braid::comm {
@@ -116,20 +115,12 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem) {
       getOperation(), comm::getFunctionOf(block), getCostSettings());
   if (failed(options))
     return failure();
-  comm::BlockPlanOptions planOptions;
+  comm::BlockPlanOptions planOptions = comm::getFinalPlanOptions(limited);
   planOptions.orders = orders;
   planOptions.maxInFlight = maxInFlight;
   planOptions.lanes = lanes;
   planOptions.keepOrder = keepOrder;
   planOptions.planNumber = planNumber;
-  planOptions.search.effort = SearchEffort::Low;
-  // Searches begin with the orders of the passes, and comm-schedule goes on.
-  planOptions.search.usePasses = false;
-  // comm-schedule gives up gains for memory, once all is planned; several steps
-  // that did so here made plans up to 3 % longer.
-  constexpr double share = 0.2;
-  planOptions.search.minGain = share * getDefaultMinGain(limited);
-  planOptions.search.maxSteps = 50'000 + 20 * limited.graph.size();
   std::optional<comm::BlockPlan> found =
       comm::planBlock(problem, *options, planOptions);
   if (!found)
