@@ -57,7 +57,34 @@ static int64_t getCollectiveTime(const SchedulingProblem &problem) {
   return total;
 }
 
-FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
+/// A search that many trials can afford.
+static SearchOptions getTrialSearch() {
+  SearchOptions search;
+  search.maxSteps = 300'000;
+  return search;
+}
+
+/// A search as that of comm-schedule for one block.
+static SearchOptions getFinalSearch(const SchedulingProblem &problem) {
+  SearchOptions search;
+  constexpr uint64_t fewestSteps = 5'000'000;
+  search.maxSteps = std::max(fewestSteps, getStepLimit(problem, search.effort));
+  search.minGain = getDefaultMinGain(problem);
+  return search;
+}
+
+static BlockPlanOptions getTrialPlanOptions(const SchedulingProblem &problem) {
+  BlockPlanOptions options;
+  options.orders = PlannedOrders::Search;
+  options.simulatedNodes = 100'000;
+  options.search.maxSteps = 20'000 + 5 * problem.graph.size();
+  // Plans begin with what the passes give.
+  options.search.usePasses = false;
+  return options;
+}
+
+FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite,
+                                                 JudgeEffort effort) {
   // Groups are looked up in the symbol table around the function.
   IRMapping mapping;
   OpBuilder builder(function);
@@ -79,16 +106,13 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
   problem->problem.maxMemory = maxMemory;
   int64_t leastCompute = getLeastCompute(problem->problem, {});
   // The schedule itself comes later.
-  SearchOptions search;
-  search.maxSteps = 300'000;
+  bool isFinal = effort == JudgeEffort::Final;
+  SearchOptions search =
+      isFinal ? getFinalSearch(problem->problem) : getTrialSearch();
   if (plansResources) {
-    BlockPlanOptions planOptions;
-    planOptions.orders = PlannedOrders::Search;
-    planOptions.simulatedNodes = 100'000;
-    planOptions.search = search;
-    planOptions.search.maxSteps = 20'000 + 5 * problem->problem.graph.size();
-    // Plans begin with what the passes give.
-    planOptions.search.usePasses = false;
+    BlockPlanOptions planOptions = isFinal
+                                       ? getFinalPlanOptions(problem->problem)
+                                       : getTrialPlanOptions(problem->problem);
     if (std::optional<BlockPlan> found =
             planBlock(*problem, *costs, planOptions)) {
       leastCompute =
@@ -102,7 +126,8 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
       if (failed(problem))
         return failure();
       problem->problem.maxMemory = maxMemory;
-      search = planOptions.search;
+      if (!isFinal)
+        search = planOptions.search;
     }
   }
   SearchResult found = searchSchedule(problem->problem, search);

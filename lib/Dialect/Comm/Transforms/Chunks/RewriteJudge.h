@@ -32,6 +32,10 @@ struct BlockPrediction {
   int64_t peakBytes = 0;
 };
 
+/// How long the searches of a prediction are: as short as many trials need, or
+/// as those that find the final plan and order.
+enum class JudgeEffort : uint8_t { Trial, Final };
+
 /// Predicts what a block takes after a rewrite, once its order and its
 /// resources are planned: it rewrites a copy of the function, and plans that.
 class RewriteJudge {
@@ -48,11 +52,12 @@ public:
   /// The most bytes that may live at once; none without a limit.
   void setMaxMemory(std::optional<int64_t> bytes) { maxMemory = bytes; }
 
-  /// What short searches find for the block after `rewrite`, which gets the
-  /// copies of the block's ops. The largest makespan if the rewrite fails, or
+  /// What searches find for the block after `rewrite`, which gets the copies
+  /// of the block's ops. The largest makespan if the rewrite fails, or
   /// if no order keeps the limit on memory. Emits an error and fails if the
   /// costs are invalid.
-  llvm::FailureOr<BlockPrediction> predict(Rewrite rewrite);
+  llvm::FailureOr<BlockPrediction>
+  predict(Rewrite rewrite, JudgeEffort effort = JudgeEffort::Trial);
 
 private:
   mlir::ModuleOp module;

@@ -130,22 +130,43 @@ FailureOr<LaunchGroups> CommCombinePass::choose(func::FuncOp function,
   LaunchChoiceOptions options;
   options.minGain = *parseRewriteGain(function.getLoc(), minGain);
   options.maxTrials = getMostLaunchTrials(block.numOps);
-  auto predict =
-      [&](const LaunchGroups &groups) -> FailureOr<LaunchPrediction> {
-    FailureOr<BlockPrediction> found =
-        judge.predict([&](const IRMapping &mapping) {
+  auto predict = [&](const LaunchGroups &groups, JudgeEffort effort) {
+    return judge.predict(
+        [&](const IRMapping &mapping) {
+          if (groups.groups.empty())
+            return success();
           BlockGraph copy = mapGraph(graph, mapping);
           applyOrder(copy, groups.order);
           IRRewriter rewriter(function.getContext());
           combineStarts(rewriter, copy, groups);
           return success();
-        });
-    if (failed(found))
-      return failure();
-    return LaunchPrediction{found->makespanNs, found->collectiveNs,
-                            found->peakBytes};
+        },
+        effort);
   };
-  return chooseLaunches(graph.graph, items, limits, options, predict);
+  auto tryLaunches =
+      [&](const LaunchGroups &groups) -> FailureOr<LaunchPrediction> {
+    FailureOr<BlockPrediction> tried = predict(groups, JudgeEffort::Trial);
+    if (failed(tried))
+      return failure();
+    return LaunchPrediction{tried->makespanNs, tried->collectiveNs,
+                            tried->peakBytes};
+  };
+  FailureOr<LaunchGroups> found =
+      chooseLaunches(graph.graph, items, limits, options, tryLaunches);
+  if (failed(found) || found->groups.empty())
+    return found;
+  // The final searches may find for the program alone what trials do not.
+  FailureOr<BlockPrediction> combined = predict(*found, JudgeEffort::Final);
+  FailureOr<BlockPrediction> alone =
+      predict(LaunchGroups(), JudgeEffort::Final);
+  if (failed(combined) || failed(alone))
+    return failure();
+  // Fewer launches are worth what the model cannot tell.
+  auto shortestNs = static_cast<double>(combined->makespanNs);
+  return (1 - options.minGain) * shortestNs <=
+                 static_cast<double>(alone->makespanNs)
+             ? found
+             : LaunchGroups();
 }
 
 LogicalResult CommCombinePass::chooseIn(func::FuncOp function,
