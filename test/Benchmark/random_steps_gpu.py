@@ -7,6 +7,7 @@
     random_steps_gpu.py prepare FOLDER --build BUILD [--ranks=2] [--steps=40] [--seed=1] [--machine=h200x8]
     random_steps_gpu.py run FOLDER --limit=240 --output=FILE.json [--profile=written,plan]
     random_steps_gpu.py summary FILE.json [--results=FILE.json]
+    random_steps_gpu.py predict FILE.json --build BUILD [--results=FILE.json]
     random_steps_gpu.py explain FILE.json FOLDER --build BUILD [--worst=10]
 
 `prepare` needs no GPU: it draws steps (test/Benchmark/cuda/random_steps.py), keeps those whose predicted time and share of
@@ -18,8 +19,9 @@ compared with those of the program as written. FILE.json is written after each s
 that it does not have. With --profile the time that is left goes into traces of single runs, of the steps with the largest
 errors first, in FILE.traces.zip.
 
-`summary` prints errors and choices, and writes the file for docs/performance/results. `explain` compares the traces with the
-predictions op by op.
+`summary` prints errors and choices, and writes the file for docs/performance/results. `predict` predicts measured steps again,
+with the models of BUILD, from either file: it says how true these are without a GPU, but for variants whose order they change.
+`explain` compares the traces with the predictions op by op.
 """
 
 import argparse
@@ -377,6 +379,42 @@ def show_summary(options):
 
 
 # ===-----------------------------------------------------------------------===#
+# Predictions of what was measured
+# ===-----------------------------------------------------------------------===#
+
+
+def predict(options):
+    sys.path.insert(0, os.path.join(HERE, "cuda"))
+    import cuda_table_prepare
+    from random_steps import Step
+
+    found = read_json(options.file)
+    about = re.match(r"random steps on (\d+) (.*), predicted for (\w+)", found.get("about", ""))
+    if about:
+        found |= {"ranks": int(about[1]), "gpu": about[2], "machine": about[3]}
+    options.ranks, options.target = found["ranks"], "cuda"
+    options.machine = options.machine or found["machine"]
+    steps = [one for one in found["steps"] if "ms" in one]
+    for one in steps:
+        one.setdefault("way", one["about"].partition(",")[0])
+    print("as predicted before:")
+    print_summary(found, worst=0)
+    with tempfile.TemporaryDirectory() as options.folder:
+        compiler = cuda_table_prepare.Compiler(options)
+        for one in steps:
+            text = Step(one["seed"], options.ranks).write()
+            for name in one["ms"]:
+                report = compiler.report(text, found["passes"][name])
+                if not report:
+                    sys.exit(f"error: no prediction of step {one['seed']}: {name}")
+                one["predicted_ms"][name] = report["makespan_ns"] / 1e6
+    print("as predicted now:")
+    print_summary(found)
+    if options.results:
+        write_results(found, options.results, options)
+
+
+# ===-----------------------------------------------------------------------===#
 # Explanation
 # ===-----------------------------------------------------------------------===#
 
@@ -517,6 +555,14 @@ def main():
     one = commands.add_parser("summary")
     one.set_defaults(function=show_summary)
     one.add_argument("file")
+    one.add_argument("--results", help="the file to write for docs/performance/results")
+    one.add_argument("--table", default="random-steps", help="the name of its table")
+    one.add_argument("--date", help="of the measurement; today")
+    one = commands.add_parser("predict")
+    one.set_defaults(function=predict)
+    one.add_argument("file")
+    one.add_argument("--build", required=True)
+    one.add_argument("--machine", help="instead of the one of the file")
     one.add_argument("--results", help="the file to write for docs/performance/results")
     one.add_argument("--table", default="random-steps", help="the name of its table")
     one.add_argument("--date", help="of the measurement; today")
