@@ -115,6 +115,13 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
     splitOptions.maxMemory = options.maxMemory;
     pm.addPass(comm::createCommSplitBatchPass(splitOptions));
   }
+  if (options.ownPartFirst && !isOnFunction) {
+    comm::CommOwnPartFirstPassOptions ownOptions;
+    setCosts(ownOptions, options);
+    ownOptions.planResources = options.planResources;
+    ownOptions.maxMemory = options.maxMemory;
+    pm.addPass(comm::createCommOwnPartFirstPass(ownOptions));
+  }
   if (options.pipelineMatmul && !isOnFunction) {
     comm::CommPipelineMatmulPassOptions chunkOptions;
     setCosts(chunkOptions, options);

@@ -86,6 +86,7 @@ PIPELINES = [
     ["braid-prepare{target=cuda}", "braid-overlap", "braid-lower-to-cuda{toolkit=/dev/null chip=*}"],
     [f"comm-pipeline-matmul{{chunks=* min-gain=* plan-resources=* {COSTS}}}", "comm-bufferize", "braid-expand-float8",
      "braid-approximate-math"],
+    [f"comm-own-part-first{{matmuls=* max-memory=* plan-resources=* min-gain=* {COSTS}}}", "comm-bufferize"],
     [f"comm-split-all-reduce{{all=* min-gain=* {COSTS}}}"],
     [f"comm-split-hierarchy{{all=* numerics=* min-gain=* {COSTS}}}"],
     [f"comm-pipeline-loops{{all=* max-memory=* plan-resources=* min-gain=* {COSTS}}}", "comm-bufferize"],

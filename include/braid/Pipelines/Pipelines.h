@@ -119,6 +119,12 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
                      "with the order and the plan (comm-pipeline-matmul, on "
                      "modules only)"),
       llvm::cl::init(false)};
+  Option<bool> ownPartFirst{
+      *this, "own-part-first",
+      llvm::cl::desc("Compute with a rank's own part of a gather before the "
+                     "others are there where that pays with the order and the "
+                     "plan (comm-own-part-first, on modules only)"),
+      llvm::cl::init(false)};
   Option<bool> pipelineLoops{
       *this, "pipeline-loops",
       llvm::cl::desc("Run collectives of a loop beside its other iterations "

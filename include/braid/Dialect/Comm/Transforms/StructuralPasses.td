@@ -89,6 +89,71 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CommOwnPartFirstPass : Pass<"comm-own-part-first", "::mlir::ModuleOp"> {
+  let summary = "Compute with a rank's own part of a gather before the others are there";
+  let description = [{
+    An all-gather joins rows of all members, of which a rank has its own from the
+    beginning. What computes each row of its results from the same row of a
+    gathered value can begin with these rows, beside the gather. The pass divides
+    such ops by member: matmuls, elementwise ops and other linalg ops with a
+    parallel loop along the rows. The rank's own rows come from the operand of the
+    gather, those of the others from the gathered value. The order of collectives
+    stays, and no collective changes. What other ops read is put together again:
+    in place where a linalg op computes the rows into a new tensor, else by copies.
+
+    Each element is computed as before; a library may add the terms of a smaller
+    matmul in another order.
+
+    The pass predicts what that is worth, as `comm-pipeline-matmul` does, for the
+    ops behind at most two matmuls in a row, and for those behind one. For each
+    kind of gather it tries the one that other work can hide least first, then all
+    of the kind. It keeps what shortens the whole block by the fraction `min-gain`
+    with a peak within `max-memory`. With `matmuls` the pass divides the ops behind
+    every gather, up to so many matmuls in a row.
+
+    A gather is of one tensor of static shape, has one wait in its block, no cost,
+    lane, limit on thread blocks, transport, chunks or number in the total order, at
+    most 16 members, and a matmul that reads it.
+
+    Before:
+
+    ```mlir
+    %t = comm.all_gather %x on @tp dim 0 : tensor<4x8xf32> -> tensor<8x8xf32>
+    %g = comm.wait %t : !comm.token<tensor<8x8xf32>>
+    %h = linalg.matmul ins(%g, %w ...) outs(%e ...) -> tensor<8x16xf32>
+    ```
+
+    After, in a group of two, where `%own` and `%other` are the first rows of this
+    rank and of the other one:
+
+    ```mlir
+    %t = comm.all_gather %x on @tp dim 0 : tensor<4x8xf32> -> tensor<8x8xf32>
+    %e0 = tensor.extract_slice %e[%own, 0] [4, 16] [1, 1] : ...
+    %h0 = linalg.matmul ins(%x, %w ...) outs(%e0 ...) -> tensor<4x16xf32>
+    %i0 = tensor.insert_slice %h0 into %e[%own, 0] [4, 16] [1, 1] : ...
+    %g = comm.wait %t : !comm.token<tensor<8x8xf32>>
+    %g1 = tensor.extract_slice %g[%other, 0] [4, 8] [1, 1] : ...
+    %e1 = tensor.extract_slice %i0[%other, 0] [4, 16] [1, 1] : ...
+    %h1 = linalg.matmul ins(%g1, %w ...) outs(%e1 ...) -> tensor<4x16xf32>
+    %h = tensor.insert_slice %h1 into %i0[%other, 0] [4, 16] [1, 1] : ...
+    ```
+
+    The remark `own-parts-first` counts the gathers.
+  }];
+  let options = !listconcat(costOptions, [
+    Option<"matmuls", "matmuls", "int64_t", /*default=*/"0",
+           "Divide what is behind at most so many matmuls; 0 lets the pass choose">,
+    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
+           "The fraction by which a block has to become shorter, such as 0.01; auto is 0.005">,
+    Option<"planResources", "plan-resources", "bool", /*default=*/"true",
+           "Plan resources in predictions, on machines that were measured">,
+    Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
+           "The most bytes that may be live at once, such as 80GiB">
+  ]);
+  let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def CommSimplifyPass : Pass<"comm-simplify", "::mlir::ModuleOp"> {
   let summary = "Transfer less where the result is the same";
   let description = [{

@@ -245,8 +245,8 @@ def check(options, make, category, ranks, seeds):
 
 
 def main(make=Generator, passes=PASSES, category="comm-simplify", text=__doc__):
-    """Checks `passes`, whose remarks have the category `category`, on the programs of
-    `make`. `text` describes the script."""
+    """Checks `passes`, whose remarks have the category `category` unless the command line
+    says otherwise, on the programs of `make`. `text` describes the script."""
     parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", default="braid-opt")
     parser.add_argument("--programs", type=int, default=100)
@@ -254,6 +254,7 @@ def main(make=Generator, passes=PASSES, category="comm-simplify", text=__doc__):
     parser.add_argument("--rounds", type=int, default=2, help="the interleavings of each program")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--passes", nargs="+", default=passes)
+    parser.add_argument("--category", default=category, help="that of the remarks of the passes")
     parser.add_argument("--output", type=pathlib.Path, help="a folder for wrong programs")
     options = parser.parse_args()
     by_ranks = collections.defaultdict(list)
@@ -262,7 +263,7 @@ def main(make=Generator, passes=PASSES, category="comm-simplify", text=__doc__):
     tasks = [(ranks, seeds[i:i + BATCH]) for ranks, seeds in sorted(by_ranks.items()) for i in range(0, len(seeds), BATCH)]
     right, changed, wrong = collections.Counter(), collections.Counter(), 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for results in pool.map(lambda task: list(check(options, make, category, *task)), tasks):
+        for results in pool.map(lambda task: list(check(options, make, options.category, *task)), tasks):
             for seed, name, program, problems, changes in results:
                 right[name] += not problems
                 changed[name] += changes > 0

@@ -1,0 +1,229 @@
+//===- MemberRows.cpp - Gathered rows member by member --------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ChunkedMatmul.h"
+#include "GatheredRows.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace braid::comm;
+
+namespace {
+/// Writes the ops of each member. Part k has the rows of the member that is k
+/// places behind this rank in the group.
+class MemberWriter {
+public:
+  MemberWriter(RewriterBase &rewriter, const GatheredRows &rows)
+      : rewriter(rewriter), rows(rows), offsets(rows.numMembers) {}
+
+  void run();
+
+private:
+  void compute(Operation *op);
+  /// Puts the parts of `value` together for its users that are no ops of a
+  /// member. The parts are computed in their places where that is possible.
+  void join(OpResult value);
+  bool isRead(Value value) const;
+
+  /// Part `part` of `value`, whose rows are along `dim` if it has any.
+  Value getPart(Value value, std::optional<int64_t> dim, int64_t part);
+  Value slice(Value value, int64_t dim, int64_t part);
+  Value extract(Value value, int64_t dim, int64_t part);
+  /// Where the rows of a part begin.
+  Value getOffset(int64_t part);
+
+  RewriterBase &rewriter;
+  const GatheredRows &rows;
+  llvm::DenseMap<Value, SmallVector<Value>> parts;
+  SmallVector<Value> offsets;
+};
+} // namespace
+
+Value MemberWriter::getOffset(int64_t part) {
+  if (offsets[part])
+    return offsets[part];
+  // All ops of the block may use it.
+  OpBuilder::InsertionGuard guard(rewriter);
+  auto start = rows.start;
+  rewriter.setInsertionPointToStart(start->getBlock());
+  Location loc = start->getLoc();
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  };
+  Value member = RankOp::create(rewriter, loc, rewriter.getIndexType(),
+                                start.getGroupAttr());
+  if (part != 0) {
+    Value sum = arith::AddIOp::create(rewriter, loc, member, constant(part));
+    member =
+        arith::RemUIOp::create(rewriter, loc, sum, constant(rows.numMembers));
+  }
+  return offsets[part] = arith::MulIOp::create(rewriter, loc, member,
+                                               constant(rows.numRows));
+}
+
+Value MemberWriter::extract(Value value, int64_t dim, int64_t part) {
+  auto type = cast<RankedTensorType>(value.getType());
+  RankedTensorType ofPart = withSize(type, dim, rows.numRows);
+  SmallVector<OpFoldResult> starts(type.getRank(), rewriter.getIndexAttr(0)),
+      strides(type.getRank(), rewriter.getIndexAttr(1)),
+      sizes = getAsIndexOpFoldResult(rewriter.getContext(), ofPart.getShape());
+  starts[dim] = getOffset(part);
+  return tensor::ExtractSliceOp::create(rewriter, value.getLoc(), ofPart, value,
+                                        starts, sizes, strides);
+}
+
+Value MemberWriter::slice(Value value, int64_t dim, int64_t part) {
+  Location loc = value.getLoc();
+  RankedTensorType ofPart =
+      withSize(cast<RankedTensorType>(value.getType()), dim, rows.numRows);
+  if (value.getDefiningOp<tensor::EmptyOp>())
+    return tensor::EmptyOp::create(rewriter, loc, ofPart.getShape(),
+                                   ofPart.getElementType(),
+                                   ofPart.getEncoding());
+  if (auto fill = value.getDefiningOp<linalg::FillOp>()) {
+    Value into = slice(fill.getOutputs()[0], dim, part);
+    return linalg::FillOp::create(rewriter, loc, fill.getInputs(), into)
+        ->getResult(0);
+  }
+  DenseElementsAttr constant;
+  if (matchPattern(value, m_Constant(&constant)) && constant.isSplat())
+    return arith::ConstantOp::create(rewriter, loc,
+                                     constant.resizeSplat(ofPart));
+  return extract(value, dim, part);
+}
+
+Value MemberWriter::getPart(Value value, std::optional<int64_t> dim,
+                            int64_t part) {
+  if (auto it = parts.find(value); it != parts.end())
+    return it->second[part];
+  return dim ? slice(value, *dim, part) : value;
+}
+
+/// The dimension of `operand` that has the rows which the first result of its
+/// op has along `resultDim`.
+static std::optional<int64_t> getDimOfOperand(OpOperand &operand,
+                                              int64_t resultDim) {
+  auto op = dyn_cast<linalg::LinalgOp>(operand.getOwner());
+  if (!op)
+    return isa<RankedTensorType>(operand.get().getType())
+               ? std::optional(resultDim)
+               : std::nullopt;
+  AffineExpr loop =
+      op.getIndexingMapMatchingResult(op->getResult(0)).getResult(resultDim);
+  return op.getMatchingIndexingMap(&operand).getResultPosition(loop);
+}
+
+void MemberWriter::compute(Operation *op) {
+  rewriter.setInsertionPoint(op);
+  int64_t resultDim = rows.dims.lookup(op->getResult(0));
+  for (int64_t part = 0; part != rows.numMembers; ++part) {
+    SmallVector<Value> operands;
+    for (OpOperand &operand : op->getOpOperands())
+      operands.push_back(
+          getPart(operand.get(), getDimOfOperand(operand, resultDim), part));
+    Operation *copy = rewriter.clone(*op);
+    copy->setOperands(operands);
+    for (auto [result, ofPart] :
+         llvm::zip_equal(op->getResults(), copy->getResults())) {
+      auto type = cast<RankedTensorType>(result.getType());
+      ofPart.setType(withSize(type, rows.dims.lookup(result), rows.numRows));
+      parts[result].push_back(ofPart);
+    }
+    describeChunk(rewriter, copy,
+                  {part, part * rows.numRows, rows.numRows,
+                   rows.numMembers * rows.numRows, rows.numMembers});
+  }
+  for (OpResult result : op->getResults())
+    if (isRead(result))
+      join(result);
+}
+
+bool MemberWriter::isRead(Value value) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return !llvm::is_contained(rows.ops, user);
+  });
+}
+
+/// The operand of the op that computes `value`, or of the fill before it, which
+/// the result takes the place of, if nothing else has it; else null.
+static OpOperand *getFreshPlace(OpResult value) {
+  auto op = dyn_cast<DestinationStyleOpInterface>(value.getOwner());
+  if (!op)
+    return nullptr;
+  OpOperand *place = op.getTiedOpOperand(value);
+  if (auto fill = place->get().getDefiningOp<linalg::FillOp>();
+      fill && fill->hasOneUse())
+    place = &fill.getOutputsMutable()[0];
+  auto empty = place->get().getDefiningOp<tensor::EmptyOp>();
+  return empty && empty->hasOneUse() ? place : nullptr;
+}
+
+void MemberWriter::join(OpResult value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t dim = rows.dims.lookup(value);
+  SmallVector<Value> &ofValue = parts[value];
+  Operation *first = ofValue.front().getDefiningOp();
+  if (OpOperand *place = getFreshPlace(cast<OpResult>(ofValue.front())))
+    first = place->get().getDefiningOp();
+  rewriter.setInsertionPoint(first);
+  Value whole =
+      tensor::EmptyOp::create(rewriter, value.getLoc(), type.getShape(),
+                              type.getElementType(), type.getEncoding());
+  for (auto [part, ofPart] : llvm::enumerate(ofValue)) {
+    OpOperand *place = getFreshPlace(cast<OpResult>(ofPart));
+    if (place) {
+      Operation *empty = place->get().getDefiningOp();
+      rewriter.setInsertionPoint(empty);
+      Value target = extract(whole, dim, part);
+      rewriter.replaceOp(empty, target);
+    }
+    rewriter.setInsertionPointAfterValue(ofPart);
+    SmallVector<OpFoldResult> starts(type.getRank(), rewriter.getIndexAttr(0)),
+        strides(type.getRank(), rewriter.getIndexAttr(1)),
+        sizes = getAsIndexOpFoldResult(
+            rewriter.getContext(),
+            cast<RankedTensorType>(ofPart.getType()).getShape());
+    starts[dim] = getOffset(part);
+    auto insert = tensor::InsertSliceOp::create(
+        rewriter, value.getLoc(), ofPart, whole, starts, sizes, strides);
+    // It writes nothing that is not there already.
+    if (place)
+      insert->setAttr(CommDialect::kCostAttrName,
+                      rewriter.getI64IntegerAttr(0));
+    whole = insert;
+  }
+  rewriter.replaceUsesWithIf(value, whole, [&](OpOperand &use) {
+    return !llvm::is_contained(rows.ops, use.getOwner());
+  });
+  rewriter.setInsertionPoint(value.getOwner());
+}
+
+void MemberWriter::run() {
+  OpBuilder::InsertionGuard guard(rewriter);
+  auto start = rows.start;
+  auto wait = rows.wait;
+  rewriter.setInsertionPointAfter(wait);
+  SmallVector<Value> gathered = {
+      cast<AsyncStartOpInterface>(start.getOperation()).getSources()[0]};
+  for (int64_t part = 1; part != rows.numMembers; ++part)
+    gathered.push_back(extract(wait.getValue(), start.getSplitDim(), part));
+  parts[wait.getValue()] = std::move(gathered);
+  for (Operation *op : rows.ops)
+    compute(op);
+  for (Operation *op : llvm::reverse(rows.ops))
+    rewriter.eraseOp(op);
+}
+
+void braid::comm::computeByMember(RewriterBase &rewriter,
+                                  const GatheredRows &rows) {
+  MemberWriter(rewriter, rows).run();
+}

@@ -1,0 +1,143 @@
+//===- OwnPartFirst.cpp - The comm-own-part-first pass --------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
+#include "GatheredRows.h"
+#include "RewriteJudge.h"
+
+#include "braid/Analysis/Structure/StructuralPass.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
+#include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Support/IR/Remarks.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace braid::comm {
+#define GEN_PASS_DEF_COMMOWNPARTFIRSTPASS
+#include "braid/Dialect/Comm/Transforms/Passes.h.inc"
+} // namespace braid::comm
+
+using namespace mlir;
+using namespace braid;
+using namespace braid::comm;
+
+/// The most members of a group whose rows have ops of their own.
+static constexpr int64_t mostMembers = 16;
+
+namespace {
+struct CommOwnPartFirstPass
+    : StructuralPass<PassWithCosts<
+          comm::impl::CommOwnPartFirstPassBase<CommOwnPartFirstPass>>> {
+  using StructuralPass::StructuralPass;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    Location loc = getOptionLoc(context);
+    if (failed(StructuralPass::initialize(context)) ||
+        failed(parseRewriteGain(loc, minGain)))
+      return failure();
+    if (matmuls < 0)
+      return emitError(loc) << "invalid value " << int64_t(matmuls)
+                            << " of option 'matmuls', expected 0 or more";
+    return checkMaxMemory(loc, maxMemory);
+  }
+
+  LogicalResult transform() override;
+
+private:
+  LogicalResult rewriteIn(func::FuncOp function, RankUniformity &uniformity);
+  FailureOr<SmallVector<RewriteChoice>> choose(func::FuncOp function,
+                                               const SchedulableBlock &block,
+                                               RankUniformity &uniformity);
+
+  std::optional<int64_t> memoryLimit;
+};
+} // namespace
+
+/// Computes the rows that the gathers of `choices`, or their copies in
+/// `mapping`, join by member. A choice says behind how many matmuls. Returns
+/// how many are rewritten: two gathers may have readers in common.
+static int64_t computeByMember(ArrayRef<RewriteChoice> choices,
+                               const IRMapping *mapping) {
+  int64_t numRewritten = 0;
+  for (const RewriteChoice &choice : choices) {
+    CollectiveOpInterface start = choice.first;
+    if (mapping)
+      start =
+          cast<CollectiveOpInterface>(mapping->lookup(start.getOperation()));
+    std::optional<GatheredRows> rows = findGatheredRows(start, choice.second);
+    if (!rows || rows->numMembers > mostMembers)
+      continue;
+    IRRewriter rewriter(start);
+    computeByMember(rewriter, *rows);
+    ++numRewritten;
+  }
+  return numRewritten;
+}
+
+FailureOr<SmallVector<RewriteChoice>>
+CommOwnPartFirstPass::choose(func::FuncOp function,
+                             const SchedulableBlock &block,
+                             RankUniformity &uniformity) {
+  SmallVector<RewriteChoice> chosen;
+  SmallVector<CollectiveOpInterface> gathers;
+  for (auto start : block.block->getOps<CollectiveOpInterface>()) {
+    std::optional<GatheredRows> rows = findGatheredRows(start, 1);
+    if (rows && rows->numMembers <= mostMembers)
+      gathers.push_back(start);
+  }
+  if (matmuls != 0) {
+    for (CollectiveOpInterface start : gathers)
+      chosen.emplace_back(start, matmuls);
+    return chosen;
+  }
+  ChoiceOptions options;
+  options.parts = {2, 1};
+  options.minGain = *parseRewriteGain(function.getLoc(), minGain);
+  options.maxTrials = getMostTrials(block.numOps);
+  CostSettings settings = getCostSettings();
+  RewriteJudge judge(getOperation(), function, block, uniformity, settings,
+                     planResources);
+  judge.setMaxMemory(memoryLimit);
+  return chooseRewrites(gathers, chosen, options,
+                        [&](ArrayRef<RewriteChoice> choices) {
+                          return judge.predict([&](const IRMapping &mapping) {
+                            computeByMember(choices, &mapping);
+                            return success();
+                          });
+                        });
+}
+
+LogicalResult CommOwnPartFirstPass::rewriteIn(func::FuncOp function,
+                                              RankUniformity &uniformity) {
+  SmallVector<RewriteChoice> chosen;
+  for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
+    FailureOr<SmallVector<RewriteChoice>> ofBlock =
+        choose(function, block, uniformity);
+    if (failed(ofBlock))
+      return failure();
+    chosen.append(*ofBlock);
+  }
+  emitCountRemark(function, getArgument(), "own-parts-first",
+                  computeByMember(chosen, nullptr));
+  return success();
+}
+
+LogicalResult CommOwnPartFirstPass::transform() {
+  FailureOr<std::optional<int64_t>> limit =
+      resolveMaxMemory(getOperation(), maxMemory);
+  if (failed(limit))
+    return failure();
+  memoryLimit = *limit;
+  RankUniformity uniformity(getOperation());
+  for (func::FuncOp function :
+       getHostFunctionsCalleesFirst(getOperation(), getAnalysisManager()))
+    if (!function.isExternal() && failed(rewriteIn(function, uniformity)))
+      return failure();
+  return success();
+}
