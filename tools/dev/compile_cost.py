@@ -26,7 +26,7 @@ PRECOMPILED = "tools/cmake/Precompiled"
 HEADERS = 600  # KB a source
 # More for those that cannot do without.
 MORE_HEADERS = {"lib/Target/Host/HostTarget.cpp": 2700}  # LLVM's pipelines
-DEMO = 400  # processor seconds of CI's machine, which has two cores: less than four minutes
+DEMO = 430  # processor seconds of CI's machine, which has two cores: less than four minutes
 # CI's machine measured 462 s for a demo whose counts below gave 271 s. That includes the
 # set-up and the run.
 CI = 1.7
