@@ -9,6 +9,7 @@
 #include "RowKernels.h"
 
 #include "Analysis/Memory/TransparentOps.h"
+#include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Support/RowLength.h"
 
 using namespace braid;
@@ -53,8 +54,12 @@ static bool isOneForEach(linalg::LinalgOp op, const Rows &rows) {
              ArrayRef(rows.sizes).take_front(rows.numLoops);
 }
 
-/// True if a kernel of `rows` may contain `op`, or if `op` needs no kernel.
+/// True if a kernel of `rows` may contain `op`, or if `op` needs no kernel. An
+/// order may move starts and waits, so that costs do not depend on their
+/// places.
 static bool isPassable(Operation *op, const Rows &rows) {
+  if (isa<comm::AsyncStartOpInterface, comm::WaitOp>(op))
+    return true;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || isa<linalg::FillOp>(op))
     return linalgOp || isTransparentOp(op);
