@@ -212,7 +212,7 @@ class Options(unittest.TestCase):
     def test_unknown_options(self):
         with self.assertRaisesRegex(ScheduleError, "found the option 'lains', expected one of: "):
             braid.inductor.options(lains=True)
-        with self.assertRaisesRegex(ScheduleError, "found lanes=3, expected True, False or None"):
+        with self.assertRaisesRegex(ScheduleError, "found lanes=3, expected True, False, None or a dict"):
             braid.inductor.options(lanes=3)
         with self.assertRaisesRegex(ScheduleError, "found margin=-1, expected a fraction of at least 0"):
             braid.inductor.options(margin=-1)
