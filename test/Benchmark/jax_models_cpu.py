@@ -20,6 +20,8 @@ import statistics
 import sys
 import time
 
+from figures import record
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 # The sizes of the models of sized.py. Those of other modules follow from SIZES.
 SIZED = {
@@ -178,6 +180,8 @@ def main():
             parser.error(f"found the model {name!r}, expected some of: {', '.join(models)}")
         rows.append(measure(name, models[name], options.ranks, options.rounds))
         print_row((name, *(f"{rows[-1][column]:.3g}" for column in COLUMNS)))
+        for column, what in (("cpu_ratio", "processor time of a step"), ("compile_ratio", "time to compile")):
+            record(f"{name}, {what} over XLA's", rows[-1][column], "")
         if options.output:
             with open(options.output, "w", encoding="utf-8") as stream:
                 json.dump({"software": {"jax": jax.__version__}, "cores": os.cpu_count(), "rows": rows}, stream, indent=1)

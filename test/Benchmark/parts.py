@@ -152,6 +152,11 @@ def torch(bench):
         bench.run("torchrun", f"--nproc-per-node={ranks}", bench.script("inductor_gpu.py"))
 
 
+def jax(bench):
+    """Training steps of plain JAX on the host beside XLA."""
+    bench.run(bench.python("jax", "JAX"), bench.script("jax_models_cpu.py"), f"--build={bench.build}")
+
+
 def kernels(bench):
     """Each generated kernel, as a fraction of a copy; matmuls beside cuBLASLt."""
     need_gpu()
@@ -190,4 +195,4 @@ def build(bench):
     os.utime(touched, ns=(state.st_atime_ns, state.st_mtime_ns))
 
 
-PARTS = {part.__name__: part for part in (scheduling, search, runtime, torch, kernels, steps, build)}
+PARTS = {part.__name__: part for part in (scheduling, search, runtime, torch, jax, kernels, steps, build)}
