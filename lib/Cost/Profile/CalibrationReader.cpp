@@ -99,7 +99,8 @@ static void readCollective(JsonObjectReader &reader, Calibration &result) {
   reader.readInteger("ctas", curve.ctas, 0, result.multiprocessors,
                      /*isOptional=*/true);
   // Groups that run at the same time have no rank in common.
-  int64_t parts = std::max<int64_t>(1, result.gpus / curve.ranks);
+  int64_t parts =
+      std::max<int64_t>(1, result.gpus / std::max<int64_t>(1, curve.ranks));
   reader.readInteger("groups", curve.groups, 1, parts, /*isOptional=*/true);
   reader.readInteger("stride", curve.stride, 1, parts, /*isOptional=*/true);
   if (curve.transport == LaneTransport::Copy && curve.ctas != 0)
