@@ -33,18 +33,20 @@ RewriteJudge::RewriteJudge(ModuleOp module, func::FuncOp function, Block *block,
 static int64_t getLeastCompute(const SchedulingProblem &problem,
                                ArrayRef<OpClass> opClasses) {
   const ScheduleGraph &graph = problem.graph;
-  int64_t total = 0;
+  SmallVector<int64_t> leastOf;
   for (unsigned node = 0, end = graph.size(); node != end; ++node)
-    if (graph[node].kind == NodeKind::Compute)
-      total += graph[node].cost;
+    leastOf.push_back(graph[node].cost);
   for (const OpClass &opClass : opClasses) {
     int64_t least = opClass.options.front().costNs;
     for (const ResourceOption &option : opClass.options)
       least = std::min(least, option.costNs);
     for (unsigned node : opClass.ops)
-      if (graph[node].kind == NodeKind::Compute)
-        total += least - graph[node].cost;
+      leastOf[node] = least;
   }
+  int64_t total = 0;
+  for (auto [node, least] : llvm::enumerate(leastOf))
+    if (graph[node].kind == NodeKind::Compute)
+      total = addNs(total, least);
   return total;
 }
 
