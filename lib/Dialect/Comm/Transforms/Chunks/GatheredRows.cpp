@@ -9,19 +9,14 @@
 #include "GatheredRows.h"
 #include "RewriteJudge.h"
 
+#include "braid/Analysis/Split/SplitAxes.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
 using namespace braid::comm;
 
 namespace {
-/// Which dimensions of operands and results have the rows; none for an operand
-/// that all rows read whole.
-struct RowsOfOp {
-  SmallVector<std::optional<int64_t>> operands;
-  SmallVector<int64_t> results;
-};
-
 /// Finds the ops that read rows.
 class RowsFinder {
 public:
@@ -35,71 +30,35 @@ public:
 
 private:
   GatheredRows &rows;
-  llvm::SmallMapVector<Operation *, RowsOfOp, 8> found;
+  llvm::SmallMapVector<Operation *, SplitAxis, 8> found;
 };
 } // namespace
 
-/// The dimension of an operand along which `loop` runs; none if the operand
-/// does not know the loop, failure if it knows the loop in another way.
-static FailureOr<std::optional<int64_t>> getDimOfLoop(AffineMap map,
-                                                      unsigned loop) {
-  std::optional<int64_t> found;
-  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
-    if (!expr.isFunctionOfDim(loop))
-      continue;
-    if (found || !isa<AffineDimExpr>(expr))
-      return failure();
-    found = dim;
-  }
-  return found;
-}
-
-/// The rows of a linalg op whose operand `use` has them along `dim`.
-static std::optional<RowsOfOp> getRowsOfLinalg(linalg::LinalgOp op,
-                                               OpOperand &use, int64_t dim) {
-  auto expr =
-      dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(&use).getResult(dim));
-  if (!expr || !op.hasPureTensorSemantics() || op.hasDynamicShape())
-    return std::nullopt;
-  unsigned loop = expr.getPosition();
-  if (op.getIteratorTypesArray()[loop] != utils::IteratorType::parallel)
-    return std::nullopt;
+/// True if `op` on parts of its operands is the op itself.
+static bool isSameOnParts(Operation *op, const SplitAxis &axis) {
+  auto isStatic = [](Type type) {
+    return cast<ShapedType>(type).hasStaticShape();
+  };
+  if (!isa<linalg::LinalgOp, SplitOpInterface>(op) &&
+      !OpTrait::hasElementwiseMappableTraits(op))
+    return false;
   // The number of a row is another one in a part.
   WalkResult walk = op->walk([&](linalg::IndexOp index) {
-    return index.getDim() == loop ? WalkResult::interrupt()
-                                  : WalkResult::advance();
+    return WalkResult(failure(index.getDim() == axis.loop));
   });
-  if (walk.wasInterrupted())
-    return std::nullopt;
-  RowsOfOp found;
-  for (OpOperand &operand : op->getOpOperands()) {
-    FailureOr<std::optional<int64_t>> ofOperand =
-        getDimOfLoop(op.getMatchingIndexingMap(&operand), loop);
-    if (failed(ofOperand))
-      return std::nullopt;
-    found.operands.push_back(*ofOperand);
-    if (!op.isDpsInit(&operand))
-      continue;
-    if (!*ofOperand)
-      return std::nullopt;
-    found.results.push_back(**ofOperand);
-  }
-  return found;
+  return !walk.wasInterrupted() && axis.joined == axis.divided &&
+         llvm::all_of(op->getResultTypes(), isStatic) &&
+         llvm::all_of(axis.results,
+                      [](std::optional<int64_t> dim) { return dim; });
 }
 
-/// The rows of the op that reads them in `use`, along `dim`.
-static std::optional<RowsOfOp> getRows(OpOperand &use, int64_t dim) {
-  Operation *op = use.getOwner();
-  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-    return getRowsOfLinalg(linalgOp, use, dim);
-  if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumRegions() != 0)
-    return std::nullopt;
-  RowsOfOp found;
-  for (Type type : op->getOperandTypes())
-    found.operands.push_back(isa<RankedTensorType>(type) ? std::optional(dim)
-                                                         : std::nullopt);
-  found.results.assign(op->getNumResults(), dim);
-  return found;
+/// The axis of the op that reads rows in `use`, along `dim`.
+static std::optional<SplitAxis> getAxis(OpOperand &use, int64_t dim) {
+  for (SplitAxis &axis : braid::getSplitAxes(use.getOwner()))
+    if (axis.operands[use.getOperandNumber()] == dim &&
+        isSameOnParts(use.getOwner(), axis))
+      return std::move(axis);
+  return std::nullopt;
 }
 
 static bool isMatmul(Operation *op) {
@@ -115,13 +74,13 @@ void RowsFinder::addUsers(Value value, int64_t numMatmuls) {
     if (found.contains(user) || left < 0 ||
         user->getBlock() != rows.wait->getBlock() || user->getNumResults() == 0)
       continue;
-    std::optional<RowsOfOp> ofUser = getRows(use, dim);
-    if (!ofUser)
+    std::optional<SplitAxis> axis = getAxis(use, dim);
+    if (!axis)
       continue;
     for (auto [result, ofResult] :
-         llvm::zip_equal(user->getResults(), ofUser->results))
-      rows.dims[result] = ofResult;
-    found[user] = std::move(*ofUser);
+         llvm::zip_equal(user->getResults(), axis->results))
+      rows.dims[result] = *ofResult;
+    found[user] = std::move(*axis);
     for (Value result : user->getResults())
       addUsers(result, left);
   }
@@ -129,10 +88,10 @@ void RowsFinder::addUsers(Value value, int64_t numMatmuls) {
 
 /// True if `op` has the rows of some value in `dims`, and of each such value
 /// along the dimension that the value has them.
-static bool agree(Operation *op, const RowsOfOp &found,
+static bool agree(Operation *op, const SplitAxis &axis,
                   const llvm::SmallMapVector<Value, int64_t, 8> &dims) {
   bool readsRows = false;
-  for (auto [operand, dim] : llvm::zip_equal(op->getOperands(), found.operands))
+  for (auto [operand, dim] : llvm::zip_equal(op->getOperands(), axis.operands))
     if (const auto *known = dims.find(operand); known != dims.end()) {
       if (!dim || known->second != *dim)
         return false;
@@ -149,15 +108,16 @@ bool RowsFinder::finish() {
   Value gathered = rows.wait.getValue();
   llvm::SmallMapVector<Value, int64_t, 8> dims;
   dims[gathered] = rows.dims.lookup(gathered);
-  for (auto &[op, ofOp] : ordered) {
-    if (!agree(op, ofOp, dims))
+  for (auto &[op, axis] : ordered) {
+    if (!agree(op, axis, dims))
       continue;
-    rows.ops.push_back(op);
-    for (auto [result, dim] : llvm::zip_equal(op->getResults(), ofOp.results))
-      dims[result] = dim;
+    for (auto [result, dim] : llvm::zip_equal(op->getResults(), axis.results))
+      dims[result] = *dim;
+    rows.ops[op] = std::move(axis);
   }
   rows.dims = std::move(dims);
-  return llvm::any_of(rows.ops, isMatmul);
+  return llvm::any_of(rows.ops,
+                      [](const auto &op) { return isMatmul(op.first); });
 }
 
 std::optional<GatheredRows>

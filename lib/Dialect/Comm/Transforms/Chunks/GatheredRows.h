@@ -10,6 +10,7 @@
 #define BRAID_LIB_DIALECT_COMM_TRANSFORMS_GATHEREDROWS_H
 
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Dialect/Comm/IR/CommSplitInterface.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/MapVector.h"
 #include <optional>
@@ -22,8 +23,8 @@ namespace braid::comm {
 struct GatheredRows {
   CollectiveOpInterface start;
   WaitOp wait;
-  /// In the order of the block.
-  llvm::SmallVector<mlir::Operation *> ops;
+  /// In the order of the block, each with the axis of its rows.
+  llvm::MapVector<mlir::Operation *, SplitAxis> ops;
   /// The gathered value and the results of the ops, and which dimension of each
   /// has the rows.
   llvm::SmallMapVector<mlir::Value, int64_t, 8> dims;

@@ -28,7 +28,7 @@ public:
   void run();
 
 private:
-  void compute(Operation *op);
+  void compute(Operation *op, const SplitAxis &axis);
   /// Puts the parts of `value` together for its users that are no ops of a
   /// member. The parts are computed in their places where that is possible.
   void join(OpResult value);
@@ -108,28 +108,13 @@ Value MemberWriter::getPart(Value value, std::optional<int64_t> dim,
   return dim ? slice(value, *dim, part) : value;
 }
 
-/// The dimension of `operand` that has the rows which the first result of its
-/// op has along `resultDim`.
-static std::optional<int64_t> getDimOfOperand(OpOperand &operand,
-                                              int64_t resultDim) {
-  auto op = dyn_cast<linalg::LinalgOp>(operand.getOwner());
-  if (!op)
-    return isa<RankedTensorType>(operand.get().getType())
-               ? std::optional(resultDim)
-               : std::nullopt;
-  AffineExpr loop =
-      op.getIndexingMapMatchingResult(op->getResult(0)).getResult(resultDim);
-  return op.getMatchingIndexingMap(&operand).getResultPosition(loop);
-}
-
-void MemberWriter::compute(Operation *op) {
+void MemberWriter::compute(Operation *op, const SplitAxis &axis) {
   rewriter.setInsertionPoint(op);
-  int64_t resultDim = rows.dims.lookup(op->getResult(0));
   for (int64_t part = 0; part != rows.numMembers; ++part) {
     SmallVector<Value> operands;
-    for (OpOperand &operand : op->getOpOperands())
-      operands.push_back(
-          getPart(operand.get(), getDimOfOperand(operand, resultDim), part));
+    for (auto [operand, dim] :
+         llvm::zip_equal(op->getOperands(), axis.operands))
+      operands.push_back(getPart(operand, dim, part));
     Operation *copy = rewriter.clone(*op);
     copy->setOperands(operands);
     for (auto [result, ofPart] :
@@ -149,7 +134,7 @@ void MemberWriter::compute(Operation *op) {
 
 bool MemberWriter::isRead(Value value) const {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    return !llvm::is_contained(rows.ops, user);
+    return !rows.ops.contains(user);
   });
 }
 
@@ -202,7 +187,7 @@ void MemberWriter::join(OpResult value) {
     whole = insert;
   }
   rewriter.replaceUsesWithIf(value, whole, [&](OpOperand &use) {
-    return !llvm::is_contained(rows.ops, use.getOwner());
+    return !rows.ops.contains(use.getOwner());
   });
   rewriter.setInsertionPoint(value.getOwner());
 }
@@ -217,9 +202,9 @@ void MemberWriter::run() {
   for (int64_t part = 1; part != rows.numMembers; ++part)
     gathered.push_back(extract(wait.getValue(), start.getSplitDim(), part));
   parts[wait.getValue()] = std::move(gathered);
-  for (Operation *op : rows.ops)
-    compute(op);
-  for (Operation *op : llvm::reverse(rows.ops))
+  for (const auto &[op, axis] : rows.ops)
+    compute(op, axis);
+  for (const auto &[op, axis] : llvm::reverse(rows.ops))
     rewriter.eraseOp(op);
 }
 
