@@ -95,31 +95,34 @@ static void setCosts(PassOptions &passOptions, const OverlapOptions &options) {
   passOptions.profile = options.profile;
 }
 
+/// The options of a pass that predicts what its rewrites are worth.
+template <typename PassOptions>
+static void setPredictions(PassOptions &passOptions,
+                           const OverlapOptions &options) {
+  setCosts(passOptions, options);
+  passOptions.planResources = options.planResources;
+  passOptions.maxMemory = options.maxMemory;
+}
+
 void braid::buildOverlapPipeline(OpPassManager &pm,
                                  const OverlapOptions &options) {
   // Passes that rewrite blocks judge copies of functions in their module.
   bool isOnFunction = pm.getOpAnchorName() == func::FuncOp::getOperationName();
   if (options.simplify && !options.keepOrder && !isOnFunction) {
     comm::CommSimplifyPassOptions simplifyOptions;
-    setCosts(simplifyOptions, options);
+    setPredictions(simplifyOptions, options);
     simplifyOptions.numerics = options.numerics;
-    simplifyOptions.planResources = options.planResources;
-    simplifyOptions.maxMemory = options.maxMemory;
     pm.addPass(comm::createCommSimplifyPass(simplifyOptions));
   }
   if (options.splitBatch && !isOnFunction) {
     comm::CommSplitBatchPassOptions splitOptions;
-    setCosts(splitOptions, options);
+    setPredictions(splitOptions, options);
     splitOptions.numerics = options.numerics;
-    splitOptions.planResources = options.planResources;
-    splitOptions.maxMemory = options.maxMemory;
     pm.addPass(comm::createCommSplitBatchPass(splitOptions));
   }
   if (options.ownPartFirst && !isOnFunction) {
     comm::CommOwnPartFirstPassOptions ownOptions;
-    setCosts(ownOptions, options);
-    ownOptions.planResources = options.planResources;
-    ownOptions.maxMemory = options.maxMemory;
+    setPredictions(ownOptions, options);
     pm.addPass(comm::createCommOwnPartFirstPass(ownOptions));
   }
   if (options.pipelineMatmul && !isOnFunction) {
@@ -142,16 +145,12 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
   // With `keep-order` each start keeps its place among the others.
   if (options.pipelineLoops && !options.keepOrder && !isOnFunction) {
     comm::CommPipelineLoopsPassOptions loopOptions;
-    setCosts(loopOptions, options);
-    loopOptions.planResources = options.planResources;
-    loopOptions.maxMemory = options.maxMemory;
+    setPredictions(loopOptions, options);
     pm.addPass(comm::createCommPipelineLoopsPass(loopOptions));
   }
   if (options.combine && !options.keepOrder && !isOnFunction) {
     comm::CommCombinePassOptions combineOptions;
-    setCosts(combineOptions, options);
-    combineOptions.planResources = options.planResources;
-    combineOptions.maxMemory = options.maxMemory;
+    setPredictions(combineOptions, options);
     pm.addPass(comm::createCommCombinePass(combineOptions));
   }
   if (options.planResources) {
