@@ -8,6 +8,7 @@
 
 #include "ChunkCollective.h"
 #include "ChunkedMatmul.h"
+#include "Slices.h"
 
 using namespace mlir;
 using namespace braid::comm;
@@ -89,20 +90,15 @@ LogicalResult braid::comm::chunkCollective(RewriterBase &rewriter,
   Value result =
       tensor::EmptyOp::create(rewriter, loc, whole.getShape(),
                               whole.getElementType(), whole.getEncoding());
-  SmallVector<OpFoldResult> strides(whole.getRank(), rewriter.getIndexAttr(1));
   for (auto [token, chunk] : llvm::zip_equal(tokens, chunks)) {
     RankedTensorType type = withSize(whole, collective.dim, chunk.size);
     auto piece = WaitOp::create(rewriter, wait.getLoc(), type, token,
                                 ValueRange(), ValueRange());
     piece->setDiscardableAttrs(wait->getDiscardableAttrDictionary());
     describeChunk(rewriter, piece, chunk);
-    SmallVector<OpFoldResult> offsets(whole.getRank(),
-                                      rewriter.getIndexAttr(0));
-    offsets[collective.dim] = rewriter.getIndexAttr(chunk.offset);
-    auto insertion = tensor::InsertSliceOp::create(
-        rewriter, loc, piece.getValue(), result, offsets,
-        getAsIndexOpFoldResult(rewriter.getContext(), type.getShape()),
-        strides);
+    auto insertion =
+        insertAlong(rewriter, loc, piece.getValue(), result, collective.dim,
+                    rewriter.getIndexAttr(chunk.offset));
     // comm-bufferize computes rows in their place of the result.
     if (collective.dim == 0)
       insertion->setAttr(CommDialect::kCostAttrName,

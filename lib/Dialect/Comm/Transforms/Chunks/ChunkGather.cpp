@@ -8,6 +8,7 @@
 
 #include "ChunkGather.h"
 #include "ChunkedMatmul.h"
+#include "Slices.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -113,34 +114,12 @@ private:
 };
 } // namespace
 
-/// The offsets and sizes of what is `size` long from `offset` on along
-/// dimension `dim` of `shape`, and else whole.
-static std::pair<SmallVector<OpFoldResult>, SmallVector<OpFoldResult>>
-getRange(OpBuilder &builder, ArrayRef<int64_t> shape, int64_t dim,
-         int64_t offset, int64_t size) {
-  SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0));
-  SmallVector<OpFoldResult> sizes =
-      getAsIndexOpFoldResult(builder.getContext(), shape);
-  offsets[dim] = builder.getIndexAttr(offset);
-  sizes[dim] = builder.getIndexAttr(size);
-  return {offsets, sizes};
-}
-
-static Value extract(OpBuilder &builder, Value from, int64_t dim,
-                     int64_t offset, int64_t size) {
-  auto type = cast<RankedTensorType>(from.getType());
-  auto [offsets, sizes] = getRange(builder, type.getShape(), dim, offset, size);
-  SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
-  return tensor::ExtractSliceOp::create(builder, from.getLoc(),
-                                        withSize(type, dim, size), from,
-                                        offsets, sizes, strides);
-}
-
 Value GatherChunker::startChunk(const Chunk &chunk) {
   auto start = cast<AsyncStartOpInterface>(gather.start.getOperation());
   Value operand = start.getSources()[0];
   rewriter.setInsertionPoint(start);
-  Value part = extract(rewriter, operand, gather.dim, chunk.offset, chunk.size);
+  Value part = extractAlong(rewriter, operand, gather.dim,
+                            rewriter.getIndexAttr(chunk.offset), chunk.size);
   // Collectives read whole rows of memory: other chunks are copied.
   if (gather.dim != 0) {
     auto type = cast<RankedTensorType>(part.getType());
@@ -174,18 +153,16 @@ Value GatherChunker::awaitChunk(Value token, const Chunk &chunk) {
 
 Value GatherChunker::insertChunk(Value value, Value result,
                                  const Chunk &chunk) {
-  SmallVector<OpFoldResult> strides(whole.getRank(), rewriter.getIndexAttr(1));
   for (int64_t part = 0; part != gather.numParts; ++part) {
     // A chunk has the parts of the members one after the other.
     Value piece = gather.numParts == 1
                       ? value
-                      : extract(rewriter, value, gather.resultDim,
-                                part * chunk.size, chunk.size);
-    auto [offsets, sizes] =
-        getRange(rewriter, whole.getShape(), gather.resultDim,
-                 part * gather.size + chunk.offset, chunk.size);
-    result = tensor::InsertSliceOp::create(rewriter, value.getLoc(), piece,
-                                           result, offsets, sizes, strides);
+                      : extractAlong(rewriter, value, gather.resultDim,
+                                     rewriter.getIndexAttr(part * chunk.size),
+                                     chunk.size);
+    result =
+        insertAlong(rewriter, value.getLoc(), piece, result, gather.resultDim,
+                    rewriter.getIndexAttr(part * gather.size + chunk.offset));
   }
   return result;
 }
@@ -226,7 +203,8 @@ Value GatherChunker::insertAll(ArrayRef<Value> values, ArrayRef<Chunk> chunks) {
       Operation *first = getFirst(value);
       rewriter.setInsertionPoint(first);
       Value slice =
-          extract(rewriter, result, gather.resultDim, chunk.offset, chunk.size);
+          extractAlong(rewriter, result, gather.resultDim,
+                       rewriter.getIndexAttr(chunk.offset), chunk.size);
       OpOperand &place = getPlace(value.getDefiningOp<linalg::LinalgOp>());
       rewriter.modifyOpInPlace(first, [&]() { place.set(slice); });
       rewriter.setInsertionPointAfterValue(value);

@@ -8,11 +8,11 @@
 
 #include "ChunkedMatmul.h"
 #include "GatheredRows.h"
+#include "Slices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace braid::comm;
@@ -71,34 +71,14 @@ Value MemberWriter::getOffset(int64_t part) {
 }
 
 Value MemberWriter::extract(Value value, int64_t dim, int64_t part) {
-  auto type = cast<RankedTensorType>(value.getType());
-  RankedTensorType ofPart = withSize(type, dim, rows.numRows);
-  SmallVector<OpFoldResult> starts(type.getRank(), rewriter.getIndexAttr(0)),
-      strides(type.getRank(), rewriter.getIndexAttr(1)),
-      sizes = getAsIndexOpFoldResult(rewriter.getContext(), ofPart.getShape());
-  starts[dim] = getOffset(part);
-  return tensor::ExtractSliceOp::create(rewriter, value.getLoc(), ofPart, value,
-                                        starts, sizes, strides);
+  return extractAlong(rewriter, value, dim, getOffset(part), rows.numRows);
 }
 
 Value MemberWriter::slice(Value value, int64_t dim, int64_t part) {
-  Location loc = value.getLoc();
-  RankedTensorType ofPart =
-      withSize(cast<RankedTensorType>(value.getType()), dim, rows.numRows);
-  if (value.getDefiningOp<tensor::EmptyOp>())
-    return tensor::EmptyOp::create(rewriter, loc, ofPart.getShape(),
-                                   ofPart.getElementType(),
-                                   ofPart.getEncoding());
-  if (auto fill = value.getDefiningOp<linalg::FillOp>()) {
-    Value into = slice(fill.getOutputs()[0], dim, part);
-    return linalg::FillOp::create(rewriter, loc, fill.getInputs(), into)
-        ->getResult(0);
-  }
-  DenseElementsAttr constant;
-  if (matchPattern(value, m_Constant(&constant)) && constant.isSplat())
-    return arith::ConstantOp::create(rewriter, loc,
-                                     constant.resizeSplat(ofPart));
-  return extract(value, dim, part);
+  auto type = cast<RankedTensorType>(value.getType());
+  Value uniform =
+      resizeUniform(rewriter, value, withSize(type, dim, rows.numRows));
+  return uniform ? uniform : extract(value, dim, part);
 }
 
 Value MemberWriter::getPart(Value value, std::optional<int64_t> dim,
@@ -172,14 +152,8 @@ void MemberWriter::join(OpResult value) {
       rewriter.replaceOp(empty, target);
     }
     rewriter.setInsertionPointAfterValue(ofPart);
-    SmallVector<OpFoldResult> starts(type.getRank(), rewriter.getIndexAttr(0)),
-        strides(type.getRank(), rewriter.getIndexAttr(1)),
-        sizes = getAsIndexOpFoldResult(
-            rewriter.getContext(),
-            cast<RankedTensorType>(ofPart.getType()).getShape());
-    starts[dim] = getOffset(part);
-    auto insert = tensor::InsertSliceOp::create(
-        rewriter, value.getLoc(), ofPart, whole, starts, sizes, strides);
+    auto insert = insertAlong(rewriter, value.getLoc(), ofPart, whole, dim,
+                              getOffset(part));
     // It writes nothing that is not there already.
     if (place)
       insert->setAttr(CommDialect::kCostAttrName,

@@ -7,12 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "BatchParts.h"
+#include "Dialect/Comm/Transforms/Chunks/Slices.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Support/MatmulAttributes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -128,37 +127,17 @@ Value BatchSplitter::getSlice(ValueDim found, const Chunk &part) {
   Value &slice = slices[{value.getAsOpaquePointer(), dim, runs, part.number}];
   if (slice)
     return slice;
-  Location loc = value.getLoc();
   RankedTensorType partType =
       getPartType(cast<RankedTensorType>(value.getType()), dim, runs, part);
-  auto createEmpty = [&]() -> Value {
-    return tensor::EmptyOp::create(rewriter, loc, partType.getShape(),
-                                   partType.getElementType(),
-                                   partType.getEncoding());
-  };
-  Operation *op = value.getDefiningOp();
-  SplatElementsAttr splat;
-  if (isa_and_present<tensor::EmptyOp>(op))
-    return slice = createEmpty();
-  if (auto fill = dyn_cast_if_present<linalg::FillOp>(op))
-    return slice = linalg::FillOp::create(rewriter, loc, fill.value(),
-                                          createEmpty())
-                       .getResult(0);
-  if (op && matchPattern(op, m_Constant(&splat)))
-    return slice = arith::ConstantOp::create(rewriter, loc,
-                                             splat.resizeSplat(partType));
+  if (Value uniform = resizeUniform(rewriter, value, partType))
+    return slice = uniform;
   Value whole = separateRuns(value, dim, runs);
   auto type = cast<RankedTensorType>(whole.getType());
   int64_t cut = runs == 1 ? dim : dim + 1;
-  SmallVector<OpFoldResult> offsets(type.getRank(), rewriter.getIndexAttr(0));
-  SmallVector<OpFoldResult> strides(type.getRank(), rewriter.getIndexAttr(1));
-  offsets[cut] = rewriter.getIndexAttr(getOffset(part, type.getDimSize(cut)));
-  Value taken = tensor::ExtractSliceOp::create(
-      rewriter, loc, whole, offsets,
-      getAsIndexOpFoldResult(
-          rewriter.getContext(),
-          getPartType(type, cut, /*runs=*/1, part).getShape()),
-      strides);
+  int64_t size = type.getDimSize(cut);
+  Value taken = extractAlong(rewriter, whole, cut,
+                             rewriter.getIndexAttr(getOffset(part, size)),
+                             getSize(part, size, /*runs=*/1));
   return slice = joinRuns(taken, dim, runs);
 }
 
@@ -255,19 +234,11 @@ void BatchSplitter::join(OpResult value) {
                               type.getElementType(), type.getEncoding()),
       dim, runs);
   int64_t cut = runs == 1 ? dim : dim + 1;
-  int64_t rank = cast<RankedTensorType>(whole.getType()).getRank();
-  SmallVector<OpFoldResult> strides(rank, rewriter.getIndexAttr(1));
   for (auto [part, partValue] : llvm::zip_equal(parts, partValues)) {
     Value piece = separateRuns(partValue, dim, runs);
-    SmallVector<OpFoldResult> offsets(rank, rewriter.getIndexAttr(0));
-    offsets[cut] =
-        rewriter.getIndexAttr(getOffset(part, type.getDimSize(dim) / runs));
-    auto insertion = tensor::InsertSliceOp::create(
-        rewriter, loc, piece, whole, offsets,
-        getAsIndexOpFoldResult(
-            rewriter.getContext(),
-            cast<RankedTensorType>(piece.getType()).getShape()),
-        strides);
+    auto insertion = insertAlong(
+        rewriter, loc, piece, whole, cut,
+        rewriter.getIndexAttr(getOffset(part, type.getDimSize(dim) / runs)));
     // comm-bufferize computes rows in their place of the result.
     if (cut == 0 && partValue.getDefiningOp<WaitOp>())
       insertion->setAttr(CommDialect::kCostAttrName,

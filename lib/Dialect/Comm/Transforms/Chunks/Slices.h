@@ -1,0 +1,35 @@
+//===- Slices.h - Slices along one dimension --------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_SLICES_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_SLICES_H
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace braid::comm {
+
+/// The `size` elements of `from` that begin at `offset` along dimension `dim`,
+/// whole along the others.
+mlir::Value extractAlong(mlir::OpBuilder &builder, mlir::Value from,
+                         int64_t dim, mlir::OpFoldResult offset, int64_t size);
+
+/// Puts `piece` at `offset` along dimension `dim` of `into`; both have the same
+/// sizes along the others.
+mlir::tensor::InsertSliceOp insertAlong(mlir::OpBuilder &builder,
+                                        mlir::Location loc, mlir::Value piece,
+                                        mlir::Value into, int64_t dim,
+                                        mlir::OpFoldResult offset);
+
+/// `value` with the shape of `type`, if `value` is an empty tensor, filled with
+/// one scalar, or a constant with one element everywhere; else null.
+mlir::Value resizeUniform(mlir::OpBuilder &builder, mlir::Value value,
+                          mlir::RankedTensorType type);
+
+} // namespace braid::comm
+
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_SLICES_H
