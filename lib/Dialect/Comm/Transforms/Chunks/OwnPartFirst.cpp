@@ -115,16 +115,14 @@ CommOwnPartFirstPass::choose(func::FuncOp function,
 
 LogicalResult CommOwnPartFirstPass::rewriteIn(func::FuncOp function,
                                               RankUniformity &uniformity) {
-  SmallVector<RewriteChoice> chosen;
-  for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
-    FailureOr<SmallVector<RewriteChoice>> ofBlock =
-        choose(function, block, uniformity);
-    if (failed(ofBlock))
-      return failure();
-    chosen.append(*ofBlock);
-  }
+  FailureOr<SmallVector<RewriteChoice>> chosen =
+      chooseInBlocks(function, [&](const SchedulableBlock &block) {
+        return choose(function, block, uniformity);
+      });
+  if (failed(chosen))
+    return failure();
   emitCountRemark(function, getArgument(), "own-parts-first",
-                  computeByMember(chosen, nullptr));
+                  computeByMember(*chosen, nullptr));
   return success();
 }
 

@@ -217,15 +217,13 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
 
 LogicalResult CommPipelineMatmulPass::pipeline(func::FuncOp function,
                                                RankUniformity &uniformity) {
-  SmallVector<RewriteChoice> chosen;
-  for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
-    FailureOr<SmallVector<RewriteChoice>> ofBlock =
-        choose(function, block, uniformity);
-    if (failed(ofBlock))
-      return failure();
-    chosen.append(*ofBlock);
-  }
-  FailureOr<int64_t> numDivided = divide(chosen, nullptr);
+  FailureOr<SmallVector<RewriteChoice>> chosen =
+      chooseInBlocks(function, [&](const SchedulableBlock &block) {
+        return choose(function, block, uniformity);
+      });
+  if (failed(chosen))
+    return failure();
+  FailureOr<int64_t> numDivided = divide(*chosen, nullptr);
   if (failed(numDivided))
     return function.emitError("cannot divide the operand of a collective");
   emitCountRemark(function, getArgument(), "chunked-collectives", *numDivided);

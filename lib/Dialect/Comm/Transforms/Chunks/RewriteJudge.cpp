@@ -143,6 +143,21 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite,
 // Choices
 //===----------------------------------------------------------------------===//
 
+FailureOr<SmallVector<RewriteChoice>> braid::comm::chooseInBlocks(
+    func::FuncOp function,
+    llvm::function_ref<
+        FailureOr<SmallVector<RewriteChoice>>(const SchedulableBlock &)>
+        choose) {
+  SmallVector<RewriteChoice> chosen;
+  for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
+    FailureOr<SmallVector<RewriteChoice>> ofBlock = choose(block);
+    if (failed(ofBlock))
+      return failure();
+    chosen.append(*ofBlock);
+  }
+  return chosen;
+}
+
 FailureOr<double> braid::comm::parseRewriteGain(Location loc, StringRef text) {
   FailureOr<std::optional<double>> given = parseMinGain(loc, text);
   if (failed(given))

@@ -109,6 +109,14 @@ llvm::FailureOr<llvm::SmallVector<RewriteChoice>> chooseRewrites(
         llvm::FailureOr<BlockPrediction>(llvm::ArrayRef<RewriteChoice>)>
         predict);
 
+/// What `choose` gives for the schedulable blocks of `function`, one after the
+/// other. Fails where `choose` fails.
+llvm::FailureOr<llvm::SmallVector<RewriteChoice>> chooseInBlocks(
+    mlir::func::FuncOp function,
+    llvm::function_ref<llvm::FailureOr<llvm::SmallVector<RewriteChoice>>(
+        const SchedulableBlock &)>
+        choose);
+
 /// The fraction that `text`, the value of the option `min-gain` of a pass that
 /// rewrites, asks for. Emits an error at `loc` and fails if `text` is neither
 /// `auto` nor a fraction.

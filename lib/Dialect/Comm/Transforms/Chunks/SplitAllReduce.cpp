@@ -185,17 +185,15 @@ LogicalResult CommSplitAllReducePass::splitIn(func::FuncOp function,
       resolvePassCosts(getOperation(), function, getCostSettings());
   if (failed(costs))
     return failure();
-  SmallVector<RewriteChoice> chosen;
-  for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
-    FailureOr<SmallVector<RewriteChoice>> ofBlock =
-        choose(function, block, *costs, uniformity);
-    if (failed(ofBlock))
-      return failure();
-    chosen.append(*ofBlock);
-  }
+  FailureOr<SmallVector<RewriteChoice>> chosen =
+      chooseInBlocks(function, [&](const SchedulableBlock &block) {
+        return choose(function, block, *costs, uniformity);
+      });
+  if (failed(chosen))
+    return failure();
   CostModel model(*costs);
-  splitChosen(chosen, model, nullptr);
-  emitCountRemark(function, getArgument(), "split-all-reduces", chosen.size());
+  splitChosen(*chosen, model, nullptr);
+  emitCountRemark(function, getArgument(), "split-all-reduces", chosen->size());
   return success();
 }
 

@@ -120,16 +120,14 @@ LogicalResult CommSplitHierarchyPass::splitIn(func::FuncOp function,
       resolvePassCosts(getOperation(), function, getCostSettings());
   if (failed(costs))
     return failure();
-  SmallVector<RewriteChoice> chosen;
-  for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
-    FailureOr<SmallVector<RewriteChoice>> ofBlock =
-        choose(function, block, *costs, uniformity, groups);
-    if (failed(ofBlock))
-      return failure();
-    chosen.append(*ofBlock);
-  }
-  splitIntoSteps(chosen, *costs, groups, nullptr);
-  emitCountRemark(function, getArgument(), "split-collectives", chosen.size());
+  FailureOr<SmallVector<RewriteChoice>> chosen =
+      chooseInBlocks(function, [&](const SchedulableBlock &block) {
+        return choose(function, block, *costs, uniformity, groups);
+      });
+  if (failed(chosen))
+    return failure();
+  splitIntoSteps(*chosen, *costs, groups, nullptr);
+  emitCountRemark(function, getArgument(), "split-collectives", chosen->size());
   return success();
 }
 
