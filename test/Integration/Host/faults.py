@@ -91,7 +91,7 @@ BODIES = {
   %v = arith.cmpi ne, %q, %odd : i64
   cf.assert %v, "never"
 """,
-    "late": LATE.format(count=700000000),
+    "late": LATE.format(count=2100000000),
     "stuck": LATE.format(count=1000000000000),
     "departs": """
   %other = arith.cmpi ne, %number, %victim : i64
