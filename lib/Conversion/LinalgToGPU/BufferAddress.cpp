@@ -44,7 +44,9 @@ int64_t braid::kernels::getByteSize(Type type) {
 namespace {
 
 int64_t powerOfTwo(int64_t bytes) {
-  return bytes == 0 ? kMaxAlignment : std::gcd(std::abs(bytes), kMaxAlignment);
+  // Modulo 2^64 a negative number has the powers of two of its magnitude.
+  return static_cast<int64_t>(std::gcd(static_cast<uint64_t>(bytes),
+                                       static_cast<uint64_t>(kMaxAlignment)));
 }
 
 /// Computes alignments by following views and loops to allocations.
