@@ -174,12 +174,7 @@ BRAID_RT_API const char *braid_rt_device_chip(const braid_rt_context *context);
 /* Writes one property of the rank's device and of the libraries that drive it
  * to `text`: `gpu` (the model, `NVIDIA H200`), `multiprocessors`, or the
  * versions `cuda`, `cublaslt` and `nccl`. BRAID_RT_FAILED, and no text, if the
- * engine does not know the property.
- * `multiprocessors-taken-from-pairs:N`, with N from 1 to the multiprocessors,
- * takes some 20 ms to measure; the rank must not be running. It is the number
- * of multiprocessors, at least N, on which kernels in clusters of two blocks
- * find no place while N single blocks hold one each. No text if the GPU has no
- * clusters (compute capability below 9.0) or if the measurement fails. */
+ * engine does not know the property. */
 BRAID_RT_API int32_t braid_rt_device_property(const braid_rt_context *context,
                                               const char *property, char *text,
                                               size_t textSize);

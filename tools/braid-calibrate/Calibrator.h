@@ -76,7 +76,6 @@ private:
   llvm::Error measureGap();
   llvm::Error measurePairOf(ComputeClass compute, LaneEngine engine);
   llvm::Error measureQueue();
-  void measureTakenFromPairs();
   llvm::Error measureLaunch();
 
   bool hasBfloat16() const;

@@ -126,40 +126,20 @@ Error Calibrator::measureQueue() {
   bool queues = pair->collective > clear * withRoom;
   contention.multiprocessorModel =
       queues ? MultiprocessorModel::Queued : MultiprocessorModel::Taken;
-  // GPCs cannot be measured, but counted. Launches of lanes are measured last,
-  // with CUPTI; without it that in the trace of a step on an H200 counts.
+  // GPCs cannot be measured, but counted. What single blocks take from pairs
+  // follows from them; an H100 gave these numbers. Launches of lanes are
+  // measured last, with CUPTI; without it that in the trace of a step on an
+  // H200 counts.
   const Hardware *known = lookupHardware(hardware);
   constexpr int32_t hopperGroups = 8;
   constexpr int64_t hopperLaunchNs = 4600;
   if (known && known->generation == GpuGeneration::Hopper) {
     contention.processorGroups = hopperGroups;
     contention.laneLaunchNs = hopperLaunchNs;
+    contention.takenFromPairs = {{4, 8}, {8, 8}, {16, 24}, {24, 24}};
   }
-  measureTakenFromPairs();
   ++measuredPairs;
   return Error::success();
-}
-
-void Calibrator::measureTakenFromPairs() {
-  // The numbers of blocks that collectives have by their limits, and without.
-  constexpr int32_t numbers[] = {4, 8, 16, 24};
-  std::vector<TakenFromPairs> taken;
-  int32_t most = 0;
-  for (int32_t blocks : numbers) {
-    std::string name =
-        "multiprocessors-taken-from-pairs:" + std::to_string(blocks);
-    for (int64_t rank = 0; rank < world->ranks(); ++rank) {
-      std::string value = world->property(rank, name.c_str());
-      int32_t ofRank = 0;
-      // GPUs without clusters tell nothing.
-      if (llvm::StringRef(value).getAsInteger(10, ofRank) || ofRank < blocks)
-        return;
-      // More blocks never take less.
-      most = std::max(most, ofRank);
-    }
-    taken.push_back({blocks, most});
-  }
-  contention.takenFromPairs = std::move(taken);
 }
 
 Error Calibrator::measureLaunch() {

@@ -78,7 +78,6 @@ void fake_cuda_reset(void) {
   all.log.clear();
   all.failures.clear();
   all.kernels.clear();
-  all.held.clear();
   if (all.streams.empty())
     all.streamCount = 0;
 }

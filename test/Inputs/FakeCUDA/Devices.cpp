@@ -73,9 +73,6 @@ Result cuDeviceGetAttribute(int *value, DeviceAttribute attribute,
   case DEVICE_COMPUTE_CAPABILITY_MINOR:
     *value = state().capability % 10;
     return SUCCESS;
-  case DEVICE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-    *value = 227 * 1024;
-    return SUCCESS;
   }
   return ERROR_INVALID_VALUE;
 }

@@ -68,8 +68,7 @@ typedef void (*fake_cuda_kernel)(void **arguments, const unsigned *grid,
                                  const unsigned *block);
 
 /// Gives the kernels of this name in all modules a function and parameters of
-/// the given sizes. Other kernels are logged only, except for the runtime's own
-/// that hold multiprocessors (Hold.cpp).
+/// the given sizes. Other kernels are logged only.
 void fake_cuda_register_kernel(const char *name, const size_t *sizes, int count,
                                fake_cuda_kernel function);
 

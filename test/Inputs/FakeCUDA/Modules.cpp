@@ -263,7 +263,6 @@ Result cuLaunchKernel(Function function, unsigned gridX, unsigned gridY,
       gridZ > 65535 || threads == 0 || threads > 1024 ||
       sharedBytes > static_cast<unsigned>(function->sharedLimit))
     return ERROR_INVALID_VALUE;
-  beginHolding(function->name, checked.context->device, gridX, arguments);
   auto operation = std::make_shared<Operation>();
   operation->what = "kernel " + function->name + " grid " + joined(grid) +
                     " block " + joined(block) + " shared " +

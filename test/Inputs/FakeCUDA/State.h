@@ -195,12 +195,6 @@ struct InjectedFailure {
   int skipped;
 };
 
-/// The last blocks that held multiprocessors of a device.
-struct HeldBlocks {
-  unsigned blocks = 0;
-  uint64_t clockNs = 0; ///< Of the device.
-};
-
 /// All state of the process.
 struct State {
   std::mutex mutex;
@@ -213,7 +207,6 @@ struct State {
   std::string log;
   std::map<std::string, InjectedFailure> failures;
   std::map<std::string, RegisteredKernel> kernels;
-  std::map<int, HeldBlocks> held; ///< By device.
 
   std::map<int, std::unique_ptr<CUctx_st>> contexts;
   std::set<int> blockedDevices;
@@ -273,12 +266,6 @@ const std::pair<const uintptr_t, Allocation> *findAllocation(uintptr_t address);
 /// Ends the process unless the range is live memory of the device.
 void checkMemory(const std::string &call, int device, uintptr_t address,
                  size_t bytes);
-
-/// Writes the begins of the blocks of a kernel of the runtime that hold
-/// multiprocessors. Does nothing for other kernels. Called by the launch, so
-/// that a copy that does not wait for the kernel reads them.
-void beginHolding(const std::string &kernel, int device, unsigned blocks,
-                  void **arguments);
 
 /// Puts an operation into a stream or the graph that the stream records.
 Result submit(const char *call, CUstream_st &stream,

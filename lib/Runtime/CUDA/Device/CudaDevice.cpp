@@ -13,14 +13,11 @@
 #include "CUDA/Device/Cudnn/Attentions.h"
 #include "CUDA/Device/Cudnn/Convolutions.h"
 #include "CUDA/Device/Graphs.h"
-#include "CUDA/Device/HoldMultiprocessors.h"
 #include "CUDA/Device/Matmuls.h"
 #include "CUDA/Device/Memory.h"
 #include "CUDA/Device/Modules.h"
 
 #include <algorithm>
-#include <charconv>
-#include <string_view>
 
 using namespace braid::rt;
 using namespace braid::rt::cuda;
@@ -44,8 +41,7 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
       cudnn(std::make_unique<CudnnPlans>(gpuState, *deviceMemory)),
       attentions(std::make_unique<Attentions>(gpuState, *cudnn)),
       convolutions(std::make_unique<Convolutions>(gpuState, *cudnn)),
-      graphs(std::make_unique<Graphs>(gpuState)),
-      held(std::make_unique<HeldMultiprocessors>(gpuState, *deviceMemory)) {
+      graphs(std::make_unique<Graphs>(gpuState)) {
   // Whole graphs contain the calls, and traces measure each call.
   if (options.computeGraphs && !options.graphs && !gpuState.timeline)
     computeGraphs = std::make_unique<ComputeGraphs>(
@@ -72,7 +68,6 @@ void CudaDevice::destroyEvents() {
 
 CudaDevice::~CudaDevice() {
   gpuState.driver.ctxSetCurrent(gpuState.context);
-  held.reset();
   graphs.reset();
   computeGraphs.reset();
   buffers.reset();
@@ -100,18 +95,6 @@ static std::string describeVersion(size_t version, size_t scale) {
          std::to_string(version / scale % 100);
 }
 
-/// The number in `multiprocessors-taken-from-pairs:4`; 0 in other names.
-static int64_t readTakenBy(std::string_view name) {
-  constexpr std::string_view prefix = "multiprocessors-taken-from-pairs:";
-  if (name.substr(0, prefix.size()) != prefix)
-    return 0;
-  name.remove_prefix(prefix.size());
-  int64_t blocks = 0;
-  const char *end = name.data() + name.size();
-  auto [stop, error] = std::from_chars(name.data(), end, blocks);
-  return error == std::errc() && stop == end ? blocks : 0;
-}
-
 std::string CudaDevice::property(const std::string &name) const {
   if (name == "gpu")
     return gpuState.model;
@@ -122,11 +105,6 @@ std::string CudaDevice::property(const std::string &name) const {
   int version = 0;
   if (name == "cuda" && gpuState.driver.driverGetVersion(&version) == SUCCESS)
     return describeVersion(static_cast<size_t>(version), 10);
-  if (int64_t blocks = readTakenBy(name)) {
-    gpuState.makeCurrent();
-    int64_t taken = held->measureTakenFromPairs(blocks);
-    return taken > 0 ? std::to_string(taken) : std::string();
-  }
   return {};
 }
 

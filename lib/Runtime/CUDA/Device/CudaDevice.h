@@ -27,7 +27,6 @@ class BufferPool;
 class ComputeGraphs;
 class DeviceMemory;
 class Graphs;
-class HeldMultiprocessors;
 class Modules;
 class Matmuls;
 } // namespace cuda
@@ -113,7 +112,6 @@ private:
   std::unique_ptr<cuda::Attentions> attentions;
   std::unique_ptr<cuda::Convolutions> convolutions;
   std::unique_ptr<cuda::Graphs> graphs;
-  std::unique_ptr<cuda::HeldMultiprocessors> held;
   std::unique_ptr<cuda::ComputeGraphs> computeGraphs; ///< Null: none.
   std::vector<uint64_t> call;                         ///< Of computeGraphs.
   cuda::DevicePointer arenaBase = 0;
