@@ -14,11 +14,51 @@
 using namespace braid;
 using namespace mlir;
 
-bool braid::isStepOf(const GroupStep &step, const StartSummary &whole,
-                     const StartSummary &found) {
-  return found.kind == step.kind && found.lane == whole.lane &&
+bool braid::haveSameTypes(ArrayRef<Type> before, ArrayRef<Type> after) {
+  return llvm::equal(before, after, [](Type a, Type b) {
+    return haveSameData(a, b, /*onlyCount=*/false);
+  });
+}
+
+bool braid::isSameStart(const StartSummary &before, const StartSummary &after) {
+  return before.name == after.name && before.reduction == after.reduction &&
+         before.splitDim == after.splitDim &&
+         before.arguments == after.arguments &&
+         haveSameTypes(before.sources, after.sources) &&
+         haveSameTypes(before.values, after.values);
+}
+
+/// True if `found` may be `step` of `whole`, but for its group. Dimension `dim`
+/// is divided.
+static bool isStepOf(const GroupStep &step, const StartSummary &whole,
+                     const StartSummary &found, int64_t dim) {
+  return found.kind == step.kind && found.lane[0] == whole.lane[0] &&
          (!found.reduction || found.reduction == whole.reduction) &&
-         found.splitDim.value_or(0) == 0 && whole.splitDim.value_or(0) == 0;
+         found.splitDim.value_or(dim) == dim;
+}
+
+ArrayRef<GroupStep> braid::getStepsFrom(const StartSummary &whole,
+                                        const StartSummary &found,
+                                        const CommunicationRules &rules) {
+  static constexpr GroupStep splitAllReduce[] = {
+      {comm::CollectiveKind::reduce_scatter, true},
+      {comm::CollectiveKind::all_gather, true}};
+  ArrayRef<GroupStep> steps;
+  if (whole.group == found.group) {
+    if (rules.maySplitAllReduces &&
+        whole.kind == comm::CollectiveKind::all_reduce)
+      steps = splitAllReduce;
+  } else if (rules.maySplitGroups && whole.kind) {
+    steps = getGroupSteps(*whole.kind);
+  }
+  // A grid has the parts of its rows and columns along dimension 0.
+  if (steps.empty() || found.lane != whole.lane ||
+      whole.splitDim.value_or(0) != 0 ||
+      !isStepOf(steps.front(), whole, found,
+                whole.splitDim.value_or(found.splitDim.value_or(0))) ||
+      !haveSameTypes(whole.sources, found.sources))
+    return {};
+  return steps;
 }
 
 FailureOr<unsigned> braid::compareSteps(
@@ -26,7 +66,6 @@ FailureOr<unsigned> braid::compareSteps(
     llvm::function_ref<LogicalResult(const CommunicationEvent *, const Twine &)>
         report) {
   const FunctionCommunication &after = steps.after;
-  ArrayRef<GroupStep> expected = getGroupSteps(*steps.whole.kind);
   FlatSymbolRefAttr row, column;
   auto isInItsGroup = [&](const GroupStep &step, const StartSummary &start) {
     FlatSymbolRefAttr &group = step.isInRow ? row : column;
@@ -35,8 +74,9 @@ FailureOr<unsigned> braid::compareSteps(
     return group == start.group;
   };
   const CommunicationEvent *last = &steps.first;
-  isInItsGroup(expected.front(), after.starts[last->number]);
-  for (const GroupStep &step : llvm::drop_begin(expected)) {
+  const StartSummary &first = after.starts[last->number];
+  isInItsGroup(steps.steps.front(), first);
+  for (const GroupStep &step : llvm::drop_begin(steps.steps)) {
     SmallVector<Value> values;
     for (unsigned index = 0; index != last->numGiven; ++index, ++next) {
       if (next == after.events.size() ||
@@ -51,7 +91,7 @@ FailureOr<unsigned> braid::compareSteps(
     const CommunicationEvent &found = after.events[next];
     const StartSummary &start = after.starts[found.number];
     auto op = cast<comm::AsyncStartOpInterface>(found.op);
-    if (!isStepOf(step, steps.whole, start) ||
+    if (!isStepOf(step, steps.whole, start, first.splitDim.value_or(0)) ||
         !llvm::equal(op.getSources(), values) || !isInItsGroup(step, start))
       return report(&found, "is not the next step of a collective before");
     if (!uniformity.areReachedTogether(*found.op->getBlock()))
@@ -59,13 +99,11 @@ FailureOr<unsigned> braid::compareSteps(
     last = &found;
     ++next;
   }
-  if (!isGridOf(last->op, steps.whole.group, row, column))
+  if (row != steps.whole.group &&
+      !isGridOf(last->op, steps.whole.group, row, column))
     return report(last, "is a step in a group that is no part of a grid of the "
                         "whole group");
-  if (!llvm::equal(steps.whole.values, after.starts[last->number].values,
-                   [](Type a, Type b) {
-                     return haveSameData(a, b, /*onlyCount=*/false);
-                   }))
+  if (!haveSameTypes(steps.whole.values, after.starts[last->number].values))
     return report(last, "does not give what a collective before gave");
   return last->firstGiven;
 }

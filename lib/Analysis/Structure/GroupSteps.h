@@ -15,15 +15,22 @@
 
 namespace braid {
 
-/// True if `found` may be `step` of `whole`, but for its group.
-bool isStepOf(const GroupStep &step, const StartSummary &whole,
-              const StartSummary &found);
+bool haveSameTypes(llvm::ArrayRef<mlir::Type> before,
+                   llvm::ArrayRef<mlir::Type> after);
 
-/// A collective of the input, and the first of its steps in the result.
+/// The steps in place of `whole` that `found`, a start of the result, begins;
+/// empty if it begins none that `rules` allow.
+llvm::ArrayRef<GroupStep> getStepsFrom(const StartSummary &whole,
+                                       const StartSummary &found,
+                                       const CommunicationRules &rules);
+
+/// A collective of the input, the first of its steps in the result, and what
+/// all of them are.
 struct StepsOfCollective {
   const StartSummary &whole;
   const FunctionCommunication &after;
   const CommunicationEvent &first;
+  llvm::ArrayRef<GroupStep> steps;
 };
 
 /// Follows the steps in the events of the result from `next` on, which then is
