@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Draws the pictures of the documentation: timelines with comm-report, and the steps on
-GPUs from their table (chart.py).
+"""Draws the pictures of the documentation: timelines from reports of comm-report
+(timeline.py), and the steps on GPUs from their table (chart.py).
 
     pictures.py             exit status 1 if a picture is not what the tool draws
     pictures.py --update    writes them
 
 Run with braid-opt on the PATH.
 """
+import json
 import os
 import subprocess
 import sys
 
 import chart
+import timeline
 import update
 
 # The picture, the program, and the options of comm-report.
@@ -26,9 +28,9 @@ PICTURES = [
 
 def draw(program, options):
     done = subprocess.run(
-        ["braid-opt", os.path.join(update.ROOT, program), f"--comm-report=format=svg {options}", "-o", os.devnull],
+        ["braid-opt", os.path.join(update.ROOT, program), f"--comm-report=format=json {options}", "-o", os.devnull],
         check=True, text=True, stderr=subprocess.PIPE)
-    return done.stderr
+    return timeline.draw(json.loads(done.stderr))
 
 
 def main(write):

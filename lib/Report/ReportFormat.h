@@ -18,25 +18,21 @@
 
 namespace braid {
 
+struct Report;
+
 /// `value` with `digits` decimal places.
 std::string formatFixed(double value, unsigned digits);
 
 /// A fraction in percent: 0.125 is "12.5 %".
 std::string formatPercent(double fraction);
 
-/// A time in a suitable unit, with up to four digits: "12.35 us".
-std::string formatTime(int64_t ns);
-
-/// A number of bytes in a suitable unit: "1.50 GiB".
-std::string formatBytes(int64_t bytes);
-
 /// Writes a member of a JSON object: a number with six decimal places, which is
 /// equal on every machine, or null.
 void printFraction(llvm::json::OStream &json, llvm::StringRef key,
                    std::optional<double> value);
 
-/// Escapes `text` for XML, without the control characters that XML forbids.
-std::string escapeXml(llvm::StringRef text);
+/// Writes `report` as a JSON value.
+void printReport(const Report &report, llvm::json::OStream &json);
 
 } // namespace braid
 

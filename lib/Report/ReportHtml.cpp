@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// ReportPage/ has the page, its style and its script. The page contains the
-// report as JSON, in rows whose columns page.js names. The page's policy allows
-// only this style and this script, by their hashes, so that no label of a
-// program can run as a script, and the page fetches nothing.
+// ReportPage/ has the page, its style and its script, which draws the report.
+// The page contains the report as JSON, and beside it the slices of timelines,
+// in rows whose columns page.js names. The page's policy allows only this style
+// and this script, by their hashes, so that no label of a program can run as a
+// script, and the page fetches nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +18,6 @@
 #include "ReportSlices.h"
 
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Base64.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/SHA256.h"
@@ -33,7 +32,7 @@ using llvm::json::OStream;
 static constexpr size_t kMaxSlices = 200000;
 
 namespace {
-/// Writes the data of one page.
+/// Writes the slices of one page.
 class PageData {
 public:
   PageData(const Report &report, OStream &json) : report(report), json(json) {}
@@ -44,11 +43,6 @@ private:
   void printTimeline(StringRef key, const ReportedProgram &program,
                      const ReportedFunction *function,
                      llvm::ArrayRef<std::string> lanes);
-  void printNodes(const SlicedFunction &sliced,
-                  const std::vector<const ReportedNode *> &nodes);
-  void printCollectives(
-      const ReportedProgram &program, const ReportedFunction &function,
-      const llvm::DenseMap<const ReportedNode *, int64_t> &positions);
 
   const Report &report;
   OStream &json;
@@ -57,128 +51,62 @@ private:
 };
 } // namespace
 
-void PageData::printNodes(const SlicedFunction &sliced,
-                          const std::vector<const ReportedNode *> &nodes) {
-  json.attributeArray("nodes", [&] {
-    for (const ReportedNode *node : nodes)
-      json.array([&] {
-        json.value(node->label);
-        json.value(node->op);
-        json.value(node->type);
-        json.value(node->costNs);
-        json.value(node->costSource);
-        json.value(node->group.empty() ? node->valueBytes : node->bytes);
-        json.value(node->group);
-        json.value(node->groupSize);
-        json.value(node->times.exposedNs);
-        json.value(node->reason);
-        json.value(node->times.lostNs);
-      });
-  });
-}
+using NodeNumbers = llvm::DenseMap<const ReportedNode *, int64_t>;
 
-void PageData::printCollectives(
-    const ReportedProgram &program, const ReportedFunction &function,
-    const llvm::DenseMap<const ReportedNode *, int64_t> &positions) {
-  const ReportedProgram *before =
-      report.before && &program == &report.after ? &*report.before : nullptr;
-  json.attributeArray("collectives", [&] {
-    for (const ReportedCollective &collective :
-         listCollectives(function, before))
-      json.array([&] {
-        const ReportedNode &node = *collective.node;
-        json.value(node.label);
-        json.value(node.kind);
-        json.value(node.group);
-        json.value(node.groupSize);
-        json.value(node.bytes);
-        json.value(collective.runs);
-        json.value(node.costNs);
-        json.value(node.costSource);
-        json.value(collective.exposedNs);
-        json.value(collective.exposedBeforeNs);
-        json.value(node.reason);
-        auto it = positions.find(&node);
-        json.value(it == positions.end() ? -1 : it->second);
-      });
-  });
+/// Numbers nodes before those of their bodies, as page.js does.
+static void numberNodes(llvm::ArrayRef<ReportedNode> nodes,
+                        NodeNumbers &numbers) {
+  for (const ReportedNode &node : nodes) {
+    numbers.try_emplace(&node, numbers.size());
+    for (const ReportedBody &body : node.bodies)
+      numberNodes(body.nodes, numbers);
+  }
 }
 
 void PageData::printTimeline(StringRef key, const ReportedProgram &program,
                              const ReportedFunction *function,
                              llvm::ArrayRef<std::string> lanes) {
-  if (!function) {
-    json.attribute(key, nullptr);
+  if (!function)
     return;
-  }
   SlicedFunction sliced = sliceFunction(program, *function, lanes, slicesLeft);
   slicesLeft -= std::min(slicesLeft, sliced.slices.size());
-  // Each op once, even if it runs several times.
-  std::vector<const ReportedNode *> nodes;
-  llvm::DenseMap<const ReportedNode *, int64_t> positions;
-  for (const ReportSlice &slice : sliced.slices)
-    if (positions.try_emplace(slice.node, nodes.size()).second)
-      nodes.push_back(slice.node);
+  NodeNumbers numbers;
+  for (const ReportedFunction &other : program)
+    numberNodes(other.nodes, numbers);
 
-  const TimelineTotals &totals = function->totals;
+  auto printRow = [&](std::initializer_list<int64_t> values) {
+    json.array([&] {
+      for (int64_t value : values)
+        json.value(value);
+    });
+  };
   json.attributeObject(key, [&] {
-    json.attribute("makespan", totals.makespanNs);
-    json.attribute("compute", totals.computeNs);
-    json.attribute("communication", totals.communicationNs);
-    json.attribute("exposed", totals.exposedNs);
-    json.attribute("lowerBound", totals.lowerBoundNs);
-    json.attribute("lowerBoundKind", function->lowerBoundKind);
-    json.attribute("peak", totals.peakBytes);
-    printFraction(json, "gap", getGap(totals));
-    printFraction(json, "hidden", function->hiddenFraction);
+    json.attribute("function", function - program.data());
     json.attribute("isComplete", sliced.isComplete);
     json.attributeArray("tracks", [&] {
       for (const ReportTrack &track : sliced.tracks)
         json.value(track.isStream ? "compute" : "lane " + track.getName());
     });
-    printNodes(sliced, nodes);
     json.attributeArray("slices", [&] {
       for (const ReportSlice &slice : sliced.slices)
-        json.array([&] {
-          json.value(static_cast<int64_t>(slice.kind));
-          json.value(positions[slice.node]);
-          json.value(slice.track);
-          json.value(slice.startNs);
-          json.value(slice.endNs);
-          json.value(slice.depth);
-          json.value(slice.tripCount);
-        });
+        printRow({static_cast<int64_t>(slice.kind), numbers[slice.node],
+                  slice.track, slice.startNs, slice.endNs, slice.depth,
+                  slice.tripCount});
     });
     json.attributeArray("exposedParts", [&] {
       for (const ExposedInterval &interval : sliced.exposed)
-        json.array([&] {
-          json.value(interval.track);
-          json.value(interval.startNs);
-          json.value(interval.endNs);
-          json.value(interval.slice);
-        });
+        printRow(
+            {interval.track, interval.startNs, interval.endNs, interval.slice});
     });
-    json.attributeArray("memory", [&] {
-      for (const MemorySample &sample : function->memoryCurve)
-        json.array([&] {
-          json.value(sample.ns);
-          json.value(sample.bytes);
-        });
-    });
-    printCollectives(program, *function, positions);
   });
 }
 
 void PageData::print() {
   json.object([&] {
-    json.attribute("machine", report.machine);
-    json.attribute("collectiveModel", report.collectiveModel);
-    json.attribute("ranks", report.ranks);
-    json.attribute("passes", report.before ? llvm::json::Value(report.passes)
-                                           : llvm::json::Value(nullptr));
-    json.attribute("numerics", escapeControls(describeNumerics(report)));
-    json.attribute("memoryLimit", report.getMemoryLimit());
-    json.attributeArray("functions", [&] {
+    json.attributeBegin("report");
+    printReport(report, json);
+    json.attributeEnd();
+    json.attributeArray("timelines", [&] {
       for (const FunctionPair &pair : pairFunctions(report))
         json.object([&] {
           std::vector<std::string> lanes;
@@ -186,7 +114,6 @@ void PageData::print() {
             collectLanes(*report.before, *pair.before, lanes);
           if (pair.after)
             collectLanes(report.after, *pair.after, lanes);
-          json.attribute("name", (pair.after ? pair.after : pair.before)->name);
           printTimeline("before", report.before ? *report.before : report.after,
                         pair.before, lanes);
           printTimeline("after", report.after, pair.after, lanes);
@@ -239,11 +166,6 @@ void braid::printHtml(const Report &report, llvm::raw_ostream &os) {
   };
   insert("@policy@", policy);
   insert("@style@", kPageCss);
-  std::string comparison;
-  llvm::raw_string_ostream comparisonStream(comparison);
-  if (report.comparison)
-    printComparisonHtml(*report.comparison, comparisonStream);
-  insert("@comparison@", comparison);
   insert("@report@", escapeForScript(data));
   insert("@script@", kPageJs);
   os << rest;

@@ -37,6 +37,8 @@ static void writeNodes(const std::vector<ReportedNode> &nodes, OStream &json) {
         json.attribute("cost_source", node.costSource);
         json.attribute("op", node.op);
         json.attribute("type", node.type);
+        json.attribute("bytes",
+                       node.group.empty() ? node.valueBytes : node.bytes);
         json.attribute("cost_ns", node.costNs);
         if (!node.signature.empty())
           json.attribute("signature", node.signature);
@@ -100,8 +102,7 @@ static void printFunction(const Report &report,
   });
 }
 
-void braid::printJson(const Report &report, llvm::raw_ostream &os) {
-  OStream json(os, /*IndentSize=*/2);
+void braid::printReport(const Report &report, OStream &json) {
   json.object([&] {
     json.attribute("machine", report.machine);
     json.attribute("collective_model", report.collectiveModel);
@@ -141,5 +142,11 @@ void braid::printJson(const Report &report, llvm::raw_ostream &os) {
         printFunction(report, function, nullptr, json);
     });
   });
+}
+
+void braid::printJson(const Report &report, llvm::raw_ostream &os) {
+  OStream json(os, /*IndentSize=*/2);
+  printReport(report, json);
+  json.flush();
   os << "\n";
 }

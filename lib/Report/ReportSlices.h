@@ -27,8 +27,6 @@ enum class SliceKind {
   LeftOut        ///< trips of a body that have no slices of their own
 };
 
-constexpr size_t kNumSliceKinds = 6;
-
 /// An op that runs once, on one track.
 struct ReportSlice {
   SliceKind kind;

@@ -136,7 +136,7 @@ OPTIONS = {
     "min-gain": ("auto 0 0.005 10%", "-2 nan inf"),
     "ops-per-byte": ("0 7", "-1 9223372036854775807"),
     "chip": ("sm_80 sm_90 sm_100", "sm_1 none"),
-    "format": ("text json trace svg html", "none"),
+    "format": ("text json trace html", "none"),
     "peak-memory-budget": FACTORS,
     "comm-runtime-mult": FACTORS,
     "compute-runtime-mult": FACTORS,

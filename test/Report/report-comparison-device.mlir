@@ -1,8 +1,6 @@
 // A program beside a given trace of a run on a device.
 // RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal trace=%S/Inputs/device-run.json measured-profile=%t.profile.json" 2>&1 | FileCheck %s --check-prefix=TEXT
 // RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal format=json trace=%S/Inputs/device-run.json" 2>&1 | FileCheck %s --check-prefix=JSON
-// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal format=svg trace=%S/Inputs/device-run.json" 2>&1 | FileCheck %s --check-prefix=SVG
-// RUN: braid-opt %s -o /dev/null --comm-report="machine=ideal format=html trace=%S/Inputs/device-run.json" 2>&1 | FileCheck %s --check-prefix=HTML
 // RUN: FileCheck %s --check-prefix=PROFILE --input-file=%t.profile.json
 
 comm.group @world [[0, 1]]
@@ -47,23 +45,6 @@ func.func @step(%x: tensor<8x4xbf16>, %w: tensor<4x8xbf16>, %s: tensor<4x8xbf16>
 // JSON-NEXT:       "deviation_ns": 600
 // JSON-NEXT:     },
 // JSON:        "unmatched": []
-
-// SVG:      <svg xmlns="http://www.w3.org/2000/svg" class="comparison"
-// SVG-NEXT: <text {{.*}}>compute, predicted</text>
-// SVG-NEXT: <rect {{.*}}><title>kernels before first: predicted 100 ns, measured 50 ns</title></rect>
-// SVG-NEXT: <rect {{.*}}><title>first: predicted 100 ns, measured 200 ns</title></rect>
-// SVG-NEXT: <rect {{.*}}><title>matmul 8x8x8 bf16: predicted 300 ns, measured 900 ns</title></rect>
-// SVG-NEXT: <text {{.*}}>compute, measured</text>
-// SVG:      <text {{.*}}>world, predicted</text>
-// SVG-NEXT: <rect {{.*}}><title>gather: predicted 250 ns, measured 300 ns</title></rect>
-// SVG-NEXT: <text {{.*}}>world, measured</text>
-
-// HTML:      <section id="comparison"><h2>Predicted and measured</h2>
-// HTML-NEXT: <p>@step, rank 0: predicted 550 ns, measured 1.200 us +118.2 %</p>
-// HTML-NEXT: <svg
-// HTML:      <tr><td>matmul 8x8x8 bf16</td><td>+600 ns</td><td>300 ns</td><td>900 ns</td></tr>
-// HTML-NEXT: <tr><td>first</td><td>+100 ns</td><td>100 ns</td><td>200 ns</td></tr>
-// HTML:      </section>
 
 // Costs as the run has them, for the next schedule.
 // PROFILE:      "version": 1,

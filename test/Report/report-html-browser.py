@@ -1,5 +1,5 @@
 # REQUIRES: chromium
-# RUN: %python %s %t %braid_src_root/test/Benchmark/transformer_steps.py
+# RUN: %python %s %t %braid_src_root/test/Benchmark/transformer_steps.py %S/report-comparison-device.mlir
 """What a user sees of HTML reports, in a real browser: the figures, the timelines,
 what the mouse and the keyboard do, tables that sort; labels stay text; the browser
 has nothing to complain about and fetches nothing but the page itself."""
@@ -175,6 +175,20 @@ def check_small(browser, page):
     check_clean(browser, page)
 
 
+def check_comparison(browser, page):
+    """The predicted times beside those of a run, the largest deviation first."""
+    browser.complaints.clear()
+    browser.requests.clear()
+    browser.open(page)
+    assert texts(browser, "#comparison > p") == ["@step, rank 0: predicted 550 ns, measured 1.200 us, +118.2 %"]
+    assert rows(browser, "#comparison tbody")[:2] == [["matmul 8x8x8 bf16", "compute", "+600 ns", "300 ns", "900 ns"],
+                                                      ["first", "compute", "+100 ns", "100 ns", "200 ns"]]
+    assert texts(browser, "#comparison svg > text") == [f"{lane}, {row}" for lane in ("compute", "world")
+                                                        for row in ("predicted", "measured")]
+    assert texts(browser, "#comparison rect.comm title") == ["gather: predicted 250 ns, measured 300 ns"] * 2
+    check_clean(browser, page)
+
+
 def check_large(browser, page):
     """20,000 nodes: drawn with a bounded number of rectangles, and all reachable."""
     browser.complaints.clear()
@@ -212,7 +226,7 @@ def check_limit(browser, page):
     check_clean(browser, page)
 
 
-def main(folder, steps):
+def main(folder, steps, compared):
     os.makedirs(folder, exist_ok=True)
     small = write_report(folder, "small", PROGRAM, "machine=ideal passes=comm-sink-waits")
     step = subprocess.run([sys.executable, steps, "fsdp", "--layers=256", "--micro-batches=2"], check=True, text=True,
@@ -224,6 +238,9 @@ def main(folder, steps):
         check_limit(browser, write_report(folder, "limit", PROGRAM, "machine=ideal max-memory=50"))
         browser.screenshot(os.path.join(folder, "limit.png"))
         check_large(browser, large)
+        with open(compared, encoding="utf-8") as file:
+            trace = os.path.join(os.path.dirname(compared), "Inputs", "device-run.json")
+            check_comparison(browser, write_report(folder, "run", file.read(), f"machine=ideal trace={trace}"))
 
 
 if __name__ == "__main__":

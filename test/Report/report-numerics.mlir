@@ -32,7 +32,7 @@
 // JSON-NEXT: "reason": "of an all_reduce"
 // BITS: "class": "same bits",
 // BITS-NEXT: "reordered_sums": []
-// HTML: "numerics":"same terms as the program as written, sums in another order: reduce_scatter sum at prog.mlir:4:8 (of an all_reduce)"
+// HTML: "numerics":{"class":"other order of sums","reordered_sums":[{"operation":"reduce_scatter sum","site":"prog.mlir:4:8","reason":"of an all_reduce"}]}
 
 //--- prog.mlir
 comm.group @four [[0, 1, 2, 3]]

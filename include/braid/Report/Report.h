@@ -255,13 +255,10 @@ inline std::optional<double> getGap(const TimelineTotals &totals) {
 llvm::Expected<Comparison> compareWithTrace(const ReportedProgram &program,
                                             llvm::StringRef trace);
 
-/// Writes a comparison: as text, as the value of a field in JSON, as a picture
-/// of both timelines, and as a section of a page.
+/// Writes a comparison: as text, and as the value of a field in JSON.
 void printComparisonText(const Comparison &comparison, llvm::raw_ostream &os);
 void printComparisonJson(const Comparison &comparison,
                          llvm::json::OStream &json);
-void printComparisonSvg(const Comparison &comparison, llvm::raw_ostream &os);
-void printComparisonHtml(const Comparison &comparison, llvm::raw_ostream &os);
 
 /// Writes the measured costs as a profile of the machine called `machine`, for
 /// the option `profile` of passes.
@@ -289,14 +286,10 @@ void printJson(const Report &report, llvm::raw_ostream &os);
 /// callers.
 void printTrace(const Report &report, llvm::raw_ostream &os);
 
-/// Writes `report` as an SVG picture: for each function the timelines before
-/// and after passes, at the same scale, with a row for each stream and lane,
-/// marks for exposed communication, and the memory below.
-void printSvg(const Report &report, llvm::raw_ostream &os);
-
-/// Writes `report` as one self-contained HTML page: timelines to zoom into and
-/// to select ops in, the memory, and tables of the collectives and of the
-/// reasons of exposed time.
+/// Writes `report` as one self-contained HTML page, which draws the report from
+/// its JSON: timelines to zoom into and to select ops in, the memory, and
+/// tables of the collectives and of the reasons of exposed time. It prints,
+/// too.
 void printHtml(const Report &report, llvm::raw_ostream &os);
 
 } // namespace braid

@@ -1,13 +1,11 @@
-// Draws the report that stands in this page as JSON. What it says comes from
-// programs: it only ever becomes text, never markup.
+// Draws the report that stands in this page as JSON (docs/guides/report.md), in the
+// slices that ReportHtml.cpp has cut. What it says comes from programs: it only ever
+// becomes text, never markup.
 "use strict";
 
 (() => {
-  const report = JSON.parse(document.getElementById("report").textContent);
+  const { report, timelines } = JSON.parse(document.getElementById("report").textContent);
 
-  // The columns of the report's rows, as ReportHtml.cpp writes them.
-  const NODE = ["label", "op", "type", "cost", "source", "bytes", "group", "groupSize", "exposed", "reason",
-    "lost"];
   const KINDS = ["compute", "side", "comm", "wait", "body", "rest"];
   const SVG = "http://www.w3.org/2000/svg";
   const LEFT = 150;
@@ -70,14 +68,32 @@
 
   //===--- The model -------------------------------------------------------===//
 
+  /** All nodes of `functions`, before those of their bodies; starts have their collective. */
+  function listNodes(functions) {
+    const all = [];
+    for (const { nodes, collectives } of functions) {
+      const starts = collectives.values();
+      const add = (node) => {
+        all.push(node);
+        if (node.exposed_ns !== undefined) {
+          node.collective = starts.next().value;
+          node.collective.node = node;
+        }
+        for (const body of node.bodies ?? [])
+          body.nodes.forEach(add);
+      };
+      nodes.forEach(add);
+    }
+    return all;
+  }
+
   /** A program's timeline of a function, with slices grouped for drawing. */
   class Timeline {
-    constructor(data, title) {
-      Object.assign(this, data);
-      this.title = title;
-      this.nodes = data.nodes.map((row) => Object.fromEntries(NODE.map((name, i) => [name, row[i]])));
+    constructor(data, functions, title) {
+      Object.assign(this, functions[data.function], data, { title });
+      const nodes = listNodes(functions);
       this.slices = data.slices.map(([kind, node, track, start, end, depth, trips], index) => ({
-        index, kind: KINDS[kind], node: this.nodes[node], nodeIndex: node, track, start, end, depth, trips,
+        index, kind: KINDS[kind], node: nodes[node], track, start, end, depth, trips,
       }));
       // Within a layer slices do not overlap, so that both ends are sorted.
       this.layers = this.tracks.map(() => []);
@@ -92,7 +108,7 @@
 
     /** The slice that shows `node` first, if any does. */
     findSlice(node) {
-      return this.slices.find((slice) => slice.nodeIndex === node);
+      return this.slices.find((slice) => slice.node === node);
     }
   }
 
@@ -121,21 +137,22 @@
       rows.push(["type", node.type]);
     if (node.bytes > 0)
       rows.push(["bytes", `${formatBytes(node.bytes)} (${node.bytes})`]);
-    if (node.group)
-      rows.push(["group", `@${node.group}, ${node.groupSize} ranks`]);
+    const { group, group_size: groupSize, reason } = node.collective ?? {};
+    if (group)
+      rows.push(["group", `@${group}, ${groupSize} ranks`]);
     if (slice.kind === "body" && slice.trips !== 1)
       rows.push(["trips", String(slice.trips)]);
     if (slice.kind === "wait")
       rows.push(["holds the stream for", formatTime(slice.end - slice.start)]);
     else
-      rows.push(["cost", `${formatTime(node.cost)} (${node.source})`]);
-    if (node.lost > 0)
-      rows.push(["slowed down by", `${formatTime(node.lost)}, by what runs beside it`]);
+      rows.push(["cost", `${formatTime(node.cost_ns)} (${node.cost_source})`]);
+    if (node.lost_ns > 0)
+      rows.push(["slowed down by", `${formatTime(node.lost_ns)}, by what runs beside it`]);
     rows.push(["from, to", `${formatTime(slice.start)} to ${formatTime(slice.end)}`]);
-    if (node.exposed > 0)
-      rows.push(["exposed for", formatTime(node.exposed)]);
-    if (node.reason)
-      rows.push(["why exposed", node.reason]);
+    if (node.exposed_ns > 0)
+      rows.push(["exposed for", formatTime(node.exposed_ns)]);
+    if (reason)
+      rows.push(["why exposed", reason]);
     return rows;
   }
 
@@ -183,10 +200,10 @@
   class Panel {
     constructor(timeline) {
       this.timeline = timeline;
-      const summary = [formatTime(timeline.makespan), `${formatTime(timeline.exposed)} exposed`];
+      const summary = [formatTime(timeline.makespan_ns), `${formatTime(timeline.exposed_ns)} exposed`];
       if (!timeline.isComplete)
         summary.push("loops show their first trip alone");
-      const excess = report.memoryLimit === null ? 0 : timeline.peak - report.memoryLimit;
+      const excess = timeline.memory_excess_bytes;
       const alarm = excess > 0 ? `memory limit exceeded by ${formatBytes(excess)}` : "";
       this.svg = createSvg("svg", {
         tabindex: "0", role: "group", "aria-describedby": "help",
@@ -310,8 +327,8 @@
     }
 
     drawMemory(y, plot, patternId) {
-      const { memory, peak, makespan } = this.timeline;
-      const limit = report.memoryLimit;
+      const { memory, peak_bytes: peak, makespan_ns: makespan } = this.timeline;
+      const limit = report.memory_limit_bytes;
       // A limit far away would press the curve flat: it is told, not drawn.
       const showsLimit = limit !== null && limit <= 3 * peak;
       const most = Math.max(1, showsLimit ? Math.max(limit, peak) : peak);
@@ -327,17 +344,17 @@
       let previous = 0;
       let i = 0;
       // What holds where the view begins.
-      while (i < memory.length && memory[i][0] <= view.from)
-        previous = memory[i++][1];
+      while (i < memory.length && memory[i].ns <= view.from)
+        previous = memory[i++].bytes;
       const startX = this.getX(Math.max(view.from, 0));
       points.push(`M${startX},${base}`, `V${getY(previous)}`);
-      while (i < memory.length && memory[i][0] <= view.to) {
-        const x = this.getX(memory[i][0]);
-        let highest = memory[i][1];
+      while (i < memory.length && memory[i].ns <= view.to) {
+        const x = this.getX(memory[i].ns);
+        let highest = memory[i].bytes;
         let last = i;
-        while (last + 1 < memory.length && this.getX(memory[last + 1][0]) - x < 1)
-          highest = Math.max(highest, memory[++last][1]);
-        points.push(`H${x}`, `V${getY(highest)}`, `V${getY(memory[last][1])}`);
+        while (last + 1 < memory.length && this.getX(memory[last + 1].ns) - x < 1)
+          highest = Math.max(highest, memory[++last].bytes);
+        points.push(`H${x}`, `V${getY(highest)}`, `V${getY(memory[last].bytes)}`);
         i = last + 1;
       }
       points.push(`H${this.getX(Math.min(makespan, view.to))}`, `V${base}`, "Z");
@@ -368,13 +385,7 @@
 
     /** The bytes that live at `ns`. */
     getBytes(ns) {
-      let bytes = 0;
-      for (const [start, value] of this.timeline.memory) {
-        if (start > ns)
-          break;
-        bytes = value;
-      }
-      return bytes;
+      return this.timeline.memory.findLast((sample) => sample.ns <= ns)?.bytes ?? 0;
     }
 
     describeTarget(event) {
@@ -502,7 +513,7 @@
 
   /**
    * A table that a click on a heading sorts. Columns: `name`, `get` (the value of
-   * a row: a number, a text or null), `format` (its text).
+   * a row: a number, a text or null), `format` (its text, of the value and the row).
    */
   class SortedTable {
     constructor(columns, rows, sortedBy, onChoose) {
@@ -543,16 +554,16 @@
       });
       const body = create("tbody");
       for (const row of this.getSortedRows().slice(0, this.limit)) {
-        const line = create("tr", { class: "link", tabindex: "0" });
+        const line = create("tr", this.onChoose ? { class: "link", tabindex: "0" } : {});
         for (const column of this.columns) {
           const value = column.get(row);
           line.append(create("td", { class: column.isText ? undefined : "number" },
-            value === null || value === "" ? "\u2013" : column.format ? column.format(value) : String(value)));
+            value === null || value === "" ? "\u2013" : column.format ? column.format(value, row) : String(value)));
         }
-        line.addEventListener("click", () => this.onChoose(row));
+        line.addEventListener("click", () => this.onChoose?.(row));
         line.addEventListener("keydown", (event) => {
           if (event.key === "Enter")
-            this.onChoose(row);
+            this.onChoose?.(row);
         });
         body.append(line);
       }
@@ -568,11 +579,11 @@
     }
   }
 
-  const COLLECTIVE = ["label", "kind", "group", "ranks", "bytes", "runs", "cost", "source", "exposed", "exposedBefore",
-    "reason", "node"];
+  const text = (name, key) => ({ name, get: (row) => row[key], isText: true });
+  const time = (name, key) => ({ name, get: (row) => row[key], format: formatTime });
 
   function fillTables(timeline, hasBefore) {
-    const rows = timeline.collectives.map((row) => Object.fromEntries(COLLECTIVE.map((name, i) => [name, row[i]])));
+    const rows = timeline.collectives;
     const choose = (row) => {
       const slice = timeline.findSlice(row.node);
       if (slice) {
@@ -580,24 +591,22 @@
         byId("timelines-heading").scrollIntoView({ block: "nearest" });
       }
     };
-    const text = (name, key) => ({ name, get: (row) => row[key], isText: true });
-    const time = (name, key) => ({ name, get: (row) => row[key], format: formatTime });
     const label = text("collective", "label");
 
-    const exposed = rows.filter((row) => row.exposed > 0);
-    const reasons = [label, text("kind", "kind"), text("group", "group"), time("exposed", "exposed"),
-      { name: "of makespan", get: (row) => row.exposed / Math.max(1, timeline.makespan), format: formatPercent },
+    const exposed = rows.filter((row) => row.exposed_ns > 0);
+    const reasons = [label, text("kind", "kind"), text("group", "group"), time("exposed", "exposed_ns"),
+      { name: "of makespan", get: (row) => row.exposed_ns / Math.max(1, timeline.makespan_ns), format: formatPercent },
       text("reason", "reason")];
     byId("reasons").replaceChildren(exposed.length > 0
       ? new SortedTable(reasons, exposed, 3, choose).element
       : create("p", { class: "quiet" }, rows.length > 0 ? "No communication is exposed." : "There is no communication."));
 
-    const columns = [label, text("kind", "kind"), text("group", "group"), { name: "ranks", get: (row) => row.ranks },
+    const columns = [label, text("kind", "kind"), text("group", "group"), { name: "ranks", get: (row) => row.group_size },
       { name: "bytes", get: (row) => row.bytes, format: formatBytes }, { name: "runs", get: (row) => row.runs },
-      time("cost", "cost"), text("cost source", "source")];
+      time("cost", "cost_ns"), text("cost source", "cost_source")];
     if (hasBefore)
-      columns.push(time("exposed before", "exposedBefore"));
-    columns.push(time(hasBefore ? "exposed after" : "exposed", "exposed"));
+      columns.push({ ...time("exposed before"), get: (row) => row.exposed_before_ns ?? null });
+    columns.push(time(hasBefore ? "exposed after" : "exposed", "exposed_ns"));
     byId("collectives").replaceChildren(rows.length > 0
       ? new SortedTable(columns, rows, columns.length - 1, choose).element
       : create("p", { class: "quiet" }, "There is no communication."));
@@ -605,16 +614,16 @@
 
   /** Rows of figures, and whether they got better. */
   function fillSummary(before, after) {
-    const limit = report.memoryLimit;
+    const limit = report.memory_limit_bytes;
     const metrics = [
-      ["Makespan", "makespan", formatTime, -1],
-      ["Exposed communication", "exposed", formatTime, -1],
-      ["Hidden fraction of communication", "hidden", formatPercent, 1],
-      ["Lower bound of the makespan", "lowerBound", formatTime, 0],
+      ["Makespan", "makespan_ns", formatTime, -1],
+      ["Exposed communication", "exposed_ns", formatTime, -1],
+      ["Hidden fraction of communication", "hidden_fraction", formatPercent, 1],
+      ["Lower bound of the makespan", "lower_bound_ns", formatTime, 0],
       ["Gap to the lower bound", "gap", formatPercent, -1],
-      ["Compute", "compute", formatTime, 0],
-      ["Communication", "communication", formatTime, 0],
-      [limit === null ? "Peak memory" : `Peak memory (limit ${formatBytes(limit)})`, "peak", formatBytes, -1],
+      ["Compute", "compute_ns", formatTime, 0],
+      ["Communication", "communication_ns", formatTime, 0],
+      [limit === null ? "Peak memory" : `Peak memory (limit ${formatBytes(limit)})`, "peak_bytes", formatBytes, -1],
     ];
     const both = before && after;
     const head = create("tr", {}, create("th", { scope: "col" }, ""));
@@ -624,17 +633,18 @@
     if (both)
       head.append(create("th", { scope: "col", class: "number" }, "change"));
     const body = create("tbody");
-    const bounds = [...new Set([before, after].filter(Boolean).map((timeline) => timeline.lowerBoundKind))].filter(Boolean);
+    const bounds = [...new Set([before, after].filter(Boolean).map((timeline) => timeline.lower_bound_kind))].filter(Boolean);
     if (bounds.length > 0)
       metrics[3][0] += ` (${bounds.join(", ")})`;
     for (const [name, key, format, direction] of metrics) {
       const line = create("tr", {}, create("th", { scope: "row" }, name));
       for (const timeline of [before, after])
         if (timeline) {
-          const isOver = key === "peak" && limit !== null && timeline.peak > limit;
+          const isOver = key === "peak_bytes" && timeline.memory_excess_bytes > 0;
           line.append(create("td", { class: isOver ? "number over" : "number" },
             timeline[key] === null ? "\u2013"
-              : isOver ? `${format(timeline[key])}, ${format(timeline.peak - limit)} above the limit` : format(timeline[key])));
+              : isOver ? `${format(timeline[key])}, ${format(timeline.memory_excess_bytes)} above the limit`
+                : format(timeline[key])));
         }
       if (both) {
         const change = before[key] === null || after[key] === null ? 0 : after[key] - before[key];
@@ -647,19 +657,69 @@
     byId("summary").replaceChildren(create("thead", {}, head), body);
   }
 
+  //===--- A run -----------------------------------------------------------===//
+
+  const ROW_OF_RUN = 20;
+
+  /** For each lane the predicted row above the measured one. */
+  function drawComparison({ ops, predicted_ns: predicted, measured_ns: measured }) {
+    const lanes = [...new Set(["compute", ...ops.toSorted((a, b) => a.predicted_start_ns - b.predicted_start_ns)
+      .map((op) => op.lane)])];
+    const scale = 900 / Math.max(1, predicted, measured);
+    const svg = createSvg("svg", { viewBox: `0 0 1110 ${lanes.length * (2 * ROW_OF_RUN + 10)}` });
+    lanes.forEach((lane, index) => ["predicted", "measured"].forEach((row, below) => {
+      const y = index * (2 * ROW_OF_RUN + 10) + below * ROW_OF_RUN;
+      svg.append(createSvg("text", { x: 192, y: y + 14, "text-anchor": "end" }, `${lane}, ${row}`));
+      for (const op of ops.filter((op) => op.lane === lane)) {
+        const start = op[`${row}_start_ns`];
+        const rect = createSvg("rect", {
+          class: `${lane === "compute" ? "compute" : "comm"} ${row}`, x: 200 + start * scale, y, height: ROW_OF_RUN - 4,
+          width: Math.max(0.5, (op[`${row}_end_ns`] - start) * scale),
+        });
+        rect.append(createSvg("title", {}, `${op.name}: predicted ${formatTime(op.predicted_end_ns - op.predicted_start_ns)}, `
+          + `measured ${formatTime(op.measured_end_ns - op.measured_start_ns)}`));
+        svg.append(rect);
+      }
+    }));
+    return svg;
+  }
+
+  function fillComparison(comparison) {
+    const { function: name, rank, predicted_ns: predicted, measured_ns: measured } = comparison;
+    const formatSigned = (text, value) => (value < 0 ? `\u2212${text}` : `+${text}`);
+    const change = predicted > 0 ? `, ${formatSigned(formatPercent(Math.abs(measured / predicted - 1)), measured - predicted)}` : "";
+    const getTime = (row) => (op) => op[`${row}_end_ns`] - op[`${row}_start_ns`];
+    const columns = [text("op", "name"), text("lane", "lane"),
+      { name: "off", get: (op) => Math.abs(op.deviation_ns), format: (ns, op) => formatSigned(formatTime(ns), op.deviation_ns) },
+      { name: "predicted", get: getTime("predicted"), format: formatTime },
+      { name: "measured", get: getTime("measured"), format: formatTime }];
+    byId("comparison").append(
+      create("p", {}, `@${name}, rank ${rank}: predicted ${formatTime(predicted)}, measured ${formatTime(measured)}${change}`),
+      drawComparison(comparison), create("div", { class: "scroll" }, new SortedTable(columns, comparison.ops, 2).element),
+      ...comparison.unmatched.map((what) => create("p", {}, `not compared: ${what}`)));
+    byId("comparison").hidden = false;
+  }
+
   //===--- The page --------------------------------------------------------===//
 
+  function describeNumerics(sums) {
+    return sums.length === 0 ? "same bits as the program as written"
+      : "same terms as the program as written, sums in another order: "
+        + sums.map(({ operation, site, reason }) => `${operation}${site && ` at ${site}`} (${reason})`).join(", ");
+  }
+
   function showFunction(index) {
-    const { before, after } = report.functions[index];
-    const hasPasses = report.passes !== null;
-    const timelines = [before && new Timeline(before, "before"), after && new Timeline(after, hasPasses ? "after" : "timeline")];
-    const shown = timelines.filter(Boolean);
+    const { before, after } = timelines[index];
+    const hasPasses = report.passes !== undefined;
+    const pair = [before && new Timeline(before, report.before, "before"),
+      after && new Timeline(after, report.functions, hasPasses ? "after" : "timeline")];
+    const shown = pair.filter(Boolean);
     selection = null;
     byId("details").replaceChildren();
-    view.length = Math.max(1, ...shown.map((timeline) => timeline.makespan));
+    view.length = Math.max(1, ...shown.map((timeline) => timeline.makespan_ns));
     panels = shown.map((timeline) => new Panel(timeline));
     byId("panels").replaceChildren(...panels.map((panel) => panel.element));
-    fillSummary(...timelines);
+    fillSummary(...pair);
     fillTables(shown[shown.length - 1], hasPasses);
     view.from = 0;
     view.to = view.length;
@@ -668,20 +728,23 @@
   }
 
   function start() {
-    const settings = [`machine ${report.machine}`, `collective model ${report.collectiveModel}`,
+    const settings = [`machine ${report.machine}`, `collective model ${report.collective_model}`,
       `${report.ranks} ranks`];
-    if (report.passes !== null)
-      settings.push(`passes ${report.passes}`, report.numerics);
+    if (report.passes !== undefined)
+      settings.push(`passes ${report.passes}`, describeNumerics(report.numerics.reordered_sums));
     byId("settings").textContent = settings.join(" \u00b7 ");
-    if (report.functions.length === 0) {
+    if (report.comparison)
+      fillComparison(report.comparison);
+    if (timelines.length === 0) {
       byId("summary-heading").textContent = "The program has no function with a body.";
       return;
     }
     const choice = byId("function");
-    report.functions.forEach(({ name }, index) => choice.append(create("option", { value: index }, `@${name}`)));
-    byId("choice").hidden = report.functions.length < 2;
+    const names = timelines.map(({ before, after }) => (after ? report.functions[after.function] : report.before[before.function]).name);
+    names.forEach((name, index) => choice.append(create("option", { value: index }, `@${name}`)));
+    byId("choice").hidden = names.length < 2;
     choice.addEventListener("change", () => showFunction(Number(choice.value)));
-    document.title = `comm-report: @${report.functions[0].name}`;
+    document.title = `comm-report: @${names[0]}`;
     byId("zoom-in").addEventListener("click", () => zoom(1 / 1.5));
     byId("zoom-out").addEventListener("click", () => zoom(1.5));
     byId("reset").addEventListener("click", () => setView(0, view.length));

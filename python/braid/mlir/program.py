@@ -19,7 +19,7 @@ from .pass_options import pass_options
 from .tools import run_tool
 
 _LEVEL_VARIABLE = "BRAID_OPTIMIZATION_LEVEL"
-_REPORT_FORMATS = ("text", "json", "trace", "svg", "html")
+_REPORT_FORMATS = ("text", "json", "trace", "html")
 
 
 class Program:
@@ -75,7 +75,7 @@ class Program:
     def report(self, format="text", passes=None, output=None, **options):
         """Braid's report of the program: timeline, exposed communication, reasons.
 
-        format: "text", "json" (a dictionary comes back), "trace", "svg" or "html"
+        format: "text", "json" (a dictionary comes back), "trace" or "html"
         passes: a pipeline; the report shows the program before and after it
         output: a file to write the report to instead of giving it back
         options: further options of the pass comm-report, with _ for -, such as

@@ -39,5 +39,5 @@ assert [kind for kind, _ in parser.parts] == [("style", None), ("script", "appli
 (_, style), (_, data), (_, script) = parser.parts
 allowed = re.findall(r"'sha256-([^']*)'", re.search('Content-Security-Policy" content="([^"]*)"', page)[1])
 assert allowed == [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
-assert json.loads(data)["functions"]
+assert json.loads(data)["timelines"]
 assert not re.search(r"https?://(?!www\.w3\.org/2000/svg\")", page), "an address outside"

@@ -19,7 +19,6 @@ llvm::cl::ValuesClass braid::comm::getReportFormatValues() {
       clEnumValN(ReportFormat::Text, "text", "lines to read"),
       clEnumValN(ReportFormat::Json, "json", "JSON"),
       clEnumValN(ReportFormat::Trace, "trace", "a trace for Perfetto"),
-      clEnumValN(ReportFormat::Svg, "svg", "a picture"),
       clEnumValN(ReportFormat::Html, "html", "a page to zoom into"));
 }
 

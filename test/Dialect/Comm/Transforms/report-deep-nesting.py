@@ -40,7 +40,7 @@ def program():
 def main():
     folder = sys.argv[1]
     os.makedirs(folder, exist_ok=True)
-    for form in ("text", "json", "trace", "svg", "html"):
+    for form in ("text", "json", "trace", "html"):
         output = os.path.join(folder, form)
         # Takes a second, or 2^60 of them.
         subprocess.run(["braid-opt", f"--comm-report=format={form} machine=h100x8 output={output}", "-o", os.devnull],

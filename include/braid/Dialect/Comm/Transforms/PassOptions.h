@@ -25,7 +25,7 @@ class MLIRContext;
 namespace braid::comm {
 
 /// The formats of `comm-report`.
-enum class ReportFormat { Text, Json, Trace, Svg, Html };
+enum class ReportFormat { Text, Json, Trace, Html };
 
 /// The collectives that run concurrently in `comm-schedule`.
 enum class LaneSharing {

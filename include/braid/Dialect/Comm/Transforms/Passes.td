@@ -513,7 +513,7 @@ def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
   let options = [
     Option<"format", "format", "::braid::comm::ReportFormat",
            /*default=*/"::braid::comm::ReportFormat::Text",
-           "The format of the report: text, json, trace, svg or html",
+           "The format of the report: text, json, trace or html",
            "::braid::comm::getReportFormatValues()">,
     Option<"output", "output", "std::string", /*default=*/"\"-\"",
            "The file of the report; - is standard error, because standard output is "

@@ -48,8 +48,6 @@ static Printer getPrinter(comm::ReportFormat format) {
     return printJson;
   case comm::ReportFormat::Trace:
     return printTrace;
-  case comm::ReportFormat::Svg:
-    return printSvg;
   case comm::ReportFormat::Html:
     return printHtml;
   }
