@@ -38,19 +38,19 @@ static void investigate(const RankStatus &status) {
 
 static void read(uint8_t kind, const std::string &bytes) {
   if (kind % 3 == 0) {
-    std::string text = Failure::decode(bytes).encode();
-    expect(Failure::decode(text).encode() == text);
-    Failure::decode(bytes).textFor(0);
+    auto failure = fromBytes<Failure>(bytes);
+    expect(toBytes(failure) == bytes);
+    failure.textFor(0);
   } else if (kind % 3 == 1) {
-    RankStatus status = decodeRankStatus(bytes);
-    std::string text = encode(status);
-    expect(encode(decodeRankStatus(text)) == text);
+    auto status = fromBytes<RankStatus>(bytes);
+    std::string text = toBytes(status);
+    expect(toBytes(fromBytes<RankStatus>(text)) == text);
     investigate(status);
   } else {
     LaneAgreement agreement;
     int32_t rank = 0;
     for (Reader reader(bytes); !reader.atEnd();)
-      agreement.add(rank++, LaneOutcome::read(reader));
+      agreement.add(rank++, reader.get<LaneOutcome>());
     if (agreement.size() == 0)
       return;
     describeResources(agreement.common());

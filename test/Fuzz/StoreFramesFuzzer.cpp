@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Base/Bytes.h"
 #include "Base/Error.h"
 #include "CUDA/Processes/Frames.h"
 #include "CUDA/Processes/Introduction.h"
@@ -61,13 +62,12 @@ static std::string sealAll(const std::string &bytes, const Digest &key) {
 
 static void readBodies(const std::string &bytes) {
   try {
-    std::vector<std::string> parts = decodeParts(bytes, 3);
-    expect(encodeParts(parts) == bytes);
+    expect(toBytes(fromBytes<std::vector<std::string>>(bytes)) == bytes);
   } catch (const Error &) {
     // The answer to a damaged message.
   }
   try {
-    expect(Greeting::decode(bytes).encode() == bytes);
+    expect(toBytes(fromBytes<Greeting>(bytes)) == bytes);
   } catch (const Error &) {
     // The same.
   }

@@ -15,16 +15,28 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
 namespace braid::rt {
 
+/// Whether a struct has a static function `fields(self)`, which ties its fields
+/// in the order of their bytes. Other values are plain bytes.
+template <typename T, typename = void> struct HasFields : std::false_type {};
+template <typename T>
+struct HasFields<T, std::void_t<decltype(T::fields(std::declval<T &>()))>>
+    : std::true_type {};
+
 /// Serializes values for another process of the world.
 class Writer {
 public:
-  template <typename T> Writer &put(T value) {
-    bytes.append(reinterpret_cast<const char *>(&value), sizeof(value));
+  template <typename T> Writer &put(const T &value) {
+    if constexpr (HasFields<T>::value)
+      std::apply([&](const auto &...fields) { (put(fields), ...); },
+                 T::fields(value));
+    else
+      bytes.append(reinterpret_cast<const char *>(&value), sizeof(value));
     return *this;
   }
   Writer &put(const std::string &text) {
@@ -54,18 +66,27 @@ class Reader {
 public:
   explicit Reader(const std::string &bytes) : bytes(bytes) {}
   template <typename T> T get() {
-    static_assert(std::is_trivially_copyable<T>::value, "only plain bytes");
-    const char *data = take(sizeof(T));
-    if constexpr (std::is_same<T, bool>::value) {
-      if (*data != 0 && *data != 1)
-        fail("a truth value is " + std::to_string(*data));
-      return *data == 1;
+    T value = {};
+    read(value);
+    return value;
+  }
+  template <typename T> void read(T &value) {
+    if constexpr (HasFields<T>::value) {
+      std::apply([&](auto &...fields) { (read(fields), ...); },
+                 T::fields(value));
     } else {
-      T value;
+      static_assert(std::is_trivially_copyable<T>::value, "only plain bytes");
+      const char *data = take(sizeof(T));
+      if (std::is_same<T, bool>::value && *data != 0 && *data != 1)
+        fail("a truth value is " + std::to_string(*data));
       std::memcpy(&value, data, sizeof(value));
-      return value;
     }
   }
+  void read(std::string &text) { text = getText(); }
+  template <typename T> void read(std::vector<T> &values) {
+    values = getList<T>();
+  }
+  void read(std::map<uint64_t, int64_t> &counters) { counters = getCounters(); }
   /// The number of the elements that follow, each of at least `leastBytes`.
   size_t getCount(size_t leastBytes) {
     auto count = get<int64_t>();
@@ -80,7 +101,10 @@ public:
   }
   template <typename T> std::vector<T> getList() {
     std::vector<T> values;
-    for (size_t left = getCount(sizeof(T)); left > 0; --left)
+    constexpr bool isPlain =
+        std::is_trivially_copyable<T>::value && !HasFields<T>::value;
+    constexpr size_t least = isPlain ? sizeof(T) : 1;
+    for (size_t left = getCount(least); left > 0; --left)
       values.push_back(get<T>());
     return values;
   }
@@ -116,6 +140,19 @@ private:
   const std::string &bytes;
   size_t position = 0;
 };
+
+/// A value as the bytes of a message.
+template <typename T> std::string toBytes(const T &value) {
+  return Writer().put(value).bytes;
+}
+
+/// The value of a message. Throws an Error unless the bytes are those of one.
+template <typename T> T fromBytes(const std::string &bytes) {
+  Reader reader(bytes);
+  T value = reader.get<T>();
+  reader.expectEnd();
+  return value;
+}
 
 /// FNV-1a, which is equal on all processes, independent of their libraries.
 inline uint64_t hashText(const std::string &text,

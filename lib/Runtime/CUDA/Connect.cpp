@@ -169,8 +169,7 @@ bool CudaEngine::agree(const std::vector<NCCLCommunicator *> &members) {
   for (const NCCLCommunicator *member : members) {
     if (!isPlanned(member->spec.lane))
       continue;
-    own.put(member->spec.key).put(member->rank.rank);
-    member->outcome().write(own);
+    own.put(member->spec.key).put(member->rank.rank).put(member->outcome());
   }
   std::map<std::string, LaneAgreement> lanes;
   std::vector<std::string> all = exchange(own.bytes);
@@ -178,7 +177,7 @@ bool CudaEngine::agree(const std::vector<NCCLCommunicator *> &members) {
     for (Reader reader(all[process]); !reader.atEnd();) {
       std::string key = reader.getText();
       auto rank = reader.get<int32_t>();
-      LaneOutcome outcome = LaneOutcome::read(reader);
+      auto outcome = reader.get<LaneOutcome>();
       if (!mayDecide(process, rank))
         throw Error("rank " + std::to_string(process) +
                     " tells what NCCL gives rank " + std::to_string(rank));
@@ -217,28 +216,27 @@ void CudaEngine::prepare(const std::vector<RankSpecs> &specs) {
 // Groups that no program has announced
 //===----------------------------------------------------------------------===//
 
-/// Waits for a condition on what the other members have sent; `key` is that of
-/// the members which wait.
-void CudaEngine::awaitMembers(NCCLCommunicator &communicator,
-                              const std::string &key,
-                              const std::function<bool()> &condition) {
+/// What the members of the communicator publish under the key, in their order.
+std::vector<std::string>
+CudaEngine::exchangeAmong(const NCCLCommunicator &communicator,
+                          const std::string &key, const std::string &own) {
   const CommunicatorSpec &spec = communicator.spec;
+  int32_t rank = communicator.rank.rank;
+  post(Published, Writer().put(key).put(own).bytes);
   std::unique_lock<std::mutex> lock(mutex);
-  auto deadline = std::chrono::steady_clock::now() +
-                  std::chrono::nanoseconds(environment.config.timeoutNs);
-  bool inTime = changed.wait_until(lock, deadline,
-                                   [&]() { return failed || condition(); });
-  if (failed) {
-    lock.unlock();
-    communicator.rank.throwIfFailed();
-  }
-  if (inTime)
-    return;
-  std::vector<int32_t> missing;
+  std::map<int32_t, std::string> &all = published[key];
+  all[rank] = own;
+  changed.notify_all();
+  int64_t timeoutNs = environment.config.timeoutNs;
+  std::vector<int32_t> missing = awaitMembers(lock, spec.ranks, all, timeoutNs);
+  std::vector<std::string> result;
   for (int32_t member : spec.ranks)
-    if (!waiting[key].count(member))
-      missing.push_back(member);
-  throw Error(describeTimeout(environment.config.timeoutNs) +
+    result.push_back(all[member]);
+  lock.unlock();
+  if (missing.empty())
+    return result;
+  communicator.rank.throwIfFailed();
+  throw Error(describeTimeout(timeoutNs) +
               describeMissing(missing, {spec.name, false, 1}));
 }
 
@@ -246,54 +244,23 @@ void CudaEngine::awaitMembers(NCCLCommunicator &communicator,
 bool CudaEngine::tryUnannounced(NCCLCommunicator &communicator,
                                 int32_t attempt) {
   const CommunicatorSpec &spec = communicator.spec;
-  CudaRank &rank = communicator.rank;
-  std::string key =
-      spec.key + (attempt ? " attempt " + std::to_string(attempt) : "");
-  post(Ready, Writer().put(key).bytes);
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    waiting[key].insert(rank.rank);
-  }
-  changed.notify_all();
-  awaitMembers(communicator, key,
-               [&]() { return waiting[key].size() == spec.ranks.size(); });
-  if (spec.index == 0) {
-    CommunicatorIds ids = createIds();
-    post(Ids, Writer().put(key).put(ids).bytes);
-    std::lock_guard<std::mutex> lock(mutex);
-    unannouncedIds[{key, rank.rank}] = ids;
-    changed.notify_all();
-  }
-  CommunicatorIds ids;
-  awaitMembers(communicator, key, [&]() {
-    auto found = unannouncedIds.find({key, spec.ranks.front()});
-    if (found == unannouncedIds.end())
-      return false;
-    ids = found->second;
-    return true;
-  });
-  std::lock_guard<std::mutex> issue(rank.issuing);
+  std::string key = spec.key + " attempt " + std::to_string(attempt);
+  auto ids = fromBytes<CommunicatorIds>(
+      exchangeAmong(communicator, key,
+                    spec.index == 0 ? toBytes(createIds()) : "")
+          .front());
+  std::lock_guard<std::mutex> issue(communicator.rank.issuing);
   communicator.requestAccepted(communicator.collectives, ids.collectives);
   communicator.requestAccepted(communicator.messages, ids.messages);
   communicator.complete();
   if (!isPlanned(spec.lane))
     return true;
   communicator.completeFirstWindow(communicator.registerFirstWindow());
-  LaneOutcome outcome = communicator.outcome();
-  Writer writer;
-  writer.put(key);
-  outcome.write(writer);
-  post(Outcome, writer.bytes);
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    unannouncedLanes[key].add(rank.rank, outcome);
-  }
-  changed.notify_all();
+  std::vector<std::string> outcomes = exchangeAmong(
+      communicator, key + " lane", toBytes(communicator.outcome()));
   LaneAgreement agreement;
-  awaitMembers(communicator, key, [&]() {
-    agreement = unannouncedLanes[key];
-    return agreement.size() == spec.ranks.size();
-  });
+  for (size_t i = 0; i < outcomes.size(); ++i)
+    agreement.add(spec.ranks[i], fromBytes<LaneOutcome>(outcomes[i]));
   communicator.adopt(agreement);
   return !agreement.needsOthers();
 }

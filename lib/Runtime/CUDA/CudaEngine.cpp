@@ -209,7 +209,7 @@ CudaEngine::~CudaEngine() {
   if (hasFailed())
     stopRanks();
   // Tell the others that this process ends normally.
-  post(Left, encode(localRanksState.front()->status()));
+  post(Left, toBytes(localRanksState.front()->status()));
   store.reset();
   // A communicator waits for the end of all graphs with its operations.
   for (const auto &rank : localRanksState)
@@ -292,7 +292,6 @@ void CudaEngine::applyFailure(const Failure &failure) {
     failed.store(true, std::memory_order_release);
   }
   changed.notify_all();
-  announcements.wake();
   std::lock_guard<std::mutex> lock(lifeMutex);
   if (!isAlive)
     return;
@@ -304,7 +303,7 @@ void CudaEngine::fail(const Failure &failure) {
   if (hasFailed())
     return;
   applyFailure(failure);
-  post(Failed, failure.encode());
+  post(Failed, toBytes(failure));
 }
 
 void CudaEngine::awaitFailureOfPeer() {
@@ -319,9 +318,21 @@ void CudaEngine::announce(const OpenOperation &operation) {
   RankStatus status;
   status.rank = own;
   status.open = {operation};
-  post(Announced, encode(status));
-  if (std::optional<Failure> failure = announcements.add(own, operation))
-    fail(*failure);
+  post(Announced, toBytes(status));
+  addAnnouncement(status);
+}
+
+/// Fails the world if another member has announced another operation.
+void CudaEngine::addAnnouncement(const RankStatus &status) {
+  const OpenOperation &operation = status.open.front();
+  std::unique_lock<std::mutex> lock(mutex);
+  Statuses &all = announced[{operation.match, operation.sequence}];
+  all[status.rank] = status;
+  std::optional<Failure> problem = findProblem(all);
+  lock.unlock();
+  changed.notify_all();
+  if (problem)
+    fail(*problem);
 }
 
 void CudaEngine::awaitAnnouncements(CudaRank &rank,
@@ -333,12 +344,18 @@ void CudaEngine::awaitAnnouncements(CudaRank &rank,
   // grow.
   constexpr int64_t firstWaitNs = int64_t(1000) * 1000 * 1000;
   int64_t timeoutNs = environment.config.timeoutNs;
-  auto isOver = [this]() { return hasFailed(); };
+  std::unique_lock<std::mutex> lock(mutex);
+  const Statuses &all = announced[{operation.match, operation.sequence}];
   if (rank.hasDeferredMessages() &&
-      !announcements.arriveWithin(operation, firstWaitNs, isOver))
+      !awaitMembers(lock, operation.members, all, firstWaitNs).empty()) {
+    lock.unlock();
     rank.flushMessages();
+    lock.lock();
+  }
   std::vector<int32_t> missing =
-      announcements.await(operation, timeoutNs + moreNs, isOver);
+      awaitMembers(lock, operation.members, all, timeoutNs + moreNs);
+  announced.erase({operation.match, operation.sequence});
+  lock.unlock();
   rank.throwIfFailed();
   if (!missing.empty())
     throw Error(describeTimeout(timeoutNs) +

@@ -9,7 +9,6 @@
 #ifndef BRAID_RUNTIME_CUDA_CUDAENGINE_H
 #define BRAID_RUNTIME_CUDA_CUDAENGINE_H
 
-#include "CUDA/Communication/Announcements.h"
 #include "CUDA/Communication/Rank.h"
 #include "CUDA/Communication/RankServices.h"
 #include "CUDA/MatmulCache.h"
@@ -19,12 +18,12 @@
 #include "Diagnosis/Failure.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 
 namespace braid::rt {
 
@@ -103,9 +102,7 @@ private:
     StatusAnswer,   ///< The same, and a RankStatus.
     Left,           ///< The RankStatus of an ending process.
     Announced,      ///< A RankStatus with the operation that starts.
-    Ready,          ///< A member of an unannounced group waits for the others.
-    Ids,            ///< Of such a group.
-    Outcome,        ///< What NCCL gives a member of such a group.
+    Published,      ///< A key, and what a member of a group says under it.
     ChoiceProposed, ///< To rank 0: the algorithm, and the matmul.
     ChoiceMade      ///< By rank 0: the same.
   };
@@ -128,13 +125,31 @@ private:
                        bool forCollectives);
   void testWindows(const std::vector<cuda::NCCLCommunicator *> &members);
   bool agree(const std::vector<cuda::NCCLCommunicator *> &members);
-  void awaitMembers(cuda::NCCLCommunicator &communicator,
-                    const std::string &key,
-                    const std::function<bool()> &condition);
+  /// Waits until each member has its entry in `known`, which `mutex` guards, or
+  /// the world has failed. Returns the members without one at the end.
+  template <typename Known>
+  std::vector<int32_t> awaitMembers(std::unique_lock<std::mutex> &lock,
+                                    const std::vector<int32_t> &members,
+                                    const std::map<int32_t, Known> &known,
+                                    int64_t timeoutNs) {
+    std::vector<int32_t> missing;
+    changed.wait_for(lock, std::chrono::nanoseconds(timeoutNs), [&]() {
+      missing.clear();
+      for (int32_t member : members)
+        if (!known.count(member))
+          missing.push_back(member);
+      return failed || missing.empty();
+    });
+    return missing;
+  }
+  std::vector<std::string>
+  exchangeAmong(const cuda::NCCLCommunicator &communicator,
+                const std::string &key, const std::string &own);
   bool tryUnannounced(cuda::NCCLCommunicator &communicator, int32_t attempt);
   void post(PostKind kind, const std::string &body);
   void take(int32_t process, const std::string &bytes);
   RankStatus takeStatus(int32_t process, const std::string &bytes) const;
+  void addAnnouncement(const RankStatus &status);
   void applyFailure(const Failure &failure);
   int32_t settleChoice(const std::string &matmul, int32_t algorithm);
   std::optional<int32_t> findChoice(const std::string &matmul) const;
@@ -151,12 +166,13 @@ private:
   mutable std::mutex mutex;
   std::condition_variable changed;
   std::map<std::string, std::shared_ptr<cuda::Rendezvous>> groups;
-  /// Of groups that no program has announced, by their keys.
-  std::map<std::string, std::set<int32_t>> waiting;
-  /// By the rank that has made them, too.
-  std::map<std::pair<std::string, int32_t>, cuda::CommunicatorIds>
-      unannouncedIds;
-  std::map<std::string, cuda::LaneAgreement> unannouncedLanes;
+  /// By key and rank.
+  std::map<std::string, std::map<int32_t, std::string>> published;
+  /// What processes tell each other of operations at the level DETAIL, before
+  /// they issue them, by match and number: NCCL does not notice every
+  /// disagreement. Starts do not wait for the others, waits do, like those of
+  /// the engine inproc. Each status has the one operation.
+  std::map<std::pair<uint64_t, int64_t>, Statuses> announced;
   /// Chosen algorithms, by matmul: those of this world, and those that earlier
   /// runs have measured.
   std::map<std::string, int32_t> algorithms;
@@ -166,7 +182,6 @@ private:
   bool stopped = false;
   int64_t inquiry = 0;
   Statuses answers;
-  cuda::Announcements announcements;
   Statuses departed; ///< Of ranks whose processes have ended.
 
   std::unique_ptr<cuda::Store> store;

@@ -40,7 +40,7 @@ void CudaEngine::received(int32_t process, const std::string &bytes) {
 /// Throws an Error unless a rank says its own status, of ranks that there are.
 RankStatus CudaEngine::takeStatus(int32_t process,
                                   const std::string &bytes) const {
-  RankStatus status = decodeRankStatus(bytes);
+  auto status = fromBytes<RankStatus>(bytes);
   if (status.rank != process)
     throw Error("it tells the status of rank " + std::to_string(status.rank));
   for (const OpenOperation &operation : status.open)
@@ -61,13 +61,13 @@ void CudaEngine::take(int32_t process, const std::string &bytes) {
   Reader content(body);
   switch (kind) {
   case Failed:
-    return applyFailure(Failure::decode(body));
+    return applyFailure(fromBytes<Failure>(body));
   case StatusQuestion: {
     auto number = content.get<int64_t>();
     CudaRank &rank = find(own);
     rank.look(environment.now());
     return post(StatusAnswer,
-                Writer().put(number).put(encode(rank.status())).bytes);
+                Writer().put(number).put(toBytes(rank.status())).bytes);
   }
   case StatusAnswer: {
     auto number = content.get<int64_t>();
@@ -82,10 +82,7 @@ void CudaEngine::take(int32_t process, const std::string &bytes) {
     if (status.open.size() != 1)
       throw Error("it announces " + std::to_string(status.open.size()) +
                   " operations at once");
-    if (std::optional<Failure> failure =
-            announcements.add(process, status.open.front()))
-      fail(*failure);
-    return;
+    return addAnnouncement(status);
   }
   case Left: {
     RankStatus status = takeStatus(process, body);
@@ -93,22 +90,10 @@ void CudaEngine::take(int32_t process, const std::string &bytes) {
     departed[process] = std::move(status);
     return changed.notify_all();
   }
-  case Ready: {
+  case Published: {
+    std::string key = content.getText(), value = content.getText();
     std::lock_guard<std::mutex> lock(mutex);
-    waiting[content.getText()].insert(process);
-    return changed.notify_all();
-  }
-  case Ids: {
-    std::string key = content.getText();
-    std::lock_guard<std::mutex> lock(mutex);
-    unannouncedIds[{key, process}] = content.get<CommunicatorIds>();
-    return changed.notify_all();
-  }
-  case Outcome: {
-    std::string key = content.getText();
-    LaneOutcome outcome = LaneOutcome::read(content);
-    std::lock_guard<std::mutex> lock(mutex);
-    unannouncedLanes[key].add(process, outcome);
+    published[key][process] = std::move(value);
     return changed.notify_all();
   }
   case ChoiceProposed: {

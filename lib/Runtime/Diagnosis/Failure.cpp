@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Diagnosis/Failure.h"
-#include "Base/Bytes.h"
 
 #include <algorithm>
 
@@ -22,26 +21,4 @@ std::string Failure::textFor(int32_t rank) const {
     return text;
   return "rank " + std::to_string(cause < 0 ? members.front() : cause) +
          " failed: " + text;
-}
-
-std::string Failure::encode() const {
-  return Writer()
-      .put(text)
-      .put(members)
-      .put(cause)
-      .put(match)
-      .put(sequence)
-      .bytes;
-}
-
-Failure Failure::decode(const std::string &bytes) {
-  Reader reader(bytes);
-  Failure failure;
-  failure.text = reader.getText();
-  failure.members = reader.getList<int32_t>();
-  failure.cause = reader.get<int32_t>();
-  failure.match = reader.get<uint64_t>();
-  failure.sequence = reader.get<int64_t>();
-  reader.expectEnd();
-  return failure;
 }

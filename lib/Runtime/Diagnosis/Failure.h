@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace braid::rt {
@@ -32,8 +33,10 @@ struct BRAID_RT_API Failure {
   /// The message for the rank.
   std::string textFor(int32_t rank) const;
 
-  std::string encode() const;
-  static Failure decode(const std::string &bytes);
+  template <typename Self> static auto fields(Self &self) {
+    return std::tie(self.text, self.members, self.cause, self.match,
+                    self.sequence);
+  }
 };
 
 } // namespace braid::rt

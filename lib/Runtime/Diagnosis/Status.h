@@ -40,6 +40,13 @@ struct OpenOperation {
   std::vector<int64_t> sent, expected; ///< Splits, by member.
 
   Match describeMatch() const { return {group, isMessage, sequence}; }
+
+  template <typename Self> static auto fields(Self &self) {
+    return std::tie(self.match, self.ownQueue, self.otherQueue, self.lane,
+                    self.group, self.isMessage, self.awaited, self.members,
+                    self.sequence, self.invocation, self.issue,
+                    self.fingerprint, self.text, self.sent, self.expected);
+  }
 };
 
 /// The status of a rank.
@@ -53,10 +60,12 @@ struct RankStatus {
   int64_t wait = 0;
   std::map<uint64_t, int64_t> started; ///< By queue.
   std::vector<OpenOperation> open;     ///< By lane, in their order.
-};
 
-BRAID_RT_API std::string encode(const RankStatus &status);
-BRAID_RT_API RankStatus decodeRankStatus(const std::string &bytes);
+  template <typename Self> static auto fields(Self &self) {
+    return std::tie(self.rank, self.begun, self.ended, self.exchanges,
+                    self.failed, self.wait, self.started, self.open);
+  }
+};
 
 /// The known status of each rank.
 using Statuses = std::map<int32_t, RankStatus>;

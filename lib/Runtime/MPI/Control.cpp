@@ -90,12 +90,11 @@ void MPIEngine::receive(int32_t from, int kind, const std::string &body) {
   Reader reader(body);
   switch (kind) {
   case StatusQuestion:
-    return send(
-        from, StatusAnswer,
-        Writer().put(reader.get<int64_t>()).put(encode(ownStatus())).bytes);
+    return send(from, StatusAnswer,
+                Writer().put(reader.get<int64_t>()).put(ownStatus()).bytes);
   case StatusAnswer:
     if (reader.get<int64_t>() == inquiry.number)
-      inquiry.answers[from] = decodeRankStatus(reader.getText());
+      inquiry.answers[from] = reader.get<RankStatus>();
     return;
   case GivenUp:
     return receiveGivenUp(body);

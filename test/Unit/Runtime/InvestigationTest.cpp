@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Base/Bytes.h"
 #include "Diagnosis/Status.h"
 
 #include "gmock/gmock.h"
@@ -243,7 +244,7 @@ TEST(Investigation, StatusSurvivesTheWayToAnotherProcess) {
   OpenOperation &operation = ranks.start(1, 3, {1, 0}, "text", 77);
   operation.sent = {1, 2};
   operation.isMessage = true;
-  RankStatus copy = decodeRankStatus(encode(ranks.all[1]));
+  RankStatus copy = fromBytes<RankStatus>(toBytes(ranks.all[1]));
   EXPECT_EQ(copy.rank, 1);
   EXPECT_EQ(copy.begun, 1);
   EXPECT_EQ(copy.wait, 11);

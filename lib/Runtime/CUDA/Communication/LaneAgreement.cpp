@@ -42,26 +42,13 @@ std::string braid::rt::cuda::describeResources(const LaneSpec &lane) {
   return text.empty() ? "the choice of NCCL" : text;
 }
 
-void LaneOutcome::write(Writer &writer) const {
-  writer.put(lane.ctas).put(lane.transport).put(isStale).put(refusal);
-}
-
-LaneOutcome LaneOutcome::read(Reader &reader) {
-  LaneOutcome outcome;
-  outcome.lane.ctas = reader.get<int32_t>();
-  outcome.lane.transport = reader.get<int32_t>();
-  outcome.isStale = reader.get<bool>();
-  outcome.refusal = reader.getText();
+void LaneAgreement::add(int32_t rank, const LaneOutcome &outcome) {
   if (outcome.lane.ctas < 0 ||
       outcome.lane.transport < BRAID_RT_TRANSPORT_DEFAULT ||
       outcome.lane.transport > BRAID_RT_TRANSPORT_COPY)
     throw Error("a message from another rank is damaged: a lane has " +
                 std::to_string(outcome.lane.ctas) + " CTAs and transport " +
                 std::to_string(outcome.lane.transport));
-  return outcome;
-}
-
-void LaneAgreement::add(int32_t rank, const LaneOutcome &outcome) {
   outcomes[rank] = outcome;
 }
 

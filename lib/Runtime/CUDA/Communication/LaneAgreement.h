@@ -9,12 +9,12 @@
 #ifndef BRAID_RUNTIME_CUDA_COMMUNICATION_LANEAGREEMENT_H
 #define BRAID_RUNTIME_CUDA_COMMUNICATION_LANEAGREEMENT_H
 
-#include "Base/Bytes.h"
 #include "CUDA/API/NCCL.h"
 #include "Engine/Engine.h"
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace braid::rt::cuda {
@@ -42,13 +42,16 @@ struct LaneOutcome {
   /// What NCCL says to the rest of the plan; empty if NCCL refuses nothing.
   std::string refusal;
 
-  void write(Writer &writer) const;
-  static LaneOutcome read(Reader &reader);
+  template <typename Self> static auto fields(Self &self) {
+    return std::tie(self.lane.ctas, self.lane.transport, self.isStale,
+                    self.refusal);
+  }
 };
 
 /// What all members of a lane may use, and what NCCL has said to them.
 class LaneAgreement {
 public:
+  /// Throws an Error if the outcome, another rank's, is of no lane.
   void add(int32_t rank, const LaneOutcome &outcome);
 
   /// The strongest resources that every member has.

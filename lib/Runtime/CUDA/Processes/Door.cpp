@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Processes/Door.h"
+#include "Base/Bytes.h"
 #include "Base/Environment.h"
 #include "CUDA/Processes/Sockets.h"
 
@@ -116,7 +117,7 @@ void Door::prove(Visitor &visitor, const Admit &admit, const Frame &frame) {
   connection.send(
       {Welcome, 0, 0, std::string(bytesOf(introduction.ofRankZero))});
   connection.seal(introduction.fromRankZero, introduction.toRankZero);
-  Greeting greeting = Greeting::decode(visitor.handshake);
+  Greeting greeting = fromBytes<Greeting>(visitor.handshake);
   std::string refusal = admit(greeting);
   if (!refusal.empty()) {
     connection.send({Refused, 0, 0, refusal});

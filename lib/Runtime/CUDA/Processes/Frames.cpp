@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Processes/Frames.h"
-#include "Base/Bytes.h"
 #include "CUDA/Processes/Introduction.h"
 
 #include <algorithm>
@@ -146,22 +145,4 @@ std::optional<Frame> FrameParser::next() {
                  std::string(body, header.size)};
   position += sizeof(header) + header.size + code;
   return frame;
-}
-
-std::string
-braid::rt::cuda::encodeParts(const std::vector<std::string> &parts) {
-  Writer writer;
-  for (const std::string &part : parts)
-    writer.put(part);
-  return writer.bytes;
-}
-
-std::vector<std::string> braid::rt::cuda::decodeParts(const std::string &body,
-                                                      int32_t count) {
-  Reader reader(body);
-  std::vector<std::string> parts;
-  for (int32_t process = 0; process < count; ++process)
-    parts.push_back(reader.getText());
-  reader.expectEnd();
-  return parts;
 }

@@ -36,7 +36,7 @@ enum FrameKind : uint32_t {
   Accepted, ///< From rank 0: the rank belongs to the world.
   Refused,  ///< From rank 0: the reason why the rank does not.
   Part,     ///< To rank 0: one process's bytes of an exchange.
-  Parts,    ///< From rank 0: the bytes of all processes.
+  Parts,    ///< From rank 0: a list of the bytes of all processes.
   Failed,   ///< From rank 0: the reason why exchanges fail.
   Post,     ///< To all others.
   Lost,     ///< From rank 0: `process` has died.
@@ -112,12 +112,6 @@ private:
   std::string wrong;
   bool foreign = false;
 };
-
-/// The body of `Parts`.
-std::string encodeParts(const std::vector<std::string> &parts);
-
-/// The parts of as many processes. Throws an Error if the body has others.
-std::vector<std::string> decodeParts(const std::string &body, int32_t count);
 
 } // namespace braid::rt::cuda
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Processes/Introduction.h"
-#include "Base/Bytes.h"
+#include "Base/Error.h"
 
 #include <cerrno>
 #include <cstring>
@@ -15,21 +15,6 @@
 
 using namespace braid::rt;
 using namespace braid::rt::cuda;
-
-std::string Greeting::encode() const {
-  return Writer().put(rank).put(size).put(job).put(nonce).bytes;
-}
-
-Greeting Greeting::decode(const std::string &bytes) {
-  Reader reader(bytes);
-  Greeting greeting;
-  greeting.rank = reader.get<int32_t>();
-  greeting.size = reader.get<int32_t>();
-  greeting.job = reader.get<Digest>();
-  greeting.nonce = reader.get<Digest>();
-  reader.expectEnd();
-  return greeting;
-}
 
 Digest braid::rt::cuda::drawNonce() {
   Digest nonce;

@@ -31,14 +31,11 @@ struct Greeting {
   int32_t size = 0; ///< Of the world in which the launcher has started it.
   Digest job = {};  ///< Of the name of the job.
   Digest nonce = {};
-
-  std::string encode() const;
-  /// `bytes` are `handshakeBytes`.
-  static Greeting decode(const std::string &bytes);
 };
 
-/// The size of an encoded Greeting.
-constexpr size_t handshakeBytes = 2 * sizeof(int32_t) + 2 * sizeof(Digest);
+/// A Greeting is sent as it is.
+constexpr size_t handshakeBytes = sizeof(Greeting);
+static_assert(handshakeBytes == 2 * sizeof(int32_t) + 2 * sizeof(Digest));
 
 /// A number that is used once, from the random numbers of the system. Throws an
 /// Error if there are none.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Processes/TcpStore.h"
+#include "Base/Bytes.h"
 #include "Base/Environment.h"
 #include "Base/Error.h"
 #include "CUDA/Processes/Sockets.h"
@@ -106,7 +107,7 @@ std::string TcpStore::introduce(Connection &server, int64_t beganNs,
   const std::string rankZero = "the store of rank 0 at " + place();
   Greeting greeting = {launch.rank, launch.size, sha256(launch.job),
                        drawNonce()};
-  const std::string handshake = greeting.encode();
+  const std::string handshake = toBytes(greeting);
   std::optional<Introduction> expected;
   std::string refusal;
   bool isWelcome = false, isAccepted = false;
@@ -409,7 +410,12 @@ void TcpStore::takeParts(Connection &from, const Frame &frame) {
     return from.reject("exchange number " + std::to_string(frame.number) +
                        " is not what this rank waits for");
   try {
-    results[frame.number] = decodeParts(frame.body, launch.size);
+    auto parts = fromBytes<std::vector<std::string>>(frame.body);
+    if (parts.size() != joined.size())
+      return from.reject("an exchange has the bytes of " +
+                         std::to_string(parts.size()) + " ranks, expected " +
+                         std::to_string(joined.size()));
+    results[frame.number] = std::move(parts);
   } catch (const Error &error) {
     return from.reject(error.what());
   }
@@ -461,7 +467,7 @@ void TcpStore::gather(int32_t process, int64_t number, std::string &&bytes) {
     result.push_back(std::move(*part));
   gatherings.erase(number);
   completed = number;
-  Frame all = {Parts, 0, number, encodeParts(result)};
+  Frame all = {Parts, 0, number, toBytes(result)};
   if (all.body.size() > longestParts) {
     std::string text =
         "an exchange of all ranks has " + std::to_string(all.body.size()) +

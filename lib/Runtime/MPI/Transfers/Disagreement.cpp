@@ -27,7 +27,7 @@ static std::string describeMember(const Transfer &transfer) {
     text->resize(std::min(text->size(), static_cast<size_t>(textBytes)));
   operation.sent = transfer.operation.sourceSplits;
   operation.expected = transfer.operation.destinationSplits;
-  return Writer().put(encode(status)).bytes;
+  return toBytes(status);
 }
 
 /// Throws the error; `all` has the statuses, each of `length` bytes.
@@ -35,8 +35,8 @@ static std::string describeMember(const Transfer &transfer) {
                                 size_t length) {
   Statuses statuses;
   for (size_t begin = 0; begin < all.size(); begin += length) {
-    RankStatus status =
-        decodeRankStatus(Reader(all.substr(begin, length)).getText());
+    std::string bytes = all.substr(begin, length);
+    auto status = Reader(bytes).get<RankStatus>();
     statuses[status.rank] = std::move(status);
   }
   transfer.state.store(Transfer::Refused);

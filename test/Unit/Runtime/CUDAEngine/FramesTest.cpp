@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Processes/Frames.h"
-#include "Base/Error.h"
+#include "Base/Bytes.h"
 #include "CUDA/Processes/Introduction.h"
 
 #include "gmock/gmock.h"
@@ -17,7 +17,6 @@
 
 using namespace braid::rt;
 using namespace braid::rt::cuda;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 static const Digest sealKey = sha256("the key of a seal");
@@ -38,7 +37,7 @@ static FrameParser sealedParser(Side side = Side::RankZero) {
 }
 
 static std::string handshakeFrame() {
-  return encodeFrame({Handshake, 0, 0, Greeting().encode()}, nullptr);
+  return encodeFrame({Handshake, 0, 0, toBytes(Greeting())}, nullptr);
 }
 
 TEST(Frames, AreReadInPiecesOfAnySize) {
@@ -151,21 +150,11 @@ TEST(Frames, ParserKeepsLittleBeforeTheIntroduction) {
   }
 }
 
-TEST(Frames, PartsAreThoseOfAllProcesses) {
-  std::string body = encodeParts({"a", "", "ccc"});
-  EXPECT_THAT(decodeParts(body, 3), ElementsAre("a", "", "ccc"));
-  EXPECT_THROW(decodeParts(body, 2), Error);
-  EXPECT_THROW(decodeParts(body, 4), Error);
-  EXPECT_THROW(decodeParts(body + "x", 3), Error);
-  for (size_t size = 0; size < body.size(); ++size)
-    EXPECT_THROW(decodeParts(body.substr(0, size), 3), Error) << size;
-}
-
 TEST(Introduction, ProofsDependOnEverything) {
   Greeting greeting = {1, 2, sha256("job"), sha256("hello")};
   std::string challenge(bytesOf(sha256("challenge")));
-  Introduction one(HmacKey("key"), greeting.encode(), challenge);
-  Introduction same(HmacKey("key"), greeting.encode(), challenge);
+  Introduction one(HmacKey("key"), toBytes(greeting), challenge);
+  Introduction same(HmacKey("key"), toBytes(greeting), challenge);
   EXPECT_EQ(one.ofRank, same.ofRank);
   EXPECT_EQ(one.toRankZero, same.toRankZero);
   // The four values stand for different uses.
@@ -176,7 +165,7 @@ TEST(Introduction, ProofsDependOnEverything) {
       EXPECT_NE(all[i], all[j]);
   auto differs = [&](const HmacKey &key, Greeting other,
                      const std::string &asked) {
-    Introduction changed(key, other.encode(), asked);
+    Introduction changed(key, toBytes(other), asked);
     return changed.ofRank != one.ofRank &&
            changed.ofRankZero != one.ofRankZero &&
            changed.toRankZero != one.toRankZero &&

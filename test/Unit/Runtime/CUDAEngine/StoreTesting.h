@@ -9,6 +9,7 @@
 #ifndef BRAID_TEST_UNIT_RUNTIME_CUDAENGINE_STORETESTING_H
 #define BRAID_TEST_UNIT_RUNTIME_CUDAENGINE_STORETESTING_H
 
+#include "Base/Bytes.h"
 #include "Base/Environment.h"
 #include "Base/Error.h"
 #include "CUDA/Processes/Connection.h"
@@ -102,9 +103,8 @@ enterByHand(const rt::cuda::Launch &launch,
   auto connection = std::make_unique<Connection>(
       connectTo(launch.address, launch.port, rt::monotonicNs() + 10 * secondNs),
       Side::OtherRank);
-  std::string handshake =
-      Greeting{launch.rank, launch.size, rt::sha256(launch.job), drawNonce()}
-          .encode();
+  std::string handshake = rt::toBytes(
+      Greeting{launch.rank, launch.size, rt::sha256(launch.job), drawNonce()});
   connection->send({Handshake, 0, 0, handshake});
   std::optional<Introduction> proofs;
   bool isOver = false;

@@ -86,7 +86,7 @@ std::string header(uint32_t kind, int32_t process = 0, int64_t number = 0,
 std::string handshakeOf(int32_t rank, int32_t size) {
   return encodeFrame(
       {Handshake, 0, 0,
-       Greeting{rank, size, sha256("job"), drawNonce()}.encode()},
+       toBytes(Greeting{rank, size, sha256("job"), drawNonce()})},
       nullptr);
 }
 
