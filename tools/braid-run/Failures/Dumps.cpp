@@ -8,9 +8,9 @@
 
 #include "Failures/Dumps.h"
 #include "Common/Failure.h"
-#include "Failures/JsonReader.h"
-
 #include "braid/Support/Text.h"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -25,84 +25,120 @@
 using namespace braid::run;
 
 static constexpr int64_t formatVersion = 2;
-
-static int64_t checkNumber(const JsonValue &value, const std::string &name,
-                           int64_t least, int64_t most) {
-  int64_t number = value.number();
-  if (number < least || number > most)
-    throw RunError(value.describePlace() + ": " + name + " is " +
-                   std::to_string(number) + ", expected a number from " +
-                   std::to_string(least) + " to " + std::to_string(most));
-  return number;
-}
-
-static int64_t numberIn(const JsonValue &object, const std::string &key,
-                        int64_t least, int64_t most) {
-  return checkNumber(object[key], "'" + key + "'", least, most);
-}
-
 static constexpr int64_t anyNumber = std::numeric_limits<int64_t>::max();
 
-/// A text for one line of a message.
-static std::string textIn(const JsonValue &object, const std::string &key) {
-  return braid::escapeControls(object[key].text());
-}
-
 namespace {
+/// A value of a dump. The functions that read it throw a RunError that names
+/// the file, the place in it, what was found and what was expected.
+class Field {
+public:
+  /// `place` is the file, or `file: path`.
+  Field(const nlohmann::json &value, std::string place, bool isRoot = false)
+      : value(value), place(std::move(place)), isRoot(isRoot) {}
+
+  [[noreturn]] void fail(const std::string &expected) const {
+    std::string found =
+        value.is_structured() ? value.type_name() : value.dump();
+    throw RunError(place + ": found " + found + ", expected " + expected);
+  }
+
+  int64_t number(int64_t least, int64_t most) const {
+    bool fits = value.is_number_integer() &&
+                (!value.is_number_unsigned() ||
+                 value.get<uint64_t>() <= static_cast<uint64_t>(anyNumber));
+    auto number = fits ? value.get<int64_t>() : 0;
+    if (!fits || number < least || number > most)
+      fail("a number from " + std::to_string(least) + " to " +
+           std::to_string(most));
+    return number;
+  }
+
+  const std::string &text() const {
+    if (!value.is_string())
+      fail("a text");
+    return value.get_ref<const std::string &>();
+  }
+
+  /// A text for one line of a message.
+  std::string line() const { return braid::escapeControls(text()); }
+
+  std::vector<Field> list() const {
+    if (!value.is_array())
+      fail("a list");
+    std::vector<Field> elements;
+    for (const nlohmann::json &element : value)
+      elements.emplace_back(element, place + "[" +
+                                         std::to_string(elements.size()) + "]");
+    return elements;
+  }
+
+  bool has(const char *key) const {
+    if (!value.is_object())
+      fail("an object");
+    return value.contains(key);
+  }
+
+  Field operator[](const char *key) const {
+    if (!has(key))
+      throw RunError(place + ": the object has no '" + key + "'");
+    return {value[key], place + (isRoot ? ": " : ".") + key};
+  }
+
+private:
+  const nlohmann::json &value;
+  std::string place;
+  bool isRoot;
+};
+
 struct DumpGroup {
   std::string name, key;
   std::shared_ptr<const std::vector<int32_t>> ranks;
 };
 } // namespace
 
-static DumpGroup readGroup(const JsonValue &value, int32_t worldSize) {
+static DumpGroup readGroup(const Field &group, int32_t worldSize) {
   auto ranks = std::make_shared<std::vector<int32_t>>();
   std::set<int32_t> known;
-  for (const JsonValue &element : value["ranks"].list()) {
-    auto rank = static_cast<int32_t>(
-        checkNumber(element, "a rank of the group", 0, worldSize - 1));
+  for (const Field &element : group["ranks"].list()) {
+    auto rank = static_cast<int32_t>(element.number(0, worldSize - 1));
     if (!known.insert(rank).second)
-      throw RunError(element.describePlace() + ": rank " +
-                     std::to_string(rank) + " is in the group twice");
+      element.fail("each rank of the group once");
     ranks->push_back(rank);
   }
-  return {textIn(value, "name"), value["key"].text(), ranks};
+  return {group["name"].line(), group["key"].text(), ranks};
 }
 
-static DumpEntry readEntry(const JsonValue &value,
+static DumpEntry readEntry(const Field &field,
                            const std::vector<DumpGroup> &groups,
                            int32_t worldSize) {
   DumpEntry entry;
   auto count = static_cast<int64_t>(groups.size());
   const DumpGroup &group =
-      groups[static_cast<size_t>(numberIn(value, "group", 0, count - 1))];
+      groups[static_cast<size_t>(field["group"].number(0, count - 1))];
   entry.queue = group.key;
   entry.group = group.name;
   entry.ranks = group.ranks;
-  auto rankOf = [&](const JsonValue &object, const char *key) {
-    return static_cast<int32_t>(numberIn(object, key, 0, worldSize - 1));
+  auto rankOf = [&](const char *key) {
+    return static_cast<int32_t>(field[key].number(0, worldSize - 1));
   };
-  entry.isMessage = value.has("from");
+  entry.isMessage = field.has("from");
   if (entry.isMessage) {
-    int32_t from = rankOf(value, "from"), to = rankOf(value, "to");
+    int32_t from = rankOf("from"), to = rankOf("to");
     entry.ranks = std::make_shared<std::vector<int32_t>>(
         std::initializer_list<int32_t>{from, to});
     entry.queue += " " + std::to_string(from) + " to " + std::to_string(to);
   }
-  entry.sequence = numberIn(value, "sequence", 1, anyNumber);
-  entry.invocation = numberIn(value, "invocation", 0, anyNumber);
-  entry.operation = textIn(value, "operation");
-  if (std::string site = textIn(value, "site"); !site.empty())
+  entry.sequence = field["sequence"].number(1, anyNumber);
+  entry.invocation = field["invocation"].number(0, anyNumber);
+  entry.operation = field["operation"].line();
+  if (std::string site = field["site"].line(); !site.empty())
     entry.operation += " at " + site;
-  entry.fingerprint = value["fingerprint"].text();
-  entry.state = value["state"].text();
+  entry.fingerprint = field["fingerprint"].text();
+  entry.state = field["state"].text();
   static const std::set<std::string> states = {"started", "awaited", "finished",
                                                "recorded", "refused"};
   if (states.count(entry.state) == 0)
-    throw RunError(value["state"].describePlace() + ": the state is '" +
-                   entry.state +
-                   "', expected started, awaited, finished, recorded or "
-                   "refused");
+    field["state"].fail("started, awaited, finished, recorded or refused");
   return entry;
 }
 
@@ -114,14 +150,23 @@ static std::string indentLines(const std::string &message) {
   return text;
 }
 
+static nlohmann::json parse(const std::string &text, const std::string &file) {
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error &error) {
+    // Without the name of the exception.
+    std::string message = error.what();
+    throw RunError(file + ": " + message.substr(message.find("] ") + 2));
+  }
+}
+
 Dump braid::run::readDump(const std::string &text, const std::string &file) {
-  JsonValue value = JsonValue::parse(text, file);
+  nlohmann::json root = parse(text, file);
+  Field value(root, file, /*isRoot=*/true);
   if (!value.has("version") || !value.has("entries"))
     throw RunError(file + ": this is no file of --flight-recorder: it has no "
                           "'version' or no 'entries'");
-  if (int64_t version = value["version"].number(); version != formatVersion)
-    throw RunError(file + ": the version is " + std::to_string(version) +
-                   ", expected " + std::to_string(formatVersion));
+  value["version"].number(formatVersion, formatVersion);
   Dump dump;
   dump.file = file;
   constexpr int64_t mostRanks = std::numeric_limits<int32_t>::max();
@@ -134,19 +179,18 @@ Dump braid::run::readDump(const std::string &text, const std::string &file) {
                  "next release on\n",
                  braid::escapeControls(file).c_str());
   dump.worldSize = static_cast<int32_t>(
-      numberIn(value, isOld ? "world_size" : "ranks", 1, mostRanks));
-  dump.rank =
-      static_cast<int32_t>(numberIn(value, "rank", 0, dump.worldSize - 1));
-  dump.reason = textIn(value, "reason");
+      value[isOld ? "world_size" : "ranks"].number(1, mostRanks));
+  dump.rank = static_cast<int32_t>(value["rank"].number(0, dump.worldSize - 1));
+  dump.reason = value["reason"].line();
   dump.error = indentLines(value["error"].text());
-  dump.begun = numberIn(value, "begun", 0, anyNumber);
-  dump.ended = numberIn(value, "ended", 0, dump.begun);
+  dump.begun = value["begun"].number(0, anyNumber);
+  dump.ended = value["ended"].number(0, dump.begun);
   std::vector<DumpGroup> groups;
-  for (const JsonValue &group : value["groups"].list())
+  for (const Field &group : value["groups"].list())
     groups.push_back(readGroup(group, dump.worldSize));
-  for (const JsonValue &entry : value["entries"].list()) {
+  for (const Field &entry : value["entries"].list()) {
     if (dump.entries.empty())
-      dump.dropped = numberIn(entry, "number", 1, anyNumber) - 1;
+      dump.dropped = entry["number"].number(1, anyNumber) - 1;
     dump.entries.push_back(readEntry(entry, groups, dump.worldSize));
   }
   return dump;
