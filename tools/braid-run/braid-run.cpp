@@ -175,9 +175,9 @@ int main(int argc, char **argv) {
     if (launcher.rank == 0)
       for (const std::string &warning : options.warnings)
         std::fprintf(stderr, "braid-run: warning: %s\n", warning.c_str());
-    if (options.help) {
+    if (!options.help.empty()) {
       if (launcher.rank == 0)
-        std::fputs(helpText, stdout);
+        std::fputs(options.help.c_str(), stdout);
       flushOutput();
       return 0;
     }

@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 LLVM=22
 declare -A packages=(
   [build]="clang-$LLVM lld-$LLVM llvm-$LLVM-dev libmlir-$LLVM-dev mlir-$LLVM-tools
-           cmake ninja-build libopenblas-dev nlohmann-json3-dev"
+           cmake ninja-build libopenblas-dev libcli11-dev nlohmann-json3-dev"
   [test]="llvm-$LLVM-tools python3-numpy python3-psutil python3-venv libgtest-dev libgmock-dev
           libopenmpi-dev openmpi-bin pkgconf"
   [browser]="chromium"

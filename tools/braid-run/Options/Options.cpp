@@ -10,100 +10,107 @@
 #include "braid/Support/RenamedArguments.h"
 #include "braid/Support/Text.h"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <sstream>
 
 using namespace braid::run;
 
-/// Parses a number; `rest` is the text after it.
-static double parseNumber(const std::string &text, std::string &rest,
-                          const std::string &option) {
+//===----------------------------------------------------------------------===//
+// Values. What fails throws a UsageError without the name of the option.
+//===----------------------------------------------------------------------===//
+
+/// Parses a number of at least 0 with one of `units`, `20us`.
+static double
+parseWithUnit(const std::string &text,
+              std::initializer_list<std::pair<const char *, double>> units) {
   double value = 0;
   const char *end = text.data() + text.size();
   auto [next, code] = std::from_chars(text.data(), end, value);
   if (code != std::errc() || !std::isfinite(value) || value < 0)
-    throw UsageError(option + ": '" + text +
+    throw UsageError("'" + text +
                      "' does not start with a number that is not negative");
-  rest.assign(next, end);
-  return value;
-}
-
-namespace {
-struct Unit {
-  const char *name;
-  double factor;
-};
-} // namespace
-
-template <size_t count>
-static double parseWithUnit(const std::string &text, const std::string &option,
-                            const Unit (&units)[count]) {
-  std::string rest, known;
-  double value = parseNumber(text, rest, option);
-  for (const Unit &unit : units) {
-    if (rest == unit.name)
-      return value * unit.factor;
-    known += (known.empty() ? "" : ", ") + std::string(unit.name);
+  std::string rest(next, end), known;
+  for (auto [name, factor] : units) {
+    if (rest == name)
+      return value * factor;
+    known += (known.empty() ? "" : ", ") + std::string(name);
   }
-  throw UsageError(option + ": '" + text + "' has " +
+  throw UsageError("'" + text + "' has " +
                    (rest.empty() ? "no unit" : "the unit '" + rest + "'") +
                    ", expected one of " + known);
 }
 
-int64_t braid::run::parseDuration(const std::string &text,
-                                  const std::string &option) {
-  static constexpr Unit units[] = {
-      {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-  double ns = parseWithUnit(text, option, units);
+/// A duration in ns.
+static int64_t parseDuration(const std::string &text) {
+  double ns =
+      parseWithUnit(text, {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}});
   if (ns > 1e18)
-    throw UsageError(option + ": '" + text + "' is too long");
+    throw UsageError("'" + text + "' is too long");
   return static_cast<int64_t>(ns + 0.5);
 }
 
-double braid::run::parseBandwidth(const std::string &text,
-                                  const std::string &option) {
-  static constexpr Unit units[] = {{"B/s", 1},     {"kB/s", 1e3},
-                                   {"MB/s", 1e6},  {"GB/s", 1e9},
-                                   {"TB/s", 1e12}, {"Gbit/s", 1.25e8}};
-  double rate = parseWithUnit(text, option, units);
-  if (rate == 0)
-    throw UsageError(option + ": a link needs a bandwidth above 0");
-  return rate;
-}
-
-static int64_t parseCount(const std::string &text, const std::string &option,
-                          int64_t least, int64_t largest) {
+static int64_t parseCount(const std::string &text, int64_t least,
+                          int64_t largest) {
   int64_t value = 0;
   const char *end = text.data() + text.size();
   auto [next, code] = std::from_chars(text.data(), end, value);
   if (code != std::errc() || next != end || value < least || value > largest)
-    throw UsageError(option + ": found '" + text +
-                     "', expected a number from " + std::to_string(least) +
-                     " to " + std::to_string(largest));
+    throw UsageError("found '" + text + "', expected a number from " +
+                     std::to_string(least) + " to " + std::to_string(largest));
   return value;
+}
+
+/// The parts between commas; one empty part for an empty text.
+static std::vector<std::string> splitAtCommas(const std::string &text) {
+  std::vector<std::string> parts = CLI::detail::split(text + ",x", ',');
+  parts.pop_back();
+  return parts;
+}
+
+/// Calls `parse`, and begins messages with `name`.
+template <typename Parse>
+static auto parseFor(const std::string &name, const Parse &parse) {
+  try {
+    return parse();
+  } catch (const UsageError &error) {
+    throw UsageError(name + ": " + error.what());
+  }
+}
+
+static double parseBandwidth(const std::string &text) {
+  double rate = parseWithUnit(text, {{"B/s", 1},
+                                     {"kB/s", 1e3},
+                                     {"MB/s", 1e6},
+                                     {"GB/s", 1e9},
+                                     {"TB/s", 1e12},
+                                     {"Gbit/s", 1.25e8}});
+  if (rate == 0)
+    throw UsageError("a link needs a bandwidth above 0");
+  return rate;
 }
 
 /// `latency=20us,bandwidth=10GB/s`, in any order, either may be left out.
 static void parseLink(const std::string &text, Options &options) {
   options.link = true;
-  size_t begin = 0;
-  while (begin <= text.size()) {
-    size_t end = std::min(text.find(',', begin), text.size());
-    std::string part = text.substr(begin, end - begin);
-    size_t equals = part.find('=');
+  for (const std::string &part : splitAtCommas(text)) {
+    size_t equals = std::min(part.find('='), part.size());
     std::string key = part.substr(0, equals);
-    std::string value =
-        equals == std::string::npos ? "" : part.substr(equals + 1);
+    std::string value = part.substr(std::min(equals + 1, part.size()));
     if (key == "latency")
-      options.linkLatencyNs = parseDuration(value, "--link=latency");
+      options.linkLatencyNs =
+          parseFor(key, [&] { return parseDuration(value); });
     else if (key == "bandwidth")
-      options.linkBandwidth = parseBandwidth(value, "--link=bandwidth");
+      options.linkBandwidth =
+          parseFor(key, [&] { return parseBandwidth(value); });
     else
-      throw UsageError("--link: found '" + part +
+      throw UsageError("found '" + part +
                        "', expected latency=TIME or bandwidth=RATE");
-    begin = end + 1;
   }
 }
 
@@ -117,7 +124,7 @@ static Tolerance parseTolerance(const std::string &text) {
   const char *end = text.data() + text.size();
   auto [next, code] = std::from_chars(text.data(), end, value);
   if (code != std::errc() || next != end || !std::isfinite(value) || value < 0)
-    throw UsageError("--tolerance: found '" + text +
+    throw UsageError("found '" + text +
                      "', expected exact, auto or a number that is not "
                      "negative");
   return {Tolerance::Given, value};
@@ -128,20 +135,15 @@ static Tolerance parseTolerance(const std::string &text) {
 static std::pair<std::string, std::string> parseLane(const std::string &text) {
   size_t colon = text.find(':');
   bool isWhole = colon != std::string::npos && colon > 0;
-  std::string value;
-  for (size_t begin = colon + 1; isWhole && begin <= text.size();) {
-    size_t end = std::min(text.find(',', begin), text.size());
-    std::string part = text.substr(begin, end - begin);
+  std::string value = isWhole ? text.substr(colon + 1) : "";
+  for (const std::string &part : splitAtCommas(value))
     if (part.rfind("ctas=", 0) == 0)
-      parseCount(part.substr(5), "--lane: ctas", 1, 64);
-    else
-      isWhole = part == "transport=default" || part == "transport=symmetric" ||
-                part == "transport=copy";
-    value += (value.empty() ? "" : ",") + part;
-    begin = end + 1;
-  }
+      parseFor("ctas", [&] { return parseCount(part.substr(5), 1, 64); });
+    else if (part != "transport=default" && part != "transport=symmetric" &&
+             part != "transport=copy")
+      isWhole = false;
   if (!isWhole)
-    throw UsageError("--lane: found '" + text +
+    throw UsageError("found '" + text +
                      "', expected NAME:ctas=NUMBER,transport=KIND with "
                      "default, symmetric or copy");
   return {"lane." + text.substr(0, colon), value};
@@ -151,280 +153,375 @@ static std::pair<std::string, std::string>
 parseEngineOption(const std::string &text) {
   size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
-    throw UsageError("--engine-option: found '" + text +
-                     "', expected KEY=VALUE");
+    throw UsageError("found '" + text + "', expected KEY=VALUE");
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-static std::string checkOneOf(const std::string &option,
-                              const std::string &value,
-                              std::initializer_list<const char *> words) {
+static std::string checkOneOf(const std::string &value,
+                              const std::vector<std::string> &words) {
   std::string expected;
-  for (const char *word : words) {
+  for (const std::string &word : words) {
     if (value == word)
       return value;
-    bool isLast = word == *(words.end() - 1);
-    expected += (expected.empty() ? ""
-                 : isLast         ? " or "
-                                  : ", ") +
-                std::string(word);
+    expected += (expected.empty()         ? ""
+                 : &word == &words.back() ? " or "
+                                          : ", ") +
+                word;
   }
-  throw UsageError(option + ": found '" + value + "', expected " + expected);
+  throw UsageError("found '" + value + "', expected " + expected);
 }
 
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
 namespace {
-/// An option with a value.
-struct ValueOption {
-  const char *name;
-  void (*set)(Options &options, const std::string &name,
-              const std::string &value);
+/// Prints `--name=VALUE`, and texts in lines of 80 characters.
+class HelpFormatter : public CLI::Formatter {
+public:
+  std::string make_usage(const CLI::App * /*app*/,
+                         std::string /*name*/) const override {
+    return "";
+  }
+
+  std::string make_option(const CLI::Option *option,
+                          bool /*isPositional*/) const override {
+    std::string type = option->get_type_name();
+    std::string line =
+        "  " + option->get_name(false, true) +
+        (option->get_type_size() == 0 ? option->get_option_text() : "=" + type);
+    constexpr size_t column = 24, width = 80;
+    std::string text;
+    std::istringstream words(option->get_description());
+    if (line.size() + 1 > column) {
+      text = line + "\n";
+      line.clear();
+    }
+    line.resize(column, ' ');
+    for (std::string word; words >> word;) {
+      if (line.size() + word.size() >= width) {
+        text += line + "\n";
+        line.assign(column, ' ');
+      }
+      line += (line.size() > column ? " " : "") + word;
+    }
+    return text + line + "\n";
+  }
 };
-/// An option without a value.
-struct Flag {
-  const char *name;
-  void (*set)(Options &options);
+
+/// The options of braid-run, with their help.
+class CommandLine {
+public:
+  using Text = const std::string &;
+
+  CommandLine() {
+    app.formatter(std::make_shared<HelpFormatter>());
+    app.set_help_flag();
+    // What is left is the program, or unknown.
+    app.allow_extras();
+    addProgram();
+    addCompilation();
+    addResults();
+    addMeasurements();
+    addFailures();
+    addInterpreter();
+    addEngine();
+    group = "General";
+    app.set_help_flag("-h,--help", "this text")->group(group);
+    addFlag("--version", "the version of Braid", [&] { o.version = true; });
+    app.footer(
+        "A time has a unit: ns, us, ms or s.\n\n"
+        "The environment variable BRAID_DEBUG (OFF, INFO or DETAIL) makes "
+        "the runtime say\nwhat it does. SIGUSR1 makes braid-run write the "
+        "last operations of each rank, to\nthe log unless there is a "
+        "--flight-recorder. Exit status, of every process:\n0 success, 1 "
+        "the program failed, its results differ or cannot be written, 2 "
+        "bad\nusage.");
+  }
+
+  Options parse(const std::vector<std::string> &words);
+
+private:
+  /// An option with a value, which may not be empty.
+  void add(const std::string &name, const char *type, const char *help,
+           std::function<void(Text)> set) {
+    auto check = [name, type, set = std::move(set)](Text value) {
+      if (value.empty())
+        throw UsageError(name + ": the value is empty, expected " + type);
+      parseFor(name, [&] { set(value); });
+    };
+    app.add_option_function<std::string>(name, check, help)
+        ->type_name(type)
+        ->group(group)
+        ->trigger_on_parse();
+  }
+
+  void addText(const char *name, const char *type, std::string &field,
+               const char *help) {
+    add(name, type, help, [&field](Text value) { field = value; });
+  }
+
+  template <typename Number>
+  void addCount(const char *name, Number &field, int64_t least, int64_t largest,
+                const char *help) {
+    add(name, "N", help, [&field, least, largest](Text value) {
+      field = static_cast<Number>(parseCount(value, least, largest));
+    });
+  }
+
+  void addChoice(const char *name, std::string &field,
+                 std::vector<std::string> words, const char *help) {
+    add(name, "KIND", help, [&field, words = std::move(words)](Text value) {
+      field = checkOneOf(value, words);
+    });
+  }
+
+  void addFlag(const char *name, const char *help, std::function<void()> set) {
+    app.add_flag_callback(name, std::move(set), help)
+        ->group(group)
+        ->disable_flag_override()
+        ->trigger_on_parse();
+  }
+
+  /// A flag that may have a value.
+  void addOptional(const char *name, const char *type, std::string &field,
+                   const char *help) {
+    app.add_flag(name, field, help)->option_text(type)->group(group);
+  }
+
+  void checkValues(const std::vector<std::string> &words) const;
+  void addProgram();
+  void addCompilation();
+  void addResults();
+  void addMeasurements();
+  void addFailures();
+  void addInterpreter();
+  void addEngine();
+
+  CLI::App app{
+      "usage: braid-run PROGRAM [options]\n"
+      "       mpirun -n N braid-run PROGRAM [options]\n"
+      "       srun -n N braid-run PROGRAM [options]\n"
+      "       torchrun --nproc-per-node=N --no-python braid-run PROGRAM "
+      "[options]\n"
+      "       braid-run --analyze-dumps=DIR\n\n"
+      "Runs a program on ranks. PROGRAM is an MLIR file, which "
+      "braid-compile compiles\nfirst, or a shared object that it has "
+      "written (the name ends in .so). Under a\nlauncher each process is "
+      "one rank; else ranks are threads of this process."};
+  std::string group;
+  Options o;
+  /// `true` without a value.
+  std::string report, reference;
 };
 } // namespace
 
-static int64_t parseTimeout(const std::string &text, const std::string &name) {
-  int64_t ns = parseDuration(text, name);
-  if (ns == 0)
-    throw UsageError("--timeout: a timeout must be above 0");
-  return ns;
+void CommandLine::addProgram() {
+  group = "What runs";
+  addCount("--ranks", o.ranks, 1, 4096,
+           "number of ranks (1; under a launcher: what it has started)");
+  add("--target", "NAME",
+      "what to run on: host, cuda or interpreter (all ranks in one process, op "
+      "by op, with all checks); default: what a shared object was compiled "
+      "for, "
+      "else host",
+      [&](Text value) {
+        o.target = checkOneOf(value, {"host", "cuda", "interpreter"});
+      });
+  addText("--engine", "NAME", o.engine,
+          "what connects the ranks: inproc (threads of this process), mpi or "
+          "cuda; default: as the target and the environment say");
+  addText("--entry", "NAME", o.entry,
+          "the function to run (\"main\", or the only one)");
+  add("--arg", "VALUE",
+      "one for each argument of the entry, or one for all: ones, zeros, "
+      "ones+rank, iota, a number (a whole one for integers), random:SEED (the "
+      "same at every run, different ranks get different values; "
+      "random:SEED*0.1 multiplies them) or FILE.npy ({rank} in the name is the "
+      "rank); VALUE@4x8 gives the sizes of an argument with dynamic ones (a "
+      "file has its own)",
+      [&](Text value) { o.args.push_back(value); });
+  addFlag("--send-program",
+          "rank 0 sends its program to the other processes, which run it; else "
+          "each process reads its own file, and all must have the same",
+          [&] { o.isProgramSent = true; });
+  addFlag("--show-binding",
+          "say which cores each rank may use and how to bind it; without "
+          "PROGRAM nothing is run",
+          [&] { o.showBinding = true; });
+  add("--link", "latency=20us,bandwidth=10GB/s",
+      "let every collective take as long as on such a link (engine inproc)",
+      [&](Text value) { parseLink(value, o); });
+  addChoice(
+      "--reductions", o.reductions, {"ordered", "fast"},
+      "engine mpi: ordered (the bits of inproc, the default) or fast (the "
+      "MPI library's own reductions)");
 }
 
-static int64_t parseIdleTime(const std::string &text, const std::string &name) {
-  constexpr int64_t most = 60'000'000'000;
-  int64_t ns = parseDuration(text, name);
-  if (ns > most)
-    throw UsageError(name + ": found '" + text + "', expected at most 60s");
-  return ns;
+void CommandLine::addCompilation() {
+  group = "How the program is compiled (a shared object is compiled already)";
+  auto setPasses = [&](Text value) {
+    o.passes = braid::getModulePasses(value);
+  };
+  add("--passes", "LIST",
+      "the passes between preparation and lowering, as a list or as "
+      "builtin.module(LIST), or none; default: braid-overlap, for this number "
+      "of ranks; none with the target interpreter, for which braid-opt runs "
+      "them",
+      setPasses);
+  add("--pass-pipeline", "LIST", "the same, by MLIR's name of the option",
+      setPasses);
+  addText("--chip", "NAME", o.chip,
+          "the GPU to compile for, such as sm_90, with the target cuda; "
+          "default: that of the device");
+  addChoice(
+      "--attention", o.attention, {"library", "decompose"},
+      "what computes attention, with the target cuda: library (cuDNN, "
+      "where it supports the op; the default) or decompose (matmuls, sums "
+      "and elementwise ops)");
+  addChoice("--convolution", o.convolution, {"library", "decompose"},
+            "the same for convolutions");
+  addChoice("--verify", o.verify, {"off", "warning", "error", "each"},
+            "what becomes of an error that comm-verify finds in the program or "
+            "its schedule: error (the default), warning, off, or each (error, "
+            "also after each pass)");
+  addCount("--plans", o.plans, 1, 16,
+           "compile the program with the N best plans of multiprocessors and "
+           "engines, run all in turn, and say which one is the fastest (1)");
+  addCount("--tune", o.tune, 1, 100,
+           "run, schedule again with the costs that the run has had, and so "
+           "on, until the order stays, at most N times; not with --report");
+  addText("--tuned-profile", "FILE", o.tunedProfile,
+          "where --tune writes the costs with which the fastest program was "
+          "scheduled (tuned-profile.json)");
 }
 
-/// A value that names something. An empty one would count as none at all.
-static const std::string &checkNotEmpty(const std::string &option,
-                                        const std::string &value,
-                                        const char *expected) {
-  if (value.empty())
-    throw UsageError(option + ": the value is empty, expected " + expected);
-  return value;
+void CommandLine::addResults() {
+  group = "Results";
+  addText("--out", "FILE.npy", o.out,
+          "write results; {rank} and {result} (from 0) in the name are "
+          "replaced, and needed where there are several");
+  addFlag("--print", "print the results of every rank",
+          [&] { o.print = true; });
+  addOptional("--compare-results", "[=REF.so]", reference,
+              "run the program as written, too, or REF.so, and compare the "
+              "results that the entry returns");
+  addText("--expect", "FILE.npy", o.expect,
+          "compare with results of another run; {rank} and {result} as for "
+          "--out");
+  add("--tolerance", "KIND",
+      "how: exact (bit by bit), auto (as element type and length of sums "
+      "allow, "
+      "with --compare-results only if sums of the program may have another "
+      "order, else exact) or the largest error, relative to the largest "
+      "element",
+      [&](Text value) { o.tolerance = parseTolerance(value); });
 }
 
-/// The name of a file, or the beginning of one.
-static const std::string &checkFile(const std::string &option,
-                                    const std::string &value) {
-  if (value.empty())
-    throw UsageError(option + ": the name of a file is missing");
-  return value;
+void CommandLine::addMeasurements() {
+  group = "Measurements";
+  addCount("--repeat", o.repeat, 1, 1000000,
+           "run N times and report the median time (1); with the target "
+           "interpreter N interleavings, which must have the same results");
+  addCount("--warmup", o.warmup, 0, 1000000,
+           "run N times before (0; 3 for the target cuda)");
+  add("--idle", "TIME",
+      "do nothing for this time, such as 500ms, before the first run and "
+      "before "
+      "each measurement of --measure-bounds (0s)",
+      [&](Text value) {
+        o.idleNs = parseDuration(value);
+        if (o.idleNs > 60'000'000'000)
+          throw UsageError("found '" + value + "', expected at most 60s");
+      });
+  add("--interleave-with", "OTHER.so",
+      "run this program in turn, too, any number of times; with "
+      "--compare-results or --expect its results are compared as well",
+      [&](Text value) { o.interleaved.push_back(value); });
+  addFlag("--measure-bounds", "measure compute and communication alone, too",
+          [&] { o.measureBounds = true; });
+  addFlag("--show-overlap", "say how much of the communication compute hides",
+          [&] { o.showOverlap = true; });
+  addOptional("--report", "[=OPTIONS]", report,
+              "compare the run with the prediction of the model, op by op, as "
+              "comm-report prints it on stderr; with options of comm-report, "
+              "such as \"machine=h200x8 format=html output=page.html\"");
+  addText("--measurements", "FILE.json", o.measurements,
+          "write the measurements of all runs");
+  addText("--trace", "FILE.json", o.trace,
+          "write a trace for ui.perfetto.dev; with {rank} in the name one for "
+          "each rank, as trace tools want them");
 }
 
-using Text = const std::string &;
-
-template <std::string Options::*field>
-static void setFile(Options &o, Text name, Text value) {
-  o.*field = checkFile(name, value);
+void CommandLine::addFailures() {
+  group = "Failures";
+  add("--timeout", "TIME",
+      "how long a wait waits for a rank that does not come (30s; engine cuda: "
+      "600s)",
+      [&](Text value) {
+        o.timeoutNs = parseDuration(value);
+        if (o.timeoutNs == 0)
+          throw UsageError("a timeout must be above 0");
+      });
+  add("--flight-recorder", "PREFIX",
+      "where a failure or SIGUSR1 leaves the last operations of each rank: "
+      "PREFIX0.json, PREFIX1.json, ...",
+      [&](Text value) {
+        o.flightRecorder = value;
+        o.engineOptions.emplace_back("flight-recorder", value);
+      });
+  addText("--analyze-dumps", "DIR", o.dumps,
+          "read such files and say which rank is behind and what the others "
+          "wait for; runs no program");
 }
 
-static const ValueOption valueOptions[] = {
-    {"--ranks",
-     [](Options &o, Text name, Text value) {
-       o.ranks = static_cast<int32_t>(parseCount(value, name, 1, 4096));
-     }},
-    {"--target",
-     [](Options &o, Text name, Text value) {
-       o.target = checkOneOf(name, value, {"host", "cuda", "interpreter"});
-     }},
-    {"--seed",
-     [](Options &o, Text name, Text value) {
-       o.seed = static_cast<uint64_t>(parseCount(
-           value, name, 0, std::numeric_limits<int64_t>::max() - 1000000));
-       o.interpreterOption = name;
-     }},
-    {"--interleaving",
-     [](Options &o, Text name, Text value) {
-       o.isInOrder =
-           checkOneOf(name, value, {"random", "in-order"}) == "in-order";
-       o.interpreterOption = name;
-     }},
-    {"--engine",
-     [](Options &o, Text name, Text value) {
-       o.engine = checkNotEmpty(name, value, "an engine: inproc, mpi or cuda");
-     }},
-    {"--entry",
-     [](Options &o, Text name, Text value) {
-       o.entry = checkNotEmpty(name, value, "the name of a function");
-     }},
-    {"--arg", [](Options &o, Text, Text value) { o.args.push_back(value); }},
-    {"--out", setFile<&Options::out>},
-    {"--expect", setFile<&Options::expect>},
-    {"--tolerance",
-     [](Options &o, Text, Text value) { o.tolerance = parseTolerance(value); }},
-    {"--interleave-with",
-     [](Options &o, Text, Text value) { o.interleaved.push_back(value); }},
-    {"--repeat",
-     [](Options &o, Text name, Text value) {
-       o.repeat = parseCount(value, name, 1, 1000000);
-     }},
-    {"--warmup",
-     [](Options &o, Text name, Text value) {
-       o.warmup = parseCount(value, name, 0, 1000000);
-     }},
-    {"--idle", [](Options &o, Text name,
-                  Text value) { o.idleNs = parseIdleTime(value, name); }},
-    {"--measurements", setFile<&Options::measurements>},
-    {"--trace", setFile<&Options::trace>},
-    {"--report", [](Options &o, Text, Text value) { o.report = value; }},
-    {"--plans", [](Options &o, Text name,
-                   Text value) { o.plans = parseCount(value, name, 1, 16); }},
-    {"--tune", [](Options &o, Text name,
-                  Text value) { o.tune = parseCount(value, name, 1, 100); }},
-    {"--tuned-profile", setFile<&Options::tunedProfile>},
-    {"--link", [](Options &o, Text, Text value) { parseLink(value, o); }},
-    {"--passes",
-     [](Options &o, Text name, Text value) {
-       o.passes = braid::getModulePasses(
-           checkNotEmpty(name, value, "a pipeline, default or none"));
-     }},
-    {"--pass-pipeline",
-     [](Options &o, Text name, Text value) {
-       o.passes = braid::getModulePasses(
-           checkNotEmpty(name, value, "a pipeline, default or none"));
-     }},
-    {"--chip",
-     [](Options &o, Text name, Text value) {
-       o.chip = checkNotEmpty(name, value, "a GPU, such as sm_90");
-     }},
-    {"--attention",
-     [](Options &o, Text name, Text value) {
-       o.attention = checkOneOf(name, value, {"library", "decompose"});
-     }},
-    {"--convolution",
-     [](Options &o, Text name, Text value) {
-       o.convolution = checkOneOf(name, value, {"library", "decompose"});
-     }},
-    {"--verify",
-     [](Options &o, Text name, Text value) {
-       o.verify = checkOneOf(name, value, {"off", "warning", "error", "each"});
-     }},
-    {"--reductions",
-     [](Options &o, Text name, Text value) {
-       o.reductions = checkOneOf(name, value, {"ordered", "fast"});
-     }},
-    {"--timeout", [](Options &o, Text name,
-                     Text value) { o.timeoutNs = parseTimeout(value, name); }},
-    {"--device",
-     [](Options &o, Text name, Text value) {
-       o.engineOptions.emplace_back(
-           "device", std::to_string(parseCount(value, name, 0, 4095)));
-     }},
-    {"--lane", [](Options &o, Text,
-                  Text value) { o.engineOptions.push_back(parseLane(value)); }},
-    {"--matmul-tuning",
-     [](Options &o, Text name, Text value) {
-       o.engineOptions.emplace_back(
-           "matmul-tuning", checkOneOf(name, value, {"measure", "heuristic"}));
-     }},
-    {"--flight-recorder",
-     [](Options &o, Text name, Text value) {
-       o.flightRecorder = checkFile(name, value);
-       o.engineOptions.emplace_back("flight-recorder", value);
-     }},
-    {"--analyze-dumps",
-     [](Options &o, Text name, Text value) {
-       if (value.empty())
-         throw UsageError(name + ": the name of a folder is missing");
-       o.dumps = value;
-     }},
-    {"--engine-option", [](Options &o, Text, Text value) {
-       o.engineOptions.push_back(parseEngineOption(value));
-     }}};
-
-static const Flag flags[] = {
-    {"--print", [](Options &o) { o.print = true; }},
-    {"--show-binding", [](Options &o) { o.showBinding = true; }},
-    {"--send-program", [](Options &o) { o.isProgramSent = true; }},
-    {"--compare-results", [](Options &o) { o.compareResults = true; }},
-    {"--measure-bounds", [](Options &o) { o.measureBounds = true; }},
-    {"--show-overlap", [](Options &o) { o.showOverlap = true; }},
-    {"--report", [](Options &o) { o.report = ""; }},
-    {"--cuda-graph",
-     [](Options &o) { o.engineOptions.emplace_back("cuda-graph", "1"); }}};
-
-bool braid::run::isCompiled(const std::string &file) {
-  // `libc.so.6` is no program, but no text of MLIR either.
-  size_t dot = file.rfind(".so");
-  if (dot == std::string::npos || dot == 0)
-    return false;
-  size_t rest = dot + 3;
-  return rest == file.size() ||
-         (file[rest] == '.' && rest + 1 < file.size() &&
-          file.find_first_not_of("0123456789.", rest) == std::string::npos);
+void CommandLine::addInterpreter() {
+  group = "Target interpreter";
+  add("--interleaving", "KIND",
+      "which rank goes on: random (a random one, the default) or in-order (the "
+      "lowest one that does not wait)",
+      [&](Text value) {
+        o.isInOrder = checkOneOf(value, {"random", "in-order"}) == "in-order";
+        o.interpreterOption = "--interleaving";
+      });
+  add("--seed", "N", "of the first random interleaving (0)", [&](Text value) {
+    constexpr int64_t most = std::numeric_limits<int64_t>::max() - 1000000;
+    o.seed = static_cast<uint64_t>(parseCount(value, 0, most));
+    o.interpreterOption = "--seed";
+  });
 }
 
-/// Checks combinations of options.
-static void checkTogether(const Options &options) {
-  bool compiled = isCompiled(options.program);
-  if (compiled && options.compareResults && options.reference.empty())
-    throw UsageError("--compare-results: " + options.program +
-                     " is already compiled; give the program to compare with "
-                     "as --compare-results=REFERENCE.so");
-  if (compiled && options.passes)
-    throw UsageError("--passes: " + options.program + " is already compiled");
-  if (compiled && !options.chip.empty())
-    throw UsageError("--chip: " + options.program + " is already compiled");
-  if (compiled && !options.attention.empty())
-    throw UsageError("--attention: " + options.program +
-                     " is already compiled");
-  if (compiled && !options.convolution.empty())
-    throw UsageError("--convolution: " + options.program +
-                     " is already compiled");
-  if (compiled && !options.verify.empty())
-    throw UsageError("--verify: " + options.program + " is already compiled");
-  if (compiled && options.report)
-    throw UsageError("--report: found the compiled program " + options.program +
-                     ", expected the MLIR file, of which the model predicts "
-                     "the times");
-  if (compiled && options.tune)
-    throw UsageError("--tune: found the compiled program " + options.program +
-                     ", expected the MLIR file, which can be scheduled again");
-  if (options.tune && options.report)
-    throw UsageError("--report: found --tune, which compares every round "
-                     "itself; expected one of the two");
-  if (options.tune && options.passes && *options.passes != "default")
-    throw UsageError("--tune: found --passes=" + *options.passes +
-                     ", expected the default passes, which take the measured "
-                     "costs");
-  if (compiled && options.plans > 1)
-    throw UsageError("--plans: found the compiled program " + options.program +
-                     ", expected the MLIR file, which can be planned again");
-  if (options.plans > 1 && options.passes && *options.passes != "default")
-    throw UsageError("--plans: found --passes=" + *options.passes +
-                     ", expected the default passes, which have plans");
-  if (options.plans > 1 && options.tune)
-    throw UsageError("--plans: found --tune, which chooses by measured costs; "
-                     "expected one of the two");
-  if (options.compareResults && !options.expect.empty())
-    throw UsageError(
-        "--expect: --compare-results compares with a program already");
-  if (options.tolerance.kind != Tolerance::Auto && !options.compareResults &&
-      options.expect.empty())
-    throw UsageError("--tolerance: nothing is compared; --compare-results or "
-                     "--expect=FILE.npy says with what");
-  if (!options.interpreterOption.empty() && options.target != "interpreter")
-    throw UsageError(options.interpreterOption +
-                     ": only the target interpreter has interleavings; "
-                     "--target=interpreter chooses it");
-  for (const std::string &file : options.interleaved)
-    if (!isCompiled(file))
-      throw UsageError("--interleave-with: found '" + file +
-                       "', expected a compiled program (.so)");
+void CommandLine::addEngine() {
+  group = "Engine cuda";
+  add("--device", "N",
+      "number of this rank's GPU; default: its place among the ranks of this "
+      "host",
+      [&](Text value) {
+        o.engineOptions.emplace_back(
+            "device", std::to_string(parseCount(value, 0, 4095)));
+      });
+  addFlag("--cuda-graph", "record a step once and replay it",
+          [&] { o.engineOptions.emplace_back("cuda-graph", "1"); });
+  add("--matmul-tuning", "KIND",
+      "how to choose the algorithms of the matrix library: measure (before the "
+      "first run, the default) or heuristic",
+      [&](Text value) {
+        o.engineOptions.emplace_back(
+            "matmul-tuning", checkOneOf(value, {"measure", "heuristic"}));
+      });
+  add("--lane", "NAME:ctas=8,transport=copy",
+      "how the collectives of a lane move their data; any number of times",
+      [&](Text value) { o.engineOptions.push_back(parseLane(value)); });
+  add("--engine-option", "KEY=VALUE",
+      "an option of any engine, such as lane.NAME=ctas=8,transport=copy",
+      [&](Text value) { o.engineOptions.push_back(parseEngineOption(value)); });
 }
 
 /// Spellings of the last release.
 static std::vector<braid::RenamedArgument> getRenamedArguments() {
   return {// `--verify=off` and the like are about programs.
           {"--verify", "--compare-results", /*takesValue=*/false,
-           [](Text text) -> std::optional<std::string> {
+           [](const std::string &text) -> std::optional<std::string> {
              bool isOld = text.empty() || text.find(".so") != std::string::npos;
              return isOld ? std::optional(text) : std::nullopt;
            }},
@@ -436,11 +533,11 @@ static std::vector<braid::RenamedArgument> getRenamedArguments() {
           {"--overlap", "--show-overlap"},
           {"--bound", "--measure-bounds"},
           {"--rest", "--idle", /*takesValue=*/true,
-           [](Text text) -> std::optional<std::string> {
+           [](const std::string &text) -> std::optional<std::string> {
              return braid::appendUnit(text, "ms");
            }},
           {"--engine-option", "--engine-option", /*takesValue=*/true,
-           [](Text text) -> std::optional<std::string> {
+           [](const std::string &text) -> std::optional<std::string> {
              std::string present = text;
              if (text.rfind("=lane.", 0) == 0)
                std::replace(present.begin(), present.end(), ':', '=');
@@ -448,58 +545,55 @@ static std::vector<braid::RenamedArgument> getRenamedArguments() {
            }}};
 }
 
-template <typename Table>
-static auto findOption(const Table &table, const std::string &name) {
-  return std::find_if(std::begin(table), std::end(table),
-                      [&](const auto &known) { return name == known.name; });
+/// Refuses values where an option has none, and the other way round.
+void CommandLine::checkValues(const std::vector<std::string> &words) const {
+  for (const std::string &word : words) {
+    size_t equals = word.find('=');
+    std::string name = word.substr(0, equals);
+    const CLI::Option *option = equals == std::string::npos || word[0] != '-'
+                                    ? nullptr
+                                    : app.get_option_no_throw(name);
+    if (option && option->get_disable_flag_override())
+      throw UsageError(name + ": found '" + word.substr(equals + 1) +
+                       "', expected no value");
+    if (option && equals + 1 == word.size() && name != "--report")
+      throw UsageError(name + ": the value is empty, expected one");
+  }
+}
+
+Options CommandLine::parse(const std::vector<std::string> &words) {
+  checkValues(words);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::CallForHelp &) {
+    // Groups are two lines apart.
+    o.help = CLI::detail::find_and_replace(app.help(), "\n\n\n", "\n\n");
+    return o;
+  } catch (const CLI::ParseError &error) {
+    throw UsageError(error.what());
+  }
+  for (const std::string &word : app.remaining()) {
+    if (word.rfind('-', 0) == 0 && word != "-")
+      throw UsageError("unknown option '" + word.substr(0, word.find('=')) +
+                       "'");
+    if (!o.program.empty())
+      throw UsageError("two programs: '" + o.program + "' and '" + word + "'");
+    o.program = word;
+  }
+  o.compareResults = !reference.empty();
+  o.reference = reference == "true" ? "" : reference;
+  if (!report.empty())
+    o.report = report == "true" ? "" : report;
+  return o;
 }
 
 Options braid::run::parseOptions(int argc, char **argv) {
-  Options options;
   braid::PresentArguments present = braid::renameArguments(
       std::vector<std::string>(argv + 1, argv + argc), getRenamedArguments());
+  Options options = CommandLine().parse(present.arguments);
   options.warnings = std::move(present.warnings);
-  const std::vector<std::string> &words = present.arguments;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string &word = words[i];
-    if (word.rfind('-', 0) != 0 || word == "-") {
-      if (!options.program.empty())
-        throw UsageError("two programs: '" + options.program + "' and '" +
-                         word + "'");
-      options.program = word;
-      continue;
-    }
-    size_t equals = word.find('=');
-    std::string name = word.substr(0, equals);
-    bool hasValue = equals != std::string::npos;
-    if (name == "--help" || name == "-h") {
-      options.help = true;
-      return options;
-    }
-    if (name == "--version") {
-      options.version = true;
-      return options;
-    }
-    if (name == "--compare-results" && hasValue) {
-      options.compareResults = true;
-      options.reference = word.substr(equals + 1);
-      if (options.reference.empty())
-        throw UsageError(
-            "--compare-results=: the name of a program is missing");
-      continue;
-    }
-    const auto *flag = findOption(flags, name);
-    if (flag != std::end(flags) && !hasValue) {
-      flag->set(options);
-      continue;
-    }
-    const auto *option = findOption(valueOptions, name);
-    if (option == std::end(valueOptions))
-      throw UsageError("unknown option '" + name + "'");
-    if (!hasValue && i + 1 == words.size())
-      throw UsageError(name + " needs a value");
-    option->set(options, name, hasValue ? word.substr(equals + 1) : words[++i]);
-  }
+  if (!options.help.empty() || options.version)
+    return options;
   if (!options.dumps.empty() && !options.program.empty())
     throw UsageError("--analyze-dumps runs no program, found '" +
                      options.program + "'");

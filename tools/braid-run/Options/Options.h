@@ -73,7 +73,7 @@ struct Options {
   bool isProgramSent = false; ///< By rank 0, to the other processes.
   /// Options of the engine, in the order of the command line.
   std::vector<std::pair<std::string, std::string>> engineOptions;
-  bool help = false;
+  std::string help; ///< The text of --help, if that is given.
   bool version = false;
   /// Lines about old spellings of options.
   std::vector<std::string> warnings;
@@ -86,17 +86,11 @@ struct Options {
 /// True if a file name is that of a compiled program.
 bool isCompiled(const std::string &file);
 
+/// Throws a UsageError for options that exclude each other.
+void checkTogether(const Options &options);
+
 /// Reads the command line; throws UsageError.
 Options parseOptions(int argc, char **argv);
-
-/// A duration with its unit, `20us`, in ns; throws UsageError that names
-/// `option`.
-int64_t parseDuration(const std::string &text, const std::string &option);
-
-/// A rate with its unit, `10GB/s`, in bytes per second.
-double parseBandwidth(const std::string &text, const std::string &option);
-
-extern const char *const helpText;
 
 } // namespace braid::run
 
