@@ -128,14 +128,10 @@ def CommLegalizeForNCCLPass
     Sizes may be dynamic. Where neither the group nor the shapes say how many
     members there are, the program asks `comm.size`.
 
-    The tokens may travel through loops, branches and selections. If tokens of
-    different collectives may reach one wait, each carries the number of what the
-    wait undoes, its *tag*, beside it. Then `min` and `max` of floats keep the type
-    of the floats: NaN takes the place of the last number, and the numbers up to
-    zero move by one, so that a zero loses its sign.
-
-    It is an error if such a collective works on buffers, if its tokens leave the
-    function, or if tokens of different types may reach one wait.
+    The tokens may travel through loops, branches and selections. It is an error
+    if such a collective works on buffers, if its tokens leave the function, or if
+    a wait may get the token of another collective, too, whose replacement
+    differs.
 
     Before:
 
@@ -159,7 +155,7 @@ def CommLegalizeForNCCLPass
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::complex::ComplexDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+    "::mlir::tensor::TensorDialect"
   ];
 }
 

@@ -23,7 +23,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../ConvertSelect.h"
 #include "InFlight.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -396,6 +395,24 @@ Value getLastingSource(Value token) {
   Value source = start.getSources()[result.getResultNumber()];
   return source.getDefiningOp<bufferization::ToBufferOp>() ? source : Value();
 }
+
+/// Selects each part of a token.
+struct ConvertSelect : public OpConversionPattern<arith::SelectOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(arith::SelectOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> parts;
+    for (auto [ifTrue, ifFalse] :
+         llvm::zip_equal(adaptor.getTrueValue(), adaptor.getFalseValue()))
+      parts.push_back(arith::SelectOp::create(rewriter, op.getLoc(),
+                                              adaptor.getCondition().front(),
+                                              ifTrue, ifFalse));
+    rewriter.replaceOpWithMultiple(op, ArrayRef<SmallVector<Value>>{parts});
+    return success();
+  }
+};
 
 struct ConvertWait : public OpConversionPattern<braid::comm::WaitOp> {
   using OpConversionPattern::OpConversionPattern;

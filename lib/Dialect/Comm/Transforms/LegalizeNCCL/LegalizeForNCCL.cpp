@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Legalizer.h"
-#include "TaggedTokens.h"
 #include "TokenFamilies.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
@@ -17,7 +16,6 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -33,34 +31,27 @@ using namespace braid::comm;
 namespace {
 
 /// Legalizes the starts of one family of tokens. A wait undoes what the start
-/// of its token has changed. If the starts of a web differ in what is to be
-/// undone, its tokens carry a tag, the number of the *form* of the start.
+/// of its token has changed, which is the same for all starts of a web.
 class FamilyLegalizer {
 public:
   FamilyLegalizer(TokenFamily &family) : family(family) {}
 
-  /// True if a web has a tag now.
-  bool hasTags() const { return tagged; }
   LogicalResult legalize();
 
 private:
-  /// The token of a start and what stands for it.
+  /// The token that stands for one of a start, and what its wait undoes: equal
+  /// keys, null for nothing, undo the same.
   struct StartedToken {
     Value token;
-    unsigned form;
+    Attribute key;
     Finish finish;
   };
 
   LogicalResult replaceStart(AsyncStartOpInterface start);
-  unsigned getForm(Attribute key);
   LogicalResult rewrite(TokenWeb &web);
 
   TokenFamily &family;
-  /// What distinguishes the forms; a start that is kept has none.
-  SmallVector<Attribute> forms;
   DenseMap<Value, StartedToken> started; ///< By the token of the old start.
-  bool keepsTypes = false;
-  bool tagged = false;
 };
 
 bool isLegal(AsyncStartOpInterface start) {
@@ -68,11 +59,8 @@ bool isLegal(AsyncStartOpInterface start) {
   return !op || Legalizer(op).isLegal();
 }
 
-/// Starts with equal keys are replaced alike. A start that is kept has a null
-/// key.
+/// Starts with equal keys are replaced alike.
 Attribute getKey(AsyncStartOpInterface start) {
-  if (isLegal(start))
-    return {};
   Attribute parts[] = {start->getName().getIdentifier(),
                        start->getPropertiesAsAttribute()};
   return ArrayAttr::get(start->getContext(), parts);
@@ -83,152 +71,84 @@ LogicalResult emitUnsupported(Operation *op, const Twine &expected) {
                            << " so that other collectives can replace it";
 }
 
-unsigned FamilyLegalizer::getForm(Attribute key) {
-  auto *found = llvm::find(forms, key);
-  if (found == forms.end()) {
-    forms.push_back(key);
-    return forms.size() - 1;
-  }
-  return found - forms.begin();
-}
-
 LogicalResult FamilyLegalizer::replaceStart(AsyncStartOpInterface start) {
   if (isLegal(start)) {
-    unsigned form = getForm({});
     for (Value token : start.getTokens())
-      started[token] = {token, form, {}};
+      started[token] = {token, {}, {}};
     return success();
   }
   if (family.leavesFunction && !start.isBufferForm())
     return emitUnsupported(start, "tokens that stay in their function");
-  Attribute key = getKey(start);
   FailureOr<Replacement> replacement =
-      Legalizer(cast<CollectiveOpInterface>(start.getOperation()))
-          .replace(keepsTypes);
+      Legalizer(cast<CollectiveOpInterface>(start.getOperation())).replace();
   if (failed(replacement))
     return failure();
   if (replacement->usesOperands && !family.isAwaitedDirectly())
     return emitUnsupported(start, "waits as the only users of its tokens");
   // Nothing is to be undone, for example of `band` of i1.
-  if (llvm::none_of(replacement->finishes,
-                    [](const Finish &finish) { return bool(finish); }))
-    key = {};
-  unsigned form = getForm(key);
+  bool isUndone = llvm::any_of(
+      replacement->finishes, [](const Finish &finish) { return bool(finish); });
+  Attribute key = isUndone ? getKey(start) : Attribute();
   for (auto [old, token, finish] :
        llvm::zip_equal(start.getTokens(), replacement->start->getResults(),
                        replacement->finishes))
-    started[old] = {token, form, finish};
+    started[old] = {token, key, finish};
   return success();
 }
 
-/// The value of `wait`, which has a type of its own until `finish`.
-Value finishValue(ImplicitLocOpBuilder &b, const Finish &finish, Value value,
-                  Type original) {
-  if (finish)
-    value = finish(b, value);
-  return value.getType() == original
-             ? value
-             : tensor::CastOp::create(b, original, value).getResult();
-}
-
-/// Selects one of `finishes`, which are numbered from `first`, by `tag`.
-Value finishByTag(ImplicitLocOpBuilder &b, Value tag,
-                  ArrayRef<std::pair<unsigned, Finish>> finishes, Value value,
-                  Type original) {
-  unsigned number = finishes.front().first;
-  const Finish &finish = finishes.front().second;
-  if (finishes.size() == 1)
-    return finishValue(b, finish, value, original);
-  Value expected = arith::ConstantIndexOp::create(b, number);
-  Value isThis =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, tag, expected);
-  auto choice = scf::IfOp::create(b, TypeRange(original), isThis,
-                                  /*withElseRegion=*/true);
-  auto fill = [&](Block *block,
-                  function_ref<Value(ImplicitLocOpBuilder &)> get) {
-    auto inner = ImplicitLocOpBuilder::atBlockEnd(b.getLoc(), block);
-    scf::YieldOp::create(inner, get(inner));
-  };
-  fill(choice.thenBlock(), [&](ImplicitLocOpBuilder &inner) {
-    return finishValue(inner, finish, value, original);
-  });
-  fill(choice.elseBlock(), [&](ImplicitLocOpBuilder &inner) {
-    return finishByTag(inner, tag, finishes.drop_front(), value, original);
-  });
-  return choice.getResult(0);
-}
-
-/// Replaces `wait` by one on `token`, and by the value that `finish` computes.
-void renewWait(WaitOp wait, Value token,
-               function_ref<Value(ImplicitLocOpBuilder &, Value)> finish) {
+/// Replaces `wait` by one on its present token, and by what `finish` computes
+/// from the value, of the type `original`.
+void renewWait(WaitOp wait, const Finish &finish, Type original) {
   ImplicitLocOpBuilder b(wait.getLoc(), wait);
+  Value token = wait.getToken();
   auto renewed =
       WaitOp::create(b, cast<TokenType>(token.getType()).getValueType(), token,
                      ValueRange(), ValueRange());
   renewed->setDiscardableAttrs(wait->getDiscardableAttrDictionary());
-  wait.getValue().replaceAllUsesWith(finish(b, renewed.getValue()));
+  Value value = renewed.getValue();
+  if (finish)
+    value = finish(b, value);
+  if (value.getType() != original)
+    value = tensor::CastOp::create(b, original, value);
+  wait.getValue().replaceAllUsesWith(value);
   wait.erase();
 }
 
 LogicalResult FamilyLegalizer::rewrite(TokenWeb &web) {
-  // The finish of each form, in the order of the starts.
-  llvm::MapVector<unsigned, Finish> finishes;
-  Type type, original = web.tokens.front().getType();
+  Value firstToken;
+  Type original = web.tokens.front().getType();
   for (Value token : web.tokens) {
     auto found = started.find(token);
     if (found == started.end())
       continue;
-    finishes.insert({found->second.form, found->second.finish});
-    Type newType = found->second.token.getType();
-    if (type && type != newType)
+    if (!firstToken)
+      firstToken = token;
+    const StartedToken &first = started[firstToken], &other = found->second;
+    if (first.key != other.key ||
+        first.token.getType() != other.token.getType())
       return emitUnsupported(
-          token.getDefiningOp(),
-          "starts with replacements of one type for the tokens of a wait");
-    type = newType;
+          (other.key ? token : firstToken).getDefiningOp(),
+          "starts with equal replacements for the tokens of a wait");
   }
   // A token of an endless loop.
-  if (!type)
+  if (!firstToken)
     return success();
-  bool hasTag = finishes.size() > 1;
-  tagged |= hasTag;
-  Type passedOn = hasTag ? getTaggedType(cast<TokenType>(type)) : type;
+  const StartedToken &first = started[firstToken];
   for (Value token : web.tokens) {
     auto found = started.find(token);
-    if (found == started.end()) {
-      token.setType(passedOn);
-      continue;
-    }
-    const StartedToken &other = found->second;
-    if (hasTag)
-      replaceByTagged(token, other.token, other.form);
-    else if (other.token != token)
-      token.replaceAllUsesWith(other.token);
+    if (found == started.end())
+      token.setType(first.token.getType());
+    else if (found->second.token != token)
+      token.replaceAllUsesWith(found->second.token);
   }
-  Type value = cast<TokenType>(original).getValueType();
-  for (WaitOp wait : web.waits) {
-    if (!hasTag) {
-      renewWait(wait, wait.getToken(), [&](ImplicitLocOpBuilder &b, Value of) {
-        return finishValue(b, finishes.front().second, of, value);
-      });
-      continue;
-    }
-    Value token, tag;
-    std::tie(token, tag) =
-        splitTagged(wait.getToken(), cast<TokenType>(type), wait);
-    renewWait(wait, token, [&](ImplicitLocOpBuilder &b, Value of) {
-      return finishByTag(b, tag, finishes.getArrayRef(), of, value);
-    });
-  }
+  for (WaitOp wait : web.waits)
+    renewWait(wait, first.finish, cast<TokenType>(original).getValueType());
   return success();
 }
 
 LogicalResult FamilyLegalizer::legalize() {
-  llvm::SmallDenseSet<Attribute> keys;
-  for (AsyncStartOpInterface start : family.starts)
-    keys.insert(getKey(start));
   if (llvm::all_of(family.starts, isLegal))
     return success();
-  keepsTypes = keys.size() > 1;
   for (AsyncStartOpInterface start : family.starts)
     if (failed(replaceStart(start)))
       return failure();
@@ -290,14 +210,10 @@ struct CommLegalizeForNCCLPass
   }
 
   LogicalResult transform() override {
-    bool tagged = false;
-    for (TokenFamily &family : getTokenFamilies(getOperation())) {
-      FamilyLegalizer legalizer(family);
-      if (failed(legalizer.legalize()))
+    for (TokenFamily &family : getTokenFamilies(getOperation()))
+      if (failed(FamilyLegalizer(family).legalize()))
         return failure();
-      tagged |= legalizer.hasTags();
-    }
-    return success(!tagged || succeeded(lowerTags(getOperation())));
+    return success();
   }
 };
 

@@ -173,9 +173,8 @@ void Legalizer::gatherBits(Value &source, Finish &finish) {
 void Legalizer::prepareElements(Value &source, Finish &finish) {
   Type element = getTensorType(source).getElementType();
   std::optional<NCCLElements> converted =
-      reduction
-          ? NCCLElements::get(element, *reduction, /*exact=*/true, keepsTypes)
-          : std::nullopt;
+      reduction ? NCCLElements::get(element, *reduction, /*exact=*/true)
+                : std::nullopt;
   if (!converted)
     return;
   Value own = source;
@@ -285,10 +284,9 @@ Legalizer::getResultType(Value source, RankedTensorType original) {
   return RankedTensorType::get(shape, type.getElementType());
 }
 
-FailureOr<Replacement> Legalizer::replace(bool keepsTypes) {
+FailureOr<Replacement> Legalizer::replace() {
   if (failed(check()))
     return failure();
-  this->keepsTypes = keepsTypes;
   newKind = op.getCollectiveKind();
   newReduction = reduction;
   if (reduction == ReductionKind::premul_sum)

@@ -41,9 +41,8 @@ public:
   /// True if NCCL supports the start.
   bool isLegal();
   /// Creates the new start and its operands before the old start, which keeps
-  /// its users. If `keepsTypes`, floats keep their type where they can. Fails
-  /// after an error.
-  mlir::FailureOr<Replacement> replace(bool keepsTypes);
+  /// its users. Fails after an error.
+  mlir::FailureOr<Replacement> replace();
 
 private:
   mlir::LogicalResult check();
@@ -62,7 +61,6 @@ private:
   AsyncStartOpInterface start;
   mlir::ImplicitLocOpBuilder b;
   std::optional<ReductionKind> reduction;
-  bool keepsTypes = false;
   bool usesOperands = false;
   /// The kind and reduction of the start that replaces the op.
   CollectiveKind newKind;

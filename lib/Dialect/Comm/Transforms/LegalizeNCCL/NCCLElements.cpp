@@ -13,9 +13,8 @@
 using namespace mlir;
 using namespace braid::comm;
 
-std::optional<NCCLElements> NCCLElements::get(Type element,
-                                              ReductionKind reduction,
-                                              bool exact, bool keepsType) {
+std::optional<NCCLElements>
+NCCLElements::get(Type element, ReductionKind reduction, bool exact) {
   MLIRContext *context = element.getContext();
   auto integerType = [&](unsigned width) {
     return IntegerType::get(context, width);
@@ -39,11 +38,7 @@ std::optional<NCCLElements> NCCLElements::get(Type element,
     return std::nullopt;
   unsigned width = element.getIntOrFloatBitWidth();
   // In NCCL, the minimum or maximum of a number and a NaN is the number.
-  bool isExtremum =
-      reduction == ReductionKind::min || reduction == ReductionKind::max;
-  if (isExtremum && keepsType)
-    return NCCLElements(Step::ShiftedFloats, element, element, reduction);
-  if (isExtremum)
+  if (reduction == ReductionKind::min || reduction == ReductionKind::max)
     return NCCLElements(Step::OrderedBits, element,
                         integerType(width == 16 ? 32 : width), reduction);
   // NCCL rounds and saturates sums of 8-bit floats at each step, and does not
@@ -65,12 +60,9 @@ static APInt getLastBits(Type type) {
 
 /// The integer that stands for NaN and wins the reduction.
 APInt NCCLElements::getOrderedNaN() const {
-  bool isMax = newReduction == ReductionKind::max;
-  if (step == Step::ShiftedFloats)
-    return isMax ? getLastBits(type) : ~getLastBits(type);
   unsigned width = type.getIntOrFloatBitWidth();
-  return isMax ? APInt::getSignedMaxValue(width)
-               : APInt::getSignedMinValue(width);
+  return newReduction == ReductionKind::max ? APInt::getSignedMaxValue(width)
+                                            : APInt::getSignedMinValue(width);
 }
 
 Value NCCLElements::getConstant(ImplicitLocOpBuilder &b,
@@ -91,25 +83,6 @@ Value NCCLElements::flipNegative(ImplicitLocOpBuilder &b, Value bits) const {
   return arith::SelectOp::create(b, isNegative, flipped, bits);
 }
 
-/// Moves the ordered integers from one end of the order, where NaN takes the
-/// place of the last number, up to zero by one, or `back`. Both zeros become
-/// one integer, whose number is +0.
-Value NCCLElements::shift(ImplicitLocOpBuilder &b, Value ordered,
-                          bool back) const {
-  unsigned width = type.getIntOrFloatBitWidth();
-  bool isMax = newReduction == ReductionKind::max;
-  // -1 is -0.
-  Value border =
-      getConstant(b, APInt(width, isMax && back ? -1 : 0, /*isSigned=*/true));
-  Value moves = arith::CmpIOp::create(
-      b, isMax ? arith::CmpIPredicate::sge : arith::CmpIPredicate::slt, ordered,
-      border);
-  Value step =
-      getConstant(b, APInt(width, isMax == back ? 1 : -1, /*isSigned=*/true));
-  Value moved = arith::AddIOp::create(b, ordered, step);
-  return arith::SelectOp::create(b, moves, moved, ordered);
-}
-
 Value NCCLElements::toOrderedBits(ImplicitLocOpBuilder &b,
                                   Value element) const {
   unsigned width = type.getIntOrFloatBitWidth();
@@ -119,13 +92,8 @@ Value NCCLElements::toOrderedBits(ImplicitLocOpBuilder &b,
       b, bits, getConstant(b, APInt::getSignedMaxValue(width)));
   Value isNaN = arith::CmpIOp::create(b, arith::CmpIPredicate::ugt, magnitude,
                                       getConstant(b, getLastBits(type)));
-  Value ordered = flipNegative(b, bits);
-  if (step == Step::ShiftedFloats)
-    ordered = shift(b, ordered, /*back=*/false);
-  ordered = arith::SelectOp::create(b, isNaN, getConstant(b, getOrderedNaN()),
-                                    ordered);
-  if (step == Step::ShiftedFloats)
-    return arith::BitcastOp::create(b, type, flipNegative(b, ordered));
+  Value ordered = arith::SelectOp::create(
+      b, isNaN, getConstant(b, getOrderedNaN()), flipNegative(b, bits));
   return bitsType == newType
              ? ordered
              : arith::ExtSIOp::create(b, newType, ordered).getResult();
@@ -134,14 +102,10 @@ Value NCCLElements::toOrderedBits(ImplicitLocOpBuilder &b,
 Value NCCLElements::fromOrderedBits(ImplicitLocOpBuilder &b,
                                     Value element) const {
   Type bitsType = b.getIntegerType(type.getIntOrFloatBitWidth());
-  if (step == Step::ShiftedFloats)
-    element = flipNegative(b, arith::BitcastOp::create(b, bitsType, element));
-  else if (bitsType != newType)
+  if (bitsType != newType)
     element = arith::TruncIOp::create(b, bitsType, element);
   Value isNaN = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, element,
                                       getConstant(b, getOrderedNaN()));
-  if (step == Step::ShiftedFloats)
-    element = shift(b, element, /*back=*/true);
   Value bits = flipNegative(b, element);
   APInt bitsOfNaN = APFloat::getNaN(cast<FloatType>(type).getFloatSemantics())
                         .bitcastToAPInt();
@@ -160,7 +124,6 @@ Value NCCLElements::convert(ImplicitLocOpBuilder &b, Value element,
   case Step::ExtendFloat:
     return arith::ExtFOp::create(b, newType, element);
   case Step::OrderedBits:
-  case Step::ShiftedFloats:
     return toOrderedBits(b, element);
   case Step::Scale:
     return complex::MulOp::create(b, scale, element);
@@ -187,7 +150,6 @@ Value NCCLElements::restore(ImplicitLocOpBuilder &b, Value element,
   case Step::ExtendFloat:
     return arith::TruncFOp::create(b, type, element);
   case Step::OrderedBits:
-  case Step::ShiftedFloats:
     return fromOrderedBits(b, element);
   case Step::Scale:
     return element;

@@ -21,12 +21,9 @@ class NCCLElements {
 public:
   /// The replacement of `reduction` on `element`; none if NCCL supports the
   /// reduction. If `exact` is false, floats keep the reduction of NCCL, which
-  /// drops NaNs and saturates 8-bit floats. If `keepsType`, minima and maxima
-  /// of floats keep the type, but the sign of a zero is lost.
-  static std::optional<NCCLElements> get(mlir::Type element,
-                                         ReductionKind reduction,
-                                         bool exact = true,
-                                         bool keepsType = false);
+  /// drops NaNs and saturates 8-bit floats.
+  static std::optional<NCCLElements>
+  get(mlir::Type element, ReductionKind reduction, bool exact = true);
 
   /// The reduction of the converted elements.
   ReductionKind getReduction() const { return newReduction; }
@@ -41,8 +38,7 @@ public:
 
   /// True if `convert` changes elements.
   bool changesOperands() const {
-    return step == Step::Scale || step == Step::ShiftedFloats ||
-           type != newType;
+    return step == Step::Scale || type != newType;
   }
   /// Converts one element before the start; `scale` is the scale of premul_sum.
   mlir::Value convert(mlir::ImplicitLocOpBuilder &b, mlir::Value element,
@@ -61,7 +57,6 @@ private:
     Average,       ///< Also divides by the number of members.
     ExtendFloat,   ///< Converts floats to wider floats.
     OrderedBits,   ///< Converts floats to integers of the same order.
-    ShiftedFloats, ///< Makes room for NaN at the end of the floats' order.
     Scale          ///< The product with the scale.
   };
   NCCLElements(Step step, mlir::Type type, mlir::Type newType,
@@ -72,8 +67,6 @@ private:
                             mlir::Value element) const;
   mlir::Value fromOrderedBits(mlir::ImplicitLocOpBuilder &b,
                               mlir::Value element) const;
-  mlir::Value shift(mlir::ImplicitLocOpBuilder &b, mlir::Value ordered,
-                    bool back) const;
   mlir::Value getConstant(mlir::ImplicitLocOpBuilder &b,
                           const llvm::APInt &value) const;
   mlir::Value flipNegative(mlir::ImplicitLocOpBuilder &b,
