@@ -64,8 +64,8 @@ typedef struct braid_rt_config {
   int32_t ranks;       /* inproc: at least 1; else what the launcher has
                           started, or 0 */
   int32_t debug;       /* braid_rt_debug */
-  int32_t blasThreads; /* of one rank; 0: what OPENBLAS_NUM_THREADS says, else
-                          a host's cores shared among its ranks */
+  int32_t blasThreads; /* of one rank on a host; 0: what OPENBLAS_NUM_THREADS
+                          says, else its cores shared among its ranks */
   int32_t trace;       /* 1: record events for braid_rt_trace */
   int64_t timeoutNs;   /* how long a wait waits for a rank to come */
   int64_t optionCount;

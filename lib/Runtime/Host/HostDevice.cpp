@@ -16,10 +16,12 @@
 
 using namespace braid::rt;
 
-int32_t braid::rt::chooseBlasThreads(int32_t configured, int32_t ranksOfHost) {
-  // The user's setting of the library's own variable takes precedence.
-  if (configured || std::getenv("OPENBLAS_NUM_THREADS"))
+int32_t braid::rt::chooseThreads(int32_t configured, int32_t ranksOfHost) {
+  if (configured)
     return configured;
+  const char *variable = std::getenv("OPENBLAS_NUM_THREADS");
+  if (int asked = variable ? std::atoi(variable) : 0; asked > 0)
+    return asked;
   // If the launcher has bound the rank to cores, use all of these.
   auto own = static_cast<int32_t>(std::thread::hardware_concurrency());
   auto ofHost = static_cast<int32_t>(sysconf(_SC_NPROCESSORS_ONLN));
@@ -29,12 +31,15 @@ int32_t braid::rt::chooseBlasThreads(int32_t configured, int32_t ranksOfHost) {
 void HostDevice::callRoutine(const RoutineCall &call) {
   if (getRoutineTraits(call.routine)->thirds == 0)
     transform(call);
-  else
+  else {
+    if (isAlone)
+      setBlasThreads(threads);
     callLapack(call);
+    setBlasThreads(1);
+  }
 }
 
 bool HostDevice::beginInvocation(const braid_rt_entry &, void **) {
-  if (blasThreads)
-    setBlasThreads(blasThreads);
+  setBlasThreads(1);
   return false;
 }

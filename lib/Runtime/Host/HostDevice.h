@@ -11,18 +11,19 @@
 
 #include "Engine/Device.h"
 #include "Engine/Memory.h"
+#include "Host/ThreadPool.h"
 
 namespace braid::rt {
 
 /// The host as a device: the rank's thread is the compute stream, OpenBLAS
-/// multiplies matrices.
+/// multiplies matrices. Large work is divided among the rank's threads in parts
+/// that depend on its size alone, so that bits do not depend on the threads.
 class BRAID_RT_API HostDevice final : public Device {
 public:
-  /// `blasThreads`: the threads of the BLAS library for this process; 0 leaves
-  /// the library's own setting (OPENBLAS_NUM_THREADS).
-  /// `isAlone`: whether no other rank of this process uses the library.
-  HostDevice(int32_t blasThreads, bool isAlone)
-      : blasThreads(blasThreads), isAlone(isAlone) {}
+  /// `threads`: those of this rank, at least 1.
+  /// `isAlone`: whether no other rank of this process uses OpenBLAS.
+  HostDevice(int32_t threads, bool isAlone)
+      : threads(threads), isAlone(isAlone) {}
 
   bool beginInvocation(const braid_rt_entry &entry, void **args) override;
   MemoryPool &memory() override { return pool; }
@@ -31,9 +32,10 @@ public:
   void callRoutine(const RoutineCall &call) override;
 
 private:
-  const int32_t blasThreads;
+  const int32_t threads;
   const bool isAlone;
   MemoryPool pool;
+  const std::shared_ptr<ThreadPool> workers = ThreadPool::ofProcess();
 };
 
 /// Runs a transform of FFTW's.
@@ -42,13 +44,12 @@ void transform(const RoutineCall &call);
 /// Runs a routine of LAPACK's.
 void callLapack(const RoutineCall &call);
 
-/// Sets the threads of the BLAS library for this process.
+/// Sets the threads of OpenBLAS's own for this process.
 void setBlasThreads(int32_t threads);
 
-/// The default threads of the BLAS library for a process with this many local
-/// ranks: `configured` unless it is 0; 0 if the user has set
-/// OPENBLAS_NUM_THREADS; else an equal share of the host's cores.
-BRAID_RT_API int32_t chooseBlasThreads(int32_t configured, int32_t ranksOfHost);
+/// The threads of a rank on a host with this many ranks: `configured` unless it
+/// is 0, else OPENBLAS_NUM_THREADS, else an equal share of the host's cores.
+BRAID_RT_API int32_t chooseThreads(int32_t configured, int32_t ranksOfHost);
 
 } // namespace braid::rt
 

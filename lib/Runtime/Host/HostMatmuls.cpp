@@ -113,20 +113,66 @@ static void checkLibrary(const Matmul &p) {
                   std::to_string(value) + ", expected 0 to 2147483647");
 }
 
+namespace {
+/// The blocks of results that one call of the library computes, and how many
+/// calls a part of the work has.
+struct BlockSize {
+  int64_t rows, columns, perPart;
+};
+} // namespace
+
+static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// Depends on the sizes alone, as the bits of results may depend on blocks.
+static BlockSize chooseBlock(const Matmul &p) {
+  // A core takes 80 us for this many terms, a thread some 20 us to wake up.
+  constexpr double leastTerms = 4e6;
+  // Each block packs its rows and columns once more.
+  constexpr int64_t leastSide = 128, leastSideOfMany = 512;
+  constexpr int64_t few = 8, most = 256;
+  BlockSize block = {p.m, p.n, 1};
+  auto terms = [&]() {
+    return static_cast<double>(block.rows) * block.columns *
+           std::max<int64_t>(1, p.k);
+  };
+  for (int64_t blocks = p.batch; terms() >= 2 * leastTerms && blocks < most;
+       blocks *= 2) {
+    int64_t &side = block.rows >= block.columns ? block.rows : block.columns;
+    if (side < 2 * (blocks < few ? leastSide : leastSideOfMany))
+      break;
+    side = divideUp(side, 128) * 64;
+  }
+  if (p.batch > 1)
+    block.perPart = static_cast<int64_t>(std::max(1.0, leastTerms / terms()));
+  return block;
+}
+
 void HostDevice::multiply(const Matmul &matmul, const void *a, const void *b,
                           void *c) {
   checkLibrary(matmul);
-  // Threads of the library wait for each other longer than a small matmul
-  // takes.
-  constexpr double smallMatmul = 2e6;
-  if (isAlone && blasThreads > 1)
-    setBlasThreads(static_cast<double>(matmul.m) * matmul.n * matmul.k <
-                           smallMatmul
-                       ? 1
-                       : blasThreads);
   int64_t size = braid_rt_dtype_size(matmul.dtype);
-  for (int64_t i = 0; i < matmul.batch; ++i)
-    ::multiply(matmul, static_cast<const char *>(a) + i * matmul.strideA * size,
-               static_cast<const char *>(b) + i * matmul.strideB * size,
-               static_cast<char *>(c) + i * matmul.strideC * size);
+  BlockSize block = chooseBlock(matmul);
+  int64_t rowBlocks = divideUp(matmul.m, block.rows),
+          blocks = rowBlocks * divideUp(matmul.n, block.columns),
+          count = blocks * matmul.batch;
+  workers->run(divideUp(count, block.perPart), threads, [&](int64_t part) {
+    int64_t end = std::min(count, (part + 1) * block.perPart);
+    for (int64_t i = part * block.perPart; i < end; ++i) {
+      int64_t index = i / blocks, row = i % blocks % rowBlocks * block.rows,
+              column = i % blocks / rowBlocks * block.columns;
+      Matmul one = matmul;
+      one.m = std::min(block.rows, matmul.m - row);
+      one.n = std::min(block.columns, matmul.n - column);
+      ::multiply(
+          one,
+          static_cast<const char *>(a) +
+              (index * one.strideA + row * (one.transposeA ? 1 : one.lda)) *
+                  size,
+          static_cast<const char *>(b) +
+              (index * one.strideB + column * (one.transposeB ? one.ldb : 1)) *
+                  size,
+          static_cast<char *>(c) +
+              (index * one.strideC + row * one.ldc + column) * size);
+    }
+  });
 }

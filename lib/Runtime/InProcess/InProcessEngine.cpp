@@ -96,13 +96,11 @@ InProcessEngine::InProcessEngine(const Environment &environment)
       ranks(static_cast<size_t>(environment.config.ranks)) {
   auto count = static_cast<unsigned>(
       getEngineNumber(environment, "progress-threads", 0, 0, 4096));
-  int32_t blasThreads =
-      chooseBlasThreads(environment.config.blasThreads, worldSize());
+  int32_t threads = chooseThreads(environment.config.blasThreads, worldSize());
   members.resize(ranks.size());
   for (int32_t rank = 0; rank < worldSize(); ++rank) {
     allRanks.push_back(rank);
-    devices.push_back(
-        std::make_unique<HostDevice>(blasThreads, worldSize() == 1));
+    devices.push_back(std::make_unique<HostDevice>(threads, worldSize() == 1));
   }
   if (worldSize() == 1)
     return;

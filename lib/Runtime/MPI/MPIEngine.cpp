@@ -118,7 +118,7 @@ MPIEngine::MPIEngine(const Environment &environment)
   sharesCores = ranksOfHost > cores;
   hasSpareCores = 2 * ranksOfHost <= cores;
   this->host = std::make_unique<HostDevice>(
-      chooseBlasThreads(environment.config.blasThreads, ranksOfHost),
+      chooseThreads(environment.config.blasThreads, ranksOfHost),
       /*isAlone=*/true);
   for (MPI_Comm *comm : {&world, &control, &leaving}) {
     checkMPI(MPI_Comm_dup(MPI_COMM_WORLD, comm), "MPI_Comm_dup");

@@ -85,6 +85,36 @@ TEST(Blas, ProductsOfAllTypesTransposedAndNotWithAndWithoutBeta) {
             check(dtype, transposeA, transposeB, shape, beta);
 }
 
+TEST(Blas, BlocksOfALargeProductHaveTheirPlaces) {
+  for (bool transposed : {false, true})
+    check(BRAID_RT_F32, transposed, transposed, {1, 290, 270, 103}, 0.5);
+  check(BRAID_RT_F32, false, false, {1500, 14, 14, 14}, 1.0);
+}
+
+TEST(Blas, SameBitsForEveryNumberOfThreads) {
+  Buffer a(BRAID_RT_F32, {2, 400, 300}), b(BRAID_RT_F32, {2, 300, 500});
+  a.fill(5);
+  b.fill(6);
+  std::vector<Buffer> results(4, Buffer(BRAID_RT_F32, {2, 400, 500}));
+  for (int32_t threads = 1; threads <= 4; ++threads) {
+    World world(2,
+                [&](braid_rt_config &config) { config.blasThreads = threads; });
+    ASSERT_TRUE(world.run([&](int32_t rank) {
+      std::vector<float> own(2 * 400 * 500);
+      float *c =
+          rank == 0
+              ? reinterpret_cast<float *>(results[threads - 1].data.data())
+              : own.data();
+      for (int32_t i = 0; i < 4; ++i)
+        braid_rt_batch_matmul(BRAID_RT_F32, 0, 0, 2, 400, 500, 300,
+                              a.data.data(), 300, 400 * 300, b.data.data(), 500,
+                              300 * 500, 0.0, c, 500, 400 * 500, nullptr);
+    }));
+  }
+  for (const Buffer &result : results)
+    EXPECT_TRUE(result.data == results[0].data);
+}
+
 TEST(Blas, EmptyResultIsNoError) {
   World &world = sharedWorld(1);
   EXPECT_TRUE(world.run([](int32_t) {
