@@ -118,48 +118,11 @@ bool MemberWriter::isRead(Value value) const {
   });
 }
 
-/// The operand of the op that computes `value`, or of the fill before it, which
-/// the result takes the place of, if nothing else has it; else null.
-static OpOperand *getFreshPlace(OpResult value) {
-  auto op = dyn_cast<DestinationStyleOpInterface>(value.getOwner());
-  if (!op)
-    return nullptr;
-  OpOperand *place = op.getTiedOpOperand(value);
-  if (auto fill = place->get().getDefiningOp<linalg::FillOp>();
-      fill && fill->hasOneUse())
-    place = &fill.getOutputsMutable()[0];
-  auto empty = place->get().getDefiningOp<tensor::EmptyOp>();
-  return empty && empty->hasOneUse() ? place : nullptr;
-}
-
 void MemberWriter::join(OpResult value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  int64_t dim = rows.dims.lookup(value);
-  SmallVector<Value> &ofValue = parts[value];
-  Operation *first = ofValue.front().getDefiningOp();
-  if (OpOperand *place = getFreshPlace(cast<OpResult>(ofValue.front())))
-    first = place->get().getDefiningOp();
-  rewriter.setInsertionPoint(first);
   Value whole =
-      tensor::EmptyOp::create(rewriter, value.getLoc(), type.getShape(),
-                              type.getElementType(), type.getEncoding());
-  for (auto [part, ofPart] : llvm::enumerate(ofValue)) {
-    OpOperand *place = getFreshPlace(cast<OpResult>(ofPart));
-    if (place) {
-      Operation *empty = place->get().getDefiningOp();
-      rewriter.setInsertionPoint(empty);
-      Value target = extract(whole, dim, part);
-      rewriter.replaceOp(empty, target);
-    }
-    rewriter.setInsertionPointAfterValue(ofPart);
-    auto insert = insertAlong(rewriter, value.getLoc(), ofPart, whole, dim,
-                              getOffset(part));
-    // It writes nothing that is not there already.
-    if (place)
-      insert->setAttr(CommDialect::kCostAttrName,
-                      rewriter.getI64IntegerAttr(0));
-    whole = insert;
-  }
+      joinParts(rewriter, cast<RankedTensorType>(value.getType()),
+                rows.dims.lookup(value), parts[value],
+                [&](size_t part) -> OpFoldResult { return getOffset(part); });
   rewriter.replaceUsesWithIf(value, whole, [&](OpOperand &use) {
     return !rows.ops.contains(use.getOwner());
   });

@@ -68,3 +68,50 @@ Value braid::comm::resizeUniform(OpBuilder &builder, Value value,
     return arith::ConstantOp::create(builder, loc, splat.resizeSplat(type));
   return {};
 }
+
+/// The operand of the op that computes `value`, or of the fill before it, which
+/// the result takes the place of, if nothing else has it; else null.
+static OpOperand *getFreshPlace(Value value) {
+  auto op = value.getDefiningOp<DestinationStyleOpInterface>();
+  if (!op)
+    return nullptr;
+  OpOperand *place = op.getTiedOpOperand(cast<OpResult>(value));
+  if (auto fill = place->get().getDefiningOp<linalg::FillOp>();
+      fill && fill->hasOneUse())
+    place = &fill.getOutputsMutable()[0];
+  auto empty = place->get().getDefiningOp<tensor::EmptyOp>();
+  return empty && empty->hasOneUse() ? place : nullptr;
+}
+
+Value braid::comm::joinParts(RewriterBase &rewriter, RankedTensorType type,
+                             int64_t dim, ArrayRef<Value> parts,
+                             function_ref<OpFoldResult(size_t)> getOffset) {
+  Location loc = parts.front().getLoc();
+  Operation *first = parts.front().getDefiningOp();
+  if (OpOperand *place = getFreshPlace(parts.front()))
+    first = place->get().getDefiningOp();
+  rewriter.setInsertionPoint(first);
+  Value whole =
+      tensor::EmptyOp::create(rewriter, loc, type.getShape(),
+                              type.getElementType(), type.getEncoding());
+  for (auto [number, part] : llvm::enumerate(parts)) {
+    OpOperand *place = getFreshPlace(part);
+    if (place) {
+      Operation *empty = place->get().getDefiningOp();
+      rewriter.setInsertionPoint(empty);
+      rewriter.replaceOp(
+          empty,
+          extractAlong(rewriter, whole, dim, getOffset(number),
+                       cast<RankedTensorType>(part.getType()).getDimSize(dim)));
+    }
+    rewriter.setInsertionPointAfterValue(part);
+    auto insert =
+        insertAlong(rewriter, loc, part, whole, dim, getOffset(number));
+    // The rows of a collective, too, arrive in their place.
+    if (place || (dim == 0 && part.getDefiningOp<WaitOp>()))
+      insert->setAttr(CommDialect::kCostAttrName,
+                      rewriter.getI64IntegerAttr(0));
+    whole = insert;
+  }
+  return whole;
+}

@@ -10,6 +10,7 @@
 #define BRAID_LIB_DIALECT_COMM_TRANSFORMS_SLICES_H
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
 
 namespace braid::comm {
 
@@ -29,6 +30,13 @@ mlir::tensor::InsertSliceOp insertAlong(mlir::OpBuilder &builder,
 /// one scalar, or a constant with one element everywhere; else null.
 mlir::Value resizeUniform(mlir::OpBuilder &builder, mlir::Value value,
                           mlir::RankedTensorType type);
+
+/// Puts `parts`, one behind the other in their block, together to a tensor of
+/// `type`. Part k begins at `getOffset(k)` along dimension `dim`. Parts that
+/// ops of linalg compute into new tensors are computed in their places.
+mlir::Value joinParts(mlir::RewriterBase &rewriter, mlir::RankedTensorType type,
+                      int64_t dim, llvm::ArrayRef<mlir::Value> parts,
+                      llvm::function_ref<mlir::OpFoldResult(size_t)> getOffset);
 
 } // namespace braid::comm
 
