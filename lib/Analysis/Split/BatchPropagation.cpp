@@ -12,6 +12,7 @@
 #include "braid/Support/MatmulAttributes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -25,7 +26,7 @@ using comm::SplitAxis;
 BatchPropagation::BatchPropagation(Block &block, ArrayRef<ValueDim> seeds,
                                    const BatchOptions &options)
     : seeds(seeds), options(options) {
-  size = getSplitType(seeds[0].value).getDimSize(seeds[0].dim);
+  size = getSplitType(seeds[0].value).getDimSize(seeds[0].dim) / seeds[0].runs;
   for (const ValueDim &seed : seeds)
     if (divides(seed))
       dims[seed.value] = seed;
@@ -120,10 +121,6 @@ std::string BatchPropagation::findAxis(Operation &op, SplitOp &split) {
 /// Adds `op`, which takes values with the batch, to the ops that are split.
 /// Returns why it stays whole; an empty text if it is split.
 std::string BatchPropagation::split(Operation &op) {
-  for (OpOperand &operand : op.getOpOperands())
-    if (totals.contains(operand.get()))
-      return llvm::formatv("takes operand #{0}, which depends on all parts",
-                           operand.getOperandNumber());
   SplitOp split;
   int64_t unitBefore = unit;
   std::string reason = findAxis(op, split);
@@ -150,7 +147,7 @@ std::string BatchPropagation::split(Operation &op) {
     if (dim)
       dims[result] = {result, *dim, split.resultRuns};
     else
-      totals.insert(result);
+      dims.erase(result);
   }
   ops.insert({&op, std::move(split)});
   return "";
@@ -161,65 +158,72 @@ void BatchPropagation::visit(Operation &op) {
   if (op.getNumRegions() != 0)
     getUsedValuesDefinedAbove(op.getRegions(), captured);
   auto isWithBatch = [&](Value value) { return dims.contains(value); };
-  auto isTotal = [&](Value value) { return totals.contains(value); };
   bool capturesBatch = llvm::any_of(captured, isWithBatch);
-  bool capturesTotal = llvm::any_of(captured, isTotal);
-  bool takesBatch = llvm::any_of(op.getOperands(), isWithBatch);
-  if (takesBatch && !op.hasTrait<OpTrait::IsTerminator>()) {
-    std::string reason = capturesBatch || capturesTotal
-                             ? "computes with a whole value in its body"
-                             : split(op);
-    if (reason.empty())
-      return;
+  bool takesBatch = !op.hasTrait<OpTrait::IsTerminator>() &&
+                    llvm::any_of(op.getOperands(), isWithBatch);
+  if (!takesBatch && !capturesBatch)
+    return;
+  std::string reason =
+      capturesBatch ? "computes with a whole value in its body" : split(op);
+  if (!reason.empty())
     wholeOps.push_back({&op, std::move(reason)});
-  } else if (capturesBatch) {
-    wholeOps.push_back({&op, "computes with a whole value in its body"});
-  }
-  // Arguments are whole from the beginning.
-  auto isJoined = [&](Value value) {
-    return isWithBatch(value) && !isa<BlockArgument>(value);
-  };
-  if (capturesTotal || llvm::any_of(op.getOperands(), isTotal) ||
-      llvm::any_of(op.getOperands(), isJoined) ||
-      llvm::any_of(captured, isJoined))
-    totals.insert_range(op.getResults());
 }
 
 int64_t BatchPropagation::countJoins() const {
   return llvm::count_if(dims, [&](const auto &entry) {
     Value value = entry.first;
-    return !isa<BlockArgument>(value) &&
+    return ops.contains(value.getDefiningOp()) &&
            llvm::any_of(value.getUsers(),
                         [&](Operation *user) { return !ops.contains(user); });
   });
 }
 
-SmallVector<ValueDim> braid::findFurtherSeeds(const BatchPropagation &found) {
-  SmallVector<ValueDim> worklist(found.getSliced()), seeds;
-  Value seed = found.getSeeds()[0].value;
-  Block *block = seed.getParentBlock();
+SmallVector<ValueDim> braid::findSeeds(ArrayRef<ValueDim> values,
+                                       const BatchPropagation *found) {
+  SmallVector<ValueDim> worklist(values), seeds;
+  Block *block =
+      worklist.empty() ? nullptr : worklist[0].value.getParentBlock();
   llvm::DenseSet<Value> seen;
   while (!worklist.empty()) {
     ValueDim next = worklist.pop_back_val();
-    if (!seen.insert(next.value).second)
+    if (next.value.getParentBlock() != block || !seen.insert(next.value).second)
       continue;
     Operation *op = next.value.getDefiningOp();
-    if (!op) {
-      if (next.value.getParentBlock() == block && next.runs == 1)
-        seeds.push_back(next);
+    if (op && found && found->getOps().contains(op))
       continue;
-    }
-    unsigned number = cast<OpResult>(next.value).getResultNumber();
-    for (const SplitAxis &axis : getSplitAxes(op)) {
+    bool isFollowed = false;
+    for (const SplitAxis &axis :
+         op ? getSplitAxes(op) : SmallVector<SplitAxis>()) {
       int64_t runs = next.runs * axis.divided;
-      if (axis.results[number] != next.dim || runs % axis.joined != 0)
+      if (axis.results[cast<OpResult>(next.value).getResultNumber()] !=
+              next.dim ||
+          runs % axis.joined != 0)
         continue;
       for (auto [value, dim] :
            llvm::zip_equal(op->getOperands(), axis.operands))
         if (dim)
           worklist.push_back({value, *dim, runs / axis.joined});
+      isFollowed = true;
       break;
     }
+    // Constants and empty tensors are no more work in parts than as a whole.
+    if (isFollowed || (op && llvm::none_of(op->getOperands(), getSplitType)))
+      continue;
+    if (isa<comm::TokenType>(next.value.getType()))
+      for (Operation *wait : next.value.getUsers())
+        seeds.push_back({wait->getResult(0), next.dim, next.runs});
+    else
+      seeds.push_back(next);
   }
+  llvm::sort(seeds, [](const ValueDim &a, const ValueDim &b) {
+    Operation *first = a.value.getDefiningOp(),
+              *second = b.value.getDefiningOp();
+    if (first && second)
+      return first->isBeforeInBlock(second);
+    if (first || second)
+      return !first;
+    return cast<BlockArgument>(a.value).getArgNumber() <
+           cast<BlockArgument>(b.value).getArgNumber();
+  });
   return seeds;
 }

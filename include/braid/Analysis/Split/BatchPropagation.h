@@ -13,7 +13,6 @@
 #include "braid/Analysis/Split/SplitAxes.h"
 #include "mlir/IR/Block.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
 #include <string>
@@ -50,15 +49,14 @@ struct WholeOp {
 };
 
 /// Which values of a block carry a batch, in which dimension, and which ops can
-/// be split into parts of it. The batch comes in by arguments of the block. A
-/// value without the batch is shared by all parts, and where an op needs a part
-/// of it, it is sliced. A sum over the batch, and all that depends on such a
-/// sum or on an op that stays whole, is there after all parts: an op that takes
-/// it beside values with the batch stays whole, too.
+/// be split into parts of it. The batch comes in by arguments of the block, and
+/// by results of ops that stay whole, behind which it goes on. A value without
+/// the batch is shared by all parts, and where an op needs a part of it, it is
+/// sliced.
 class BatchPropagation {
 public:
-  /// From `seeds`, arguments of `block` with tensors, of which the first one
-  /// gives the size of the batch.
+  /// From `seeds`, arguments of `block` and results of its ops with tensors, of
+  /// which the first one gives the size of the batch.
   BatchPropagation(mlir::Block &block, llvm::ArrayRef<ValueDim> seeds,
                    const BatchOptions &options);
 
@@ -93,17 +91,17 @@ private:
   BatchOptions options;
   int64_t size = 0, unit = 1;
   llvm::DenseMap<mlir::Value, ValueDim> dims;
-  /// What is there only after all parts.
-  llvm::DenseSet<mlir::Value> totals;
   llvm::MapVector<mlir::Operation *, SplitOp> ops;
   llvm::SmallVector<WholeOp> wholeOps;
   llvm::SmallVector<ValueDim> sliced;
 };
 
-/// The dimensions of arguments of the block from which the shared values that
-/// `found` slices are computed alone: with these seeds, too, parts of such
-/// values are computed and not sliced.
-llvm::SmallVector<ValueDim> findFurtherSeeds(const BatchPropagation &found);
+/// Where parts of `values`, of one block, come from: the dimensions of
+/// arguments of the block, and of results of ops that cannot be split along
+/// them, from which all of `values` are computed by ops that can. Those that
+/// come first in the block are first. Ops that `found` splits are not followed.
+llvm::SmallVector<ValueDim> findSeeds(llvm::ArrayRef<ValueDim> values,
+                                      const BatchPropagation *found = nullptr);
 
 } // namespace braid
 

@@ -80,7 +80,7 @@ TEST_F(BatchPropagationTest, MatmulCarriesRows) {
   ASSERT_EQ(batch.getSliced().size(), 1u);
   EXPECT_EQ(batch.getSliced()[0].value, block->getArgument(2));
   std::vector<Value> further;
-  for (ValueDim seed : findFurtherSeeds(batch))
+  for (ValueDim seed : findSeeds(batch.getSliced(), &batch))
     further.push_back(seed.value);
   EXPECT_THAT(further, ElementsAre(block->getArgument(2)));
 }
@@ -102,7 +102,7 @@ TEST_F(BatchPropagationTest, SumsOfFloatsAreWholeUnlessAllowed) {
   EXPECT_THAT(getResults(sums), IsEmpty());
 }
 
-TEST_F(BatchPropagationTest, WhatDependsOnASumIsWhole) {
+TEST_F(BatchPropagationTest, WhatTakesASumIsSplit) {
   BatchPropagation batch = propagate(
       "%x: tensor<8xi32>, %e: tensor<i32>",
       "%0 = linalg.reduce {arith.addi} ins(%x : tensor<8xi32>) "
@@ -111,10 +111,27 @@ TEST_F(BatchPropagationTest, WhatDependsOnASumIsWhole) {
       "%1 = linalg.broadcast ins(%0 : tensor<i32>) outs(%f : tensor<8xi32>) "
       "dimensions = [0]\n"
       "%2 = arith.addi %x, %1 : tensor<8xi32>");
-  EXPECT_EQ(batch.getOps().size(), 1u);
-  ASSERT_EQ(batch.getWholeOps().size(), 1u);
-  EXPECT_EQ(batch.getWholeOps()[0].reason,
-            "takes operand #1, which depends on all parts");
+  EXPECT_EQ(batch.getOps().size(), 2u);
+  EXPECT_THAT(batch.getWholeOps(), IsEmpty());
+  EXPECT_EQ(batch.getSliced().size(), 1u);
+}
+
+TEST_F(BatchPropagationTest, SeedsAreWhereOpsCannotBeSplit) {
+  BatchPropagation batch = propagate(
+      "%x: tensor<8xf32>, %i: tensor<1xindex>",
+      "%0 = arith.negf %x : tensor<8xf32>\n"
+      "%1 = tensor.reshape %0(%i) : (tensor<8xf32>, tensor<1xindex>) -> "
+      "tensor<8xf32>\n"
+      "%2 = arith.negf %1 : tensor<8xf32>\n"
+      "%3 = arith.addf %2, %x : tensor<8xf32>");
+  EXPECT_EQ(batch.getOps().size(), 2u);
+  SmallVector<ValueDim> seeds = findSeeds(batch.getSliced(), &batch);
+  ASSERT_EQ(seeds.size(), 1u);
+  EXPECT_TRUE(seeds[0].value.getDefiningOp<tensor::ReshapeOp>());
+  seeds.insert(seeds.begin(), batch.getSeeds()[0]);
+  BatchPropagation more(*block, seeds, {});
+  EXPECT_EQ(more.getOps().size(), 3u);
+  EXPECT_EQ(more.countJoins(), 1);
 }
 
 TEST_F(BatchPropagationTest, GatherOfTheBatchHasRuns) {

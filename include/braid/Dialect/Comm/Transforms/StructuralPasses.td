@@ -257,25 +257,27 @@ def CommSplitBatchPass : Pass<"comm-split-batch", "::mlir::ModuleOp"> {
     of a weight's gradient, begins in each part with the result of the part before,
     so that the last one gives the whole sum, of which there is one collective.
 
-    Any other op stays whole, and so does an op that takes values with the batch
-    beside what depends on all parts: a normalization over the batch, a sort, a call.
-    For these ops, and for results of the block, the parts are inserted into one
-    tensor. The remark `whole-op` names the op and the reason.
+    Any other op stays whole: a sort, a call, attention along its sequence. For these
+    ops, and for results of the block, the parts are inserted into one tensor; what
+    such an op gives can be split again. The remark `whole-op` names the op and the
+    reason.
 
     By default `numerics=exact` ops that sum floats over the batch stay whole, too.
     With `same-terms` they are split. Marks (`comm.reordered_sums`) name the sums that
     a library may add in another order, as with `comm-pipeline-matmul`.
 
-    Without `batch` the pass tries the dimensions of all arguments, with those
-    that have parts together with them. It predicts what those are worth that split
-    the longest collectives, as `comm-pipeline-matmul` does, in at most 1,000 / n
-    predictions for a block of n ops, and splits the block along the best one if that
-    makes it shorter by the fraction `min-gain`. With `max-memory` the peak stays
-    within this limit. In a block that ranks may reach differently nothing is split.
+    Without `batch` the pass follows the dimensions of collectives back to arguments of
+    the block and to what cannot be split, and splits from there all that it can. It
+    predicts what halves are worth of the batches that split the longest collectives,
+    as `comm-pipeline-matmul` does, in at most 1,000 / n predictions for a block of n
+    ops, and then what three and four parts are worth and uneven ones, of three and two
+    fifths. It splits the block in the best way if longer searches, too, find the block
+    shorter by the fraction `min-gain`. With `max-memory` the peak stays within this
+    limit. In a block that ranks may reach differently nothing is split.
 
-    Parts are equal, or as `percentages` says. Those of at least 128 elements are
-    multiples of 128, but for the last one. Labels of parts end with `.0`, `.1`, and so
-    on.
+    Parts are equal if `parts` is given, or as `percentages` says. Those of at least
+    128 elements are multiples of 128, but for the last one. Labels of parts end with
+    `.0`, `.1`, and so on.
 
     Before:
 
@@ -308,14 +310,15 @@ def CommSplitBatchPass : Pass<"comm-split-batch", "::mlir::ModuleOp"> {
     ```
 
     `comm-schedule` then brings the parts into the best order. The remark `batch` says
-    which arguments have the batch, `whole-block` why a block stays as it is, and
+    which arguments have the batch and how it is cut, `whole-block` why a block stays as it is, and
     `split-collectives` counts the collectives that were split.
   }];
   let options = !listconcat([
     ListOption<"batchArguments", "batch", "std::string",
                "Arguments of functions and their dimensions with the batch, such as "
                "0:0,2:1; none lets the pass choose">,
-    Option<"numParts", "parts", "int64_t", /*default=*/"2", "The number of parts">,
+    Option<"numParts", "parts", "int64_t", /*default=*/"0",
+           "The number of parts; 0 lets the pass choose, halves with all">,
     ListOption<"percentages", "percentages", "int64_t",
                "The parts in percent of the batch, such as 40,60; none are equal parts">,
     Option<"all", "all", "bool", /*default=*/"false",

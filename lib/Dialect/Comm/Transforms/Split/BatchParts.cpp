@@ -124,11 +124,14 @@ Value BatchSplitter::joinRuns(Value value, int64_t dim, int64_t runs) {
 /// The part of a value that all parts share, or of an argument of the block.
 Value BatchSplitter::getSlice(ValueDim found, const Chunk &part) {
   auto [value, dim, runs] = found;
+  RankedTensorType partType =
+      getPartType(cast<RankedTensorType>(value.getType()), dim, runs, part);
+  // An empty tensor of its own can become the place of a part.
+  if (value.getDefiningOp<tensor::EmptyOp>())
+    return resizeUniform(rewriter, value, partType);
   Value &slice = slices[{value.getAsOpaquePointer(), dim, runs, part.number}];
   if (slice)
     return slice;
-  RankedTensorType partType =
-      getPartType(cast<RankedTensorType>(value.getType()), dim, runs, part);
   if (Value uniform = resizeUniform(rewriter, value, partType))
     return slice = uniform;
   Value whole = separateRuns(value, dim, runs);
@@ -225,27 +228,24 @@ void BatchSplitter::join(OpResult value) {
   if (!found || llvm::none_of(value.getUses(), needsWhole))
     return;
   int64_t dim = found->dim, runs = found->runs;
-  ArrayRef<Value> partValues = values[value];
-  rewriter.setInsertionPointAfterValue(partValues.back());
-  Location loc = value.getLoc();
   auto type = cast<RankedTensorType>(value.getType());
-  Value whole = separateRuns(
-      tensor::EmptyOp::create(rewriter, loc, type.getShape(),
-                              type.getElementType(), type.getEncoding()),
-      dim, runs);
-  int64_t cut = runs == 1 ? dim : dim + 1;
-  for (auto [part, partValue] : llvm::zip_equal(parts, partValues)) {
-    Value piece = separateRuns(partValue, dim, runs);
-    auto insertion = insertAlong(
-        rewriter, loc, piece, whole, cut,
-        rewriter.getIndexAttr(getOffset(part, type.getDimSize(dim) / runs)));
-    // comm-bufferize computes rows in their place of the result.
-    if (cut == 0 && partValue.getDefiningOp<WaitOp>())
-      insertion->setAttr(CommDialect::kCostAttrName,
-                         rewriter.getI64IntegerAttr(0));
-    whole = insertion;
+  SmallVector<Value> pieces;
+  for (Value part : values[value]) {
+    rewriter.setInsertionPointAfterValue(part);
+    pieces.push_back(separateRuns(part, dim, runs));
   }
-  whole = joinRuns(whole, dim, runs);
+  int64_t cut = runs == 1 ? dim : dim + 1, size = type.getDimSize(dim) / runs;
+  SmallVector<int64_t> shape(type.getShape());
+  if (runs != 1) {
+    shape[dim] = size;
+    shape.insert(shape.begin() + dim, runs);
+  }
+  Value whole = joinRuns(joinParts(rewriter, type.clone(shape), cut, pieces,
+                                   [&](size_t number) -> OpFoldResult {
+                                     return rewriter.getIndexAttr(
+                                         getOffset(parts[number], size));
+                                   }),
+                         dim, runs);
   rewriter.replaceUsesWithIf(value, whole, needsWhole);
 }
 

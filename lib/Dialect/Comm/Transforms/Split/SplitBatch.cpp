@@ -35,6 +35,9 @@ struct BatchCandidate {
   int64_t costNs = 0;
 };
 
+/// A candidate, and the parts as shares of the batch.
+using BatchChoice = std::pair<const BatchCandidate *, ArrayRef<int64_t>>;
+
 struct CommSplitBatchPass
     : StructuralPass<PassWithCosts<
           comm::impl::CommSplitBatchPassBase<CommSplitBatchPass>>> {
@@ -55,18 +58,18 @@ private:
   FailureOr<SmallVector<ValueDim>> getGivenSeeds(func::FuncOp function);
   std::vector<BatchCandidate> findCandidates(const SchedulableBlock &block,
                                              CostModel &model);
-  FailureOr<const BatchCandidate *> choose(func::FuncOp function,
-                                           const SchedulableBlock &block,
-                                           ArrayRef<BatchCandidate> candidates,
-                                           RankUniformity &uniformity);
+  FailureOr<std::optional<BatchChoice>>
+  choose(func::FuncOp function, const SchedulableBlock &block,
+         ArrayRef<BatchCandidate> candidates, RankUniformity &uniformity);
   void remark(Operation *op, StringRef name, StringRef reason);
-  BatchOptions getOptions() const {
-    return {static_cast<int64_t>(shares.size()), numerics == Numerics::Exact};
+  BatchOptions getOptions(ArrayRef<int64_t> parts) const {
+    return {static_cast<int64_t>(parts.size()), numerics == Numerics::Exact};
   }
 
-  /// The values of the options: the parts as shares of the batch, and numbers
-  /// of arguments with their dimensions.
-  SmallVector<int64_t> shares;
+  /// The values of the options: the parts as shares of the batch, of which the
+  /// first ways are tried first, and numbers of arguments with their
+  /// dimensions.
+  SmallVector<SmallVector<int64_t>> shares;
   SmallVector<std::pair<unsigned, int64_t>> givenArguments;
   std::optional<int64_t> memoryLimit;
 };
@@ -78,23 +81,30 @@ private:
 
 LogicalResult CommSplitBatchPass::parseShares(Location loc) {
   constexpr int64_t mostParts = 64;
-  if (numParts < 2 || numParts > mostParts)
+  if (numParts != 0 && (numParts < 2 || numParts > mostParts))
     return emitError(loc) << "invalid value " << int64_t(numParts)
-                          << " of option 'parts', expected a number from 2 to "
+                          << " of option 'parts', expected 0 or a number from "
+                             "2 to "
                           << mostParts;
-  shares.assign(percentages.begin(), percentages.end());
-  if (shares.empty()) {
-    shares.assign(numParts, 1);
+  shares.clear();
+  if (percentages.empty() && numParts != 0)
+    shares.push_back(SmallVector<int64_t>(numParts, 1));
+  else if (percentages.empty())
+    // Halves show whether parts pay. The last part of a batch has the fewest
+    // ops that hide its collectives, the first one the fewest that wait for it.
+    shares = {{1, 1}, {1, 1, 1}, {3, 2}, {2, 3}, {1, 1, 1, 1}};
+  if (percentages.empty())
     return success();
-  }
-  bool arePositive = llvm::all_of(shares, [](int64_t n) { return n > 0; });
-  int64_t sum = std::accumulate(shares.begin(), shares.end(), int64_t(0));
-  if (shares.size() < 2 || !arePositive || sum != 100) {
+  SmallVector<int64_t> given(percentages.begin(), percentages.end());
+  bool arePositive = llvm::all_of(given, [](int64_t n) { return n > 0; });
+  int64_t sum = std::accumulate(given.begin(), given.end(), int64_t(0));
+  if (given.size() < 2 || !arePositive || sum != 100) {
     InFlightDiagnostic diagnostic = emitError(loc) << "invalid value '";
-    llvm::interleaveComma(shares, diagnostic);
+    llvm::interleaveComma(given, diagnostic);
     return diagnostic << "' of option 'percentages', expected two or more "
                          "positive numbers whose sum is 100, such as 40,60";
   }
+  shares.push_back(std::move(given));
   return success();
 }
 
@@ -141,9 +151,9 @@ CommSplitBatchPass::getGivenSeeds(func::FuncOp function) {
     Value value = function.getArgument(number);
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type || dim >= type.getRank() || type.isDynamicDim(dim) ||
-        type.getDimSize(dim) < static_cast<int64_t>(shares.size()))
+        type.getDimSize(dim) < getOptions(shares.front()).numParts)
       return complain("a dimension with a static size of at least " +
-                      Twine(shares.size()));
+                      Twine(shares.front().size()));
     seeds.push_back({value, dim});
   }
   return seeds;
@@ -163,20 +173,20 @@ static BatchCandidate makeCandidate(BatchPropagation batch, CostModel &model) {
   return candidate;
 }
 
-/// What the batch of `seed` splits, with the arguments that have parts with it.
-static BatchCandidate propagate(Block &block, ValueDim seed,
+/// What the batch of `seeds` splits, together with what has parts with it.
+static BatchCandidate propagate(Block &block, SmallVector<ValueDim> seeds,
                                 const BatchOptions &options, CostModel &model) {
   BatchCandidate best =
-      makeCandidate(BatchPropagation(block, seed, options), model);
+      makeCandidate(BatchPropagation(block, seeds, options), model);
   constexpr unsigned mostRounds = 4;
   for (unsigned round = 0; round != mostRounds; ++round) {
-    SmallVector<ValueDim> seeds(best.batch.getSeeds());
-    for (ValueDim further : findFurtherSeeds(best.batch))
+    size_t numSeeds = seeds.size();
+    for (ValueDim further : findSeeds(best.batch.getSliced(), &best.batch))
       if (llvm::none_of(seeds, [&](const ValueDim &known) {
             return known.value == further.value;
           }))
         seeds.push_back(further);
-    if (seeds.size() == best.batch.getSeeds().size())
+    if (seeds.size() == numSeeds)
       break;
     BatchCandidate more =
         makeCandidate(BatchPropagation(block, seeds, options), model);
@@ -188,8 +198,8 @@ static BatchCandidate propagate(Block &block, ValueDim seed,
   return best;
 }
 
-/// What the dimensions of arguments of `block` split. Those come first that
-/// split the longest collectives.
+/// The ways to split collectives of `block`. Those come first that split the
+/// longest collectives.
 std::vector<BatchCandidate>
 CommSplitBatchPass::findCandidates(const SchedulableBlock &block,
                                    CostModel &model) {
@@ -197,35 +207,44 @@ CommSplitBatchPass::findCandidates(const SchedulableBlock &block,
     return std::make_tuple(-a.costNs, a.batch.countJoins()) <
            std::make_tuple(-b.costNs, b.batch.countJoins());
   };
-  BatchOptions options = getOptions();
+  BatchOptions options = getOptions(shares.front());
+  SmallVector<AsyncStartOpInterface> starts(
+      block.block->getOps<AsyncStartOpInterface>());
+  llvm::DenseMap<Operation *, int64_t> costs;
+  for (AsyncStartOpInterface start : starts)
+    costs[start] = model.getCost(start).ns;
+  llvm::sort(starts, [&](Operation *a, Operation *b) {
+    return costs[a] != costs[b] ? costs[a] > costs[b] : a->isBeforeInBlock(b);
+  });
+  SmallVector<ValueDim> sources;
+  for (AsyncStartOpInterface start : starts)
+    for (const SplitAxis &axis : getSplitAxes(start))
+      for (auto [operand, dim] :
+           llvm::zip_equal(start->getOperands(), axis.operands))
+        if (dim)
+          sources.push_back({operand, *dim});
   std::vector<BatchCandidate> candidates;
-  // Each argument reads the whole block.
+  // Each candidate reads the whole block.
   constexpr size_t mostVisits = 4'000'000;
   size_t visitsLeft = mostVisits;
-  int64_t mostDims = 0;
-  for (Type type : block.block->getArgumentTypes())
-    if (auto tensor = dyn_cast<RankedTensorType>(type))
-      mostDims = std::max(mostDims, tensor.getRank());
-  for (int64_t dim = 0; dim != mostDims; ++dim)
-    for (Value argument : block.block->getArguments()) {
-      auto type = dyn_cast<RankedTensorType>(argument.getType());
-      if (!type || dim >= type.getRank() || type.isDynamicDim(dim) ||
-          type.getDimSize(dim) < options.numParts)
-        continue;
-      if (visitsLeft < block.numOps)
-        break;
-      visitsLeft -= block.numOps;
-      BatchCandidate found =
-          propagate(*block.block, {argument, dim}, options, model);
-      auto splitsTheSame = [&](const BatchCandidate &other) {
-        return llvm::equal(llvm::make_first_range(other.batch.getOps()),
-                           llvm::make_first_range(found.batch.getOps()));
-      };
-      if (found.numStarts == 0 || llvm::any_of(candidates, splitsTheSame))
-        continue;
+  for (const ValueDim &source : sources) {
+    if (visitsLeft < block.numOps)
+      break;
+    bool isKnown = llvm::any_of(candidates, [&](const BatchCandidate &known) {
+      std::optional<ValueDim> dim = known.batch.getDim(source.value);
+      return dim && dim->dim == source.dim;
+    });
+    SmallVector<ValueDim> seeds =
+        isKnown ? SmallVector<ValueDim>() : findSeeds(source);
+    if (seeds.empty())
+      continue;
+    visitsLeft -= block.numOps;
+    BatchCandidate found =
+        propagate(*block.block, std::move(seeds), options, model);
+    if (found.numStarts != 0)
       candidates.insert(llvm::upper_bound(candidates, found, isBefore),
                         std::move(found));
-    }
+  }
   return candidates;
 }
 
@@ -237,50 +256,77 @@ static void splitInto(ArrayRef<int64_t> shares, const BatchPropagation &batch,
              divideBatch(batch.getSize(), batch.getUnit(), shares));
 }
 
-/// The candidate that makes `block` the shortest, if it is shorter by the least
-/// gain; null if none is.
-FailureOr<const BatchCandidate *>
+/// The way that makes `block` the shortest, if it is shorter by the least gain;
+/// none if no way is.
+FailureOr<std::optional<BatchChoice>>
 CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
                            ArrayRef<BatchCandidate> candidates,
                            RankUniformity &uniformity) {
   if (all)
-    return &candidates.front();
+    return std::optional(BatchChoice(&candidates.front(), shares.front()));
   CostSettings settings = getCostSettings();
   RewriteJudge judge(getOperation(), function, block.block, uniformity,
                      settings, planResources);
   judge.setMaxMemory(memoryLimit);
-  FailureOr<BlockPrediction> present =
-      judge.predict([](const IRMapping &) { return success(); });
-  if (failed(present))
-    return failure();
+  std::optional<BatchChoice> best;
+  auto predict = [&](const std::optional<BatchChoice> &choice,
+                     JudgeEffort effort) {
+    return judge.predict(
+        [&](const IRMapping &mapping) {
+          if (!choice)
+            return success();
+          SmallVector<ValueDim> seeds(choice->first->batch.getSeeds());
+          for (ValueDim &seed : seeds)
+            seed.value = mapping.lookup(seed.value);
+          BatchPropagation copy(*mapping.lookup(block.block), seeds,
+                                getOptions(choice->second));
+          splitInto(choice->second, copy, &getContext());
+          return success();
+        },
+        effort);
+  };
   double gain = *parseRewriteGain(function.getLoc(), minGain);
   auto reduce = [&](int64_t ns) {
     return static_cast<int64_t>(static_cast<double>(ns) * (1 - gain));
   };
-  const BatchCandidate *best = nullptr;
+  FailureOr<BlockPrediction> present = predict(best, JudgeEffort::Trial);
+  if (failed(present))
+    return failure();
   int64_t shortest = reduce(present->makespanNs);
   // No split makes the ops themselves shorter.
   if (present->computeNs >= shortest)
     return best;
-  size_t numTrials = std::min(candidates.size(), getMostTrials(block.numOps));
-  for (const BatchCandidate &candidate : candidates.take_front(numTrials)) {
-    FailureOr<BlockPrediction> found =
-        judge.predict([&](const IRMapping &mapping) {
-          SmallVector<ValueDim> seeds(candidate.batch.getSeeds());
-          for (ValueDim &seed : seeds)
-            seed.value = mapping.lookup(seed.value);
-          BatchPropagation copy(*mapping.lookup(block.block), seeds,
-                                getOptions());
-          splitInto(shares, copy, &getContext());
-          return success();
-        });
+  auto attempt = [&](const BatchChoice &choice) -> LogicalResult {
+    FailureOr<BlockPrediction> found = predict(choice, JudgeEffort::Trial);
     if (failed(found))
       return failure();
-    if (found->makespanNs >= shortest)
-      continue;
-    shortest = found->makespanNs;
-    best = &candidate;
-  }
+    if (found->makespanNs < shortest) {
+      // More parts have to pay for themselves.
+      shortest = reduce(found->makespanNs);
+      best = choice;
+    }
+    return success();
+  };
+  size_t maxTrials = getMostTrials(block.numOps);
+  for (const BatchCandidate &candidate : candidates.take_front(maxTrials))
+    if (failed(attempt({&candidate, shares.front()})))
+      return failure();
+  if (!best)
+    return best;
+  const BatchCandidate *candidate = best->first;
+  for (ArrayRef<int64_t> cut :
+       ArrayRef(shares).drop_front().take_front(maxTrials))
+    if (candidate->batch.getSize() / candidate->batch.getUnit() >=
+            getOptions(cut).numParts &&
+        failed(attempt({candidate, cut})))
+      return failure();
+  // The final searches may find for the whole what trials do not.
+  FailureOr<BlockPrediction> whole = predict({}, JudgeEffort::Final);
+  FailureOr<BlockPrediction> parts = predict(best, JudgeEffort::Final);
+  if (failed(whole) || failed(parts))
+    return failure();
+  if (parts->makespanNs >= reduce(whole->makespanNs))
+    best.reset();
   return best;
 }
 
@@ -316,7 +362,8 @@ LogicalResult CommSplitBatchPass::splitIn(func::FuncOp function,
       if (failed(seeds))
         return failure();
       candidates.push_back(makeCandidate(
-          BatchPropagation(*block.block, *seeds, getOptions()), model));
+          BatchPropagation(*block.block, *seeds, getOptions(shares.front())),
+          model));
     }
     if (candidates.empty())
       continue;
@@ -328,7 +375,7 @@ LogicalResult CommSplitBatchPass::splitIn(func::FuncOp function,
       remark(function, "whole-block", "no collective has a part of the batch");
       continue;
     }
-    FailureOr<const BatchCandidate *> chosen =
+    FailureOr<std::optional<BatchChoice>> chosen =
         choose(function, block, candidates, uniformity);
     if (failed(chosen))
       return failure();
@@ -336,18 +383,26 @@ LogicalResult CommSplitBatchPass::splitIn(func::FuncOp function,
       remark(function, "whole-block", "the block becomes no shorter");
       continue;
     }
-    const BatchPropagation &batch = (*chosen)->batch;
-    numSplit += (*chosen)->numStarts;
+    const BatchCandidate *candidate = (*chosen)->first;
+    ArrayRef<int64_t> cut = (*chosen)->second;
+    BatchPropagation batch(*block.block, candidate->batch.getSeeds(),
+                           getOptions(cut));
+    numSplit += makeCandidate(batch, model).numStarts;
     emitPassedRemark(function, getArgument(), "batch", [&](auto &remark) {
-      std::string text;
+      std::string text, sizes;
       for (const ValueDim &seed : batch.getSeeds())
-        text += (text.empty() ? "" : ",") +
-                std::to_string(cast<BlockArgument>(seed.value).getArgNumber()) +
-                ":" + std::to_string(seed.dim);
+        if (auto argument = dyn_cast<BlockArgument>(seed.value))
+          text += (text.empty() ? "" : ",") +
+                  std::to_string(argument.getArgNumber()) + ":" +
+                  std::to_string(seed.dim);
+      for (const Chunk &part :
+           divideBatch(batch.getSize(), batch.getUnit(), cut))
+        sizes += (sizes.empty() ? "" : ",") + std::to_string(part.size);
       remark << remark::metric("Arguments", text)
-             << remark::metric("Size", batch.getSize());
+             << remark::metric("Size", batch.getSize())
+             << remark::metric("Parts", sizes);
     });
-    splitInto(shares, batch, &getContext());
+    splitInto(cut, batch, &getContext());
   }
   emitCountRemark(function, getArgument(), "split-collectives", numSplit);
   return success();

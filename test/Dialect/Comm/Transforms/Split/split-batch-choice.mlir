@@ -1,4 +1,4 @@
-// What halves of a batch are worth.
+// What parts of a batch are worth.
 // RUN: braid-opt %s --comm-split-batch="machine=h200x8 ranks=2" --remarks-filter=comm-split-batch 2> %t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 // RUN: braid-opt %s --comm-split-batch="machine=h200x8 ranks=2 min-gain=90%" | FileCheck %s --check-prefix=WHOLE
@@ -13,18 +13,19 @@
 
 comm.group @tp [[0, 1]]
 
-// Matmuls of the other half hide the all-reduces.
-// REMARK:        batch | Category:comm-split-batch | Function=layers | Arguments=0:0, Size=8192
+// Matmuls of other parts hide the all-reduces: quarters are better than halves, or two
+// fifths behind three.
+// REMARK:        batch | Category:comm-split-batch | Function=layers | Arguments=0:0, Parts="2048,2048,2048,2048", Size=8192
 // REMARK:        split-collectives | Category:comm-split-batch | Function=layers | Count=2
 // CHECK-LABEL:   func.func @layers
-// CHECK-COUNT-4:   comm.all_reduce {{.*}} : tensor<4096x4096xbf16>
+// CHECK-COUNT-8:   comm.all_reduce {{.*}} : tensor<2048x4096xbf16>
 // WHOLE-LABEL:   func.func @layers
 // WHOLE-COUNT-2:   comm.all_reduce {{.*}} : tensor<8192x4096xbf16>
 // OVERLAP-LABEL: func.func @layers
-// OVERLAP:         %[[T0:.*]] = comm.all_reduce {{.*}} : tensor<4096x4096xbf16>
-// OVERLAP:         linalg.matmul {{.*}} -> tensor<4096x8192xbf16>
+// OVERLAP:         %[[T0:.*]] = comm.all_reduce {{.*}} : tensor<2048x4096xbf16>
+// OVERLAP:         linalg.matmul {{.*}} -> tensor<2048x8192xbf16>
 // OVERLAP:         %[[R0:.*]] = comm.wait %[[T0]]
-// OVERLAP:         linalg.matmul {{.*}}%[[R0]], {{.*}} -> tensor<4096x8192xbf16>
+// OVERLAP:         linalg.matmul {{.*}}%[[R0]], {{.*}} -> tensor<2048x8192xbf16>
 func.func @layers(%x: tensor<8192x4096xbf16>, %w0: tensor<4096x8192xbf16>, %v0: tensor<8192x4096xbf16>,
                   %w1: tensor<4096x8192xbf16>, %v1: tensor<8192x4096xbf16>) -> tensor<8192x4096xbf16> {
   %zero = arith.constant 0.0 : bf16

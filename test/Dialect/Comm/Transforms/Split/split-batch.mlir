@@ -37,11 +37,11 @@ comm.group @tp [[0, 1]]
 // CHECK-NEXT:    %[[V22:.*]] = comm.all_reduce sum %[[V20]] on @tp {comm.cost_ns = 51 : i64} : tensor<4x4xf32>
 // CHECK-NEXT:    %[[V23:.*]] = comm.wait %[[V21]] : !comm.token<tensor<4x4xf32>>
 // CHECK-NEXT:    %[[V24:.*]] = comm.wait %[[V22]] : !comm.token<tensor<4x4xf32>>
-// CHECK-NEXT:    %[[V25:.*]] = arith.addf %[[V23]], %[[V5]] : tensor<4x4xf32>
-// CHECK-NEXT:    %[[V26:.*]] = arith.addf %[[V24]], %[[V9]] : tensor<4x4xf32>
-// CHECK-NEXT:    %[[V27:.*]] = tensor.empty() : tensor<8x4xf32>
-// CHECK-NEXT:    %[[V28:.*]] = tensor.insert_slice %[[V25]] into %[[V27]][0, 0] [4, 4] [1, 1] : tensor<4x4xf32> into tensor<8x4xf32>
-// CHECK-NEXT:    %[[V29:.*]] = tensor.insert_slice %[[V26]] into %[[V28]][4, 0] [4, 4] [1, 1] : tensor<4x4xf32> into tensor<8x4xf32>
+// CHECK-NEXT:    %[[V25:.*]] = tensor.empty() : tensor<8x4xf32>
+// CHECK-NEXT:    %[[V26:.*]] = arith.addf %[[V23]], %[[V5]] : tensor<4x4xf32>
+// CHECK-NEXT:    %[[V27:.*]] = tensor.insert_slice %[[V26]] into %[[V25]][0, 0] [4, 4] [1, 1] : tensor<4x4xf32> into tensor<8x4xf32>
+// CHECK-NEXT:    %[[V28:.*]] = arith.addf %[[V24]], %[[V9]] : tensor<4x4xf32>
+// CHECK-NEXT:    %[[V29:.*]] = tensor.insert_slice %[[V28]] into %[[V27]][4, 0] [4, 4] [1, 1] : tensor<4x4xf32> into tensor<8x4xf32>
 // CHECK-NEXT:    return %[[V29]] : tensor<8x4xf32>
 func.func @mlp(%x: tensor<8x4xf32>, %w: tensor<4x6xf32>, %v: tensor<6x4xf32>) -> tensor<8x4xf32> {
   %zero = arith.constant 0.0 : f32
@@ -85,11 +85,11 @@ func.func @mlp(%x: tensor<8x4xf32>, %w: tensor<4x6xf32>, %v: tensor<6x4xf32>) ->
 // CHECK-NEXT:    %[[V19:.*]] = tensor.extract_slice %[[A0]][4, 0] [4, 4] [1, 1] : tensor<8x4xf32> to tensor<4x4xf32>
 // CHECK-NEXT:    %[[V20:.*]] = linalg.contract indexing_maps = [#{{.*}}, #{{.*}}, #{{.*}}] {comm.reordered_sums = {divided = "in 2 chunks"}} ins(%[[V19]], %[[V9]] : tensor<4x4xf32>, tensor<4x6xf32>) outs(%[[V18]] : tensor<4x6xf32>) -> tensor<4x6xf32>
 // CHECK-NEXT:    %[[V21:.*]] = comm.all_reduce sum %[[V20]] on @tp : tensor<4x6xf32>
-// CHECK-NEXT:    %[[V22:.*]] = comm.wait %[[V13]] : !comm.token<tensor<4x4xf32>>
-// CHECK-NEXT:    %[[V23:.*]] = comm.wait %[[V14]] : !comm.token<tensor<4x4xf32>>
-// CHECK-NEXT:    %[[V24:.*]] = tensor.empty() : tensor<8x4xf32>
-// CHECK-NEXT:    %[[V25:.*]] = tensor.insert_slice %[[V22]] into %[[V24]][0, 0] [4, 4] [1, 1] {comm.cost_ns = 0 : i64} : tensor<4x4xf32> into tensor<8x4xf32>
-// CHECK-NEXT:    %[[V26:.*]] = tensor.insert_slice %[[V23]] into %[[V25]][4, 0] [4, 4] [1, 1] {comm.cost_ns = 0 : i64} : tensor<4x4xf32> into tensor<8x4xf32>
+// CHECK-NEXT:    %[[V22:.*]] = tensor.empty() : tensor<8x4xf32>
+// CHECK-NEXT:    %[[V23:.*]] = comm.wait %[[V13]] : !comm.token<tensor<4x4xf32>>
+// CHECK-NEXT:    %[[V24:.*]] = tensor.insert_slice %[[V23]] into %[[V22]][0, 0] [4, 4] [1, 1] {comm.cost_ns = 0 : i64} : tensor<4x4xf32> into tensor<8x4xf32>
+// CHECK-NEXT:    %[[V25:.*]] = comm.wait %[[V14]] : !comm.token<tensor<4x4xf32>>
+// CHECK-NEXT:    %[[V26:.*]] = tensor.insert_slice %[[V25]] into %[[V24]][4, 0] [4, 4] [1, 1] {comm.cost_ns = 0 : i64} : tensor<4x4xf32> into tensor<8x4xf32>
 // CHECK-NEXT:    %[[V27:.*]] = comm.wait %[[V21]] : !comm.token<tensor<4x6xf32>>
 // CHECK-NEXT:    return %[[V26]], %[[V27]] : tensor<8x4xf32>, tensor<4x6xf32>
 func.func @gradient(%x: tensor<8x4xf32>, %dy: tensor<8x6xf32>, %w: tensor<4x6xf32>) -> (tensor<8x4xf32>, tensor<4x6xf32>) {
@@ -131,11 +131,11 @@ func.func @gradient(%x: tensor<8x4xf32>, %dy: tensor<8x6xf32>, %w: tensor<4x6xf3
 // CHECK-NEXT:    %[[V19:.*]] = comm.all_to_all %[[V17]] on @tp : tensor<8x4xf32>
 // CHECK-NEXT:    %[[V20:.*]] = comm.wait %[[V18]] : !comm.token<tensor<8x4xf32>>
 // CHECK-NEXT:    %[[V21:.*]] = comm.wait %[[V19]] : !comm.token<tensor<8x4xf32>>
-// CHECK-NEXT:    %[[V22:.*]] = tensor.expand_shape %[[V20]] {{\[\[}}0, 1], [2]] output_shape [2, 4, 4] : tensor<8x4xf32> into tensor<2x4x4xf32>
-// CHECK-NEXT:    %[[V23:.*]] = tensor.expand_shape %[[V21]] {{\[\[}}0, 1], [2]] output_shape [2, 4, 4] : tensor<8x4xf32> into tensor<2x4x4xf32>
-// CHECK-NEXT:    %[[V24:.*]] = tensor.empty() : tensor<2x8x4xf32>
-// CHECK-NEXT:    %[[V25:.*]] = tensor.insert_slice %[[V22]] into %[[V24]][0, 0, 0] [2, 4, 4] [1, 1, 1] : tensor<2x4x4xf32> into tensor<2x8x4xf32>
-// CHECK-NEXT:    %[[V26:.*]] = tensor.insert_slice %[[V23]] into %[[V25]][0, 4, 0] [2, 4, 4] [1, 1, 1] : tensor<2x4x4xf32> into tensor<2x8x4xf32>
+// CHECK-NEXT:    %[[V22:.*]] = tensor.empty() : tensor<2x8x4xf32>
+// CHECK-NEXT:    %[[V23:.*]] = tensor.expand_shape %[[V20]] {{\[\[}}0, 1], [2]] output_shape [2, 4, 4] : tensor<8x4xf32> into tensor<2x4x4xf32>
+// CHECK-NEXT:    %[[V24:.*]] = tensor.insert_slice %[[V23]] into %[[V22]][0, 0, 0] [2, 4, 4] [1, 1, 1] : tensor<2x4x4xf32> into tensor<2x8x4xf32>
+// CHECK-NEXT:    %[[V25:.*]] = tensor.expand_shape %[[V21]] {{\[\[}}0, 1], [2]] output_shape [2, 4, 4] : tensor<8x4xf32> into tensor<2x4x4xf32>
+// CHECK-NEXT:    %[[V26:.*]] = tensor.insert_slice %[[V25]] into %[[V24]][0, 4, 0] [2, 4, 4] [1, 1, 1] : tensor<2x4x4xf32> into tensor<2x8x4xf32>
 // CHECK-NEXT:    return %[[V26]] : tensor<2x8x4xf32>
 func.func @experts(%x: tensor<2x8x4xf32>, %w: tensor<4x4xf32>) -> tensor<2x8x4xf32> {
   %zero = arith.constant 0.0 : f32
@@ -164,11 +164,11 @@ func.func @experts(%x: tensor<2x8x4xf32>, %w: tensor<4x4xf32>) -> tensor<2x8x4xf
 // CHECK-NEXT:    %[[V9:.*]] = math.absf %[[V7]] : tensor<2x6x4xf32>
 // CHECK-NEXT:    %[[V10:.*]] = comm.reduce_scatter sum %[[V8]] on @tp dim 1 : tensor<2x6x4xf32> -> tensor<2x3x4xf32>
 // CHECK-NEXT:    %[[V11:.*]] = comm.reduce_scatter sum %[[V9]] on @tp dim 1 : tensor<2x6x4xf32> -> tensor<2x3x4xf32>
-// CHECK-NEXT:    %[[V12:.*]] = comm.wait %[[V10]] : !comm.token<tensor<2x3x4xf32>>
-// CHECK-NEXT:    %[[V13:.*]] = comm.wait %[[V11]] : !comm.token<tensor<2x3x4xf32>>
-// CHECK-NEXT:    %[[V14:.*]] = tensor.empty() : tensor<4x3x4xf32>
-// CHECK-NEXT:    %[[V15:.*]] = tensor.insert_slice %[[V12]] into %[[V14]][0, 0, 0] [2, 3, 4] [1, 1, 1] {comm.cost_ns = 0 : i64} : tensor<2x3x4xf32> into tensor<4x3x4xf32>
-// CHECK-NEXT:    %[[V16:.*]] = tensor.insert_slice %[[V13]] into %[[V15]][2, 0, 0] [2, 3, 4] [1, 1, 1] {comm.cost_ns = 0 : i64} : tensor<2x3x4xf32> into tensor<4x3x4xf32>
+// CHECK-NEXT:    %[[V12:.*]] = tensor.empty() : tensor<4x3x4xf32>
+// CHECK-NEXT:    %[[V13:.*]] = comm.wait %[[V10]] : !comm.token<tensor<2x3x4xf32>>
+// CHECK-NEXT:    %[[V14:.*]] = tensor.insert_slice %[[V13]] into %[[V12]][0, 0, 0] [2, 3, 4] [1, 1, 1] {comm.cost_ns = 0 : i64} : tensor<2x3x4xf32> into tensor<4x3x4xf32>
+// CHECK-NEXT:    %[[V15:.*]] = comm.wait %[[V11]] : !comm.token<tensor<2x3x4xf32>>
+// CHECK-NEXT:    %[[V16:.*]] = tensor.insert_slice %[[V15]] into %[[V14]][2, 0, 0] [2, 3, 4] [1, 1, 1] {comm.cost_ns = 0 : i64} : tensor<2x3x4xf32> into tensor<4x3x4xf32>
 // CHECK-NEXT:    return %[[V16]] : tensor<4x3x4xf32>
 func.func @sequence(%x: tensor<4x3x4xf32>) -> tensor<4x3x4xf32> {
   %t = comm.all_gather %x on @tp dim 1 : tensor<4x3x4xf32> -> tensor<4x6x4xf32>
@@ -193,25 +193,24 @@ func.func @sequence(%x: tensor<4x3x4xf32>) -> tensor<4x3x4xf32> {
 // CHECK-NEXT:    %[[V10:.*]] = tensor.extract_slice %[[V9]][0, 0, 0] [2, 2, 4] [1, 1, 1] : tensor<2x4x4xf32> to tensor<2x2x4xf32>
 // CHECK-NEXT:    %[[V11:.*]] = tensor.collapse_shape %[[V10]] {{\[\[}}0, 1], [2]] : tensor<2x2x4xf32> into tensor<4x4xf32>
 // CHECK-NEXT:    %[[V12:.*]] = arith.mulf %[[V7]], %[[V11]] : tensor<4x4xf32>
-// CHECK-NEXT:    %[[V13:.*]] = tensor.expand_shape %[[A1]] {{\[\[}}0, 1], [2]] output_shape [2, 4, 4] : tensor<8x4xf32> into tensor<2x4x4xf32>
-// CHECK-NEXT:    %[[V14:.*]] = tensor.extract_slice %[[V13]][0, 2, 0] [2, 2, 4] [1, 1, 1] : tensor<2x4x4xf32> to tensor<2x2x4xf32>
-// CHECK-NEXT:    %[[V15:.*]] = tensor.collapse_shape %[[V14]] {{\[\[}}0, 1], [2]] : tensor<2x2x4xf32> into tensor<4x4xf32>
-// CHECK-NEXT:    %[[V16:.*]] = arith.mulf %[[V8]], %[[V15]] : tensor<4x4xf32>
-// CHECK-NEXT:    %[[V17:.*]] = tensor.empty() : tensor<8x4xf32>
-// CHECK-NEXT:    %[[V18:.*]] = tensor.expand_shape %[[V17]] {{\[\[}}0, 1], [2]] output_shape [2, 4, 4] : tensor<8x4xf32> into tensor<2x4x4xf32>
-// CHECK-NEXT:    %[[V19:.*]] = tensor.expand_shape %[[V12]] {{\[\[}}0, 1], [2]] output_shape [2, 2, 4] : tensor<4x4xf32> into tensor<2x2x4xf32>
-// CHECK-NEXT:    %[[V20:.*]] = tensor.insert_slice %[[V19]] into %[[V18]][0, 0, 0] [2, 2, 4] [1, 1, 1] : tensor<2x2x4xf32> into tensor<2x4x4xf32>
-// CHECK-NEXT:    %[[V21:.*]] = tensor.expand_shape %[[V16]] {{\[\[}}0, 1], [2]] output_shape [2, 2, 4] : tensor<4x4xf32> into tensor<2x2x4xf32>
-// CHECK-NEXT:    %[[V22:.*]] = tensor.insert_slice %[[V21]] into %[[V20]][0, 2, 0] [2, 2, 4] [1, 1, 1] : tensor<2x2x4xf32> into tensor<2x4x4xf32>
-// CHECK-NEXT:    %[[V23:.*]] = tensor.collapse_shape %[[V22]] {{\[\[}}0, 1], [2]] : tensor<2x4x4xf32> into tensor<8x4xf32>
-// CHECK-NEXT:    %[[V24:.*]] = comm.reduce_scatter sum %[[V12]] on @tp dim 0 : tensor<4x4xf32> -> tensor<2x4xf32>
-// CHECK-NEXT:    %[[V25:.*]] = comm.reduce_scatter sum %[[V16]] on @tp dim 0 : tensor<4x4xf32> -> tensor<2x4xf32>
-// CHECK-NEXT:    %[[V26:.*]] = comm.wait %[[V24]] : !comm.token<tensor<2x4xf32>>
-// CHECK-NEXT:    %[[V27:.*]] = comm.wait %[[V25]] : !comm.token<tensor<2x4xf32>>
-// CHECK-NEXT:    %[[V28:.*]] = tensor.empty() : tensor<4x4xf32>
-// CHECK-NEXT:    %[[V29:.*]] = tensor.insert_slice %[[V26]] into %[[V28]][0, 0] [2, 4] [1, 1] {comm.cost_ns = 0 : i64} : tensor<2x4xf32> into tensor<4x4xf32>
-// CHECK-NEXT:    %[[V30:.*]] = tensor.insert_slice %[[V27]] into %[[V29]][2, 0] [2, 4] [1, 1] {comm.cost_ns = 0 : i64} : tensor<2x4xf32> into tensor<4x4xf32>
-// CHECK-NEXT:    return %[[V30]], %[[V23]] : tensor<4x4xf32>, tensor<8x4xf32>
+// CHECK-NEXT:    %[[V13:.*]] = tensor.empty() : tensor<2x4x4xf32>
+// CHECK-NEXT:    %[[V14:.*]] = tensor.expand_shape %[[V12]] {{\[\[}}0, 1], [2]] output_shape [2, 2, 4] : tensor<4x4xf32> into tensor<2x2x4xf32>
+// CHECK-NEXT:    %[[V15:.*]] = tensor.insert_slice %[[V14]] into %[[V13]][0, 0, 0] [2, 2, 4] [1, 1, 1] : tensor<2x2x4xf32> into tensor<2x4x4xf32>
+// CHECK-NEXT:    %[[V16:.*]] = tensor.expand_shape %[[A1]] {{\[\[}}0, 1], [2]] output_shape [2, 4, 4] : tensor<8x4xf32> into tensor<2x4x4xf32>
+// CHECK-NEXT:    %[[V17:.*]] = tensor.extract_slice %[[V16]][0, 2, 0] [2, 2, 4] [1, 1, 1] : tensor<2x4x4xf32> to tensor<2x2x4xf32>
+// CHECK-NEXT:    %[[V18:.*]] = tensor.collapse_shape %[[V17]] {{\[\[}}0, 1], [2]] : tensor<2x2x4xf32> into tensor<4x4xf32>
+// CHECK-NEXT:    %[[V19:.*]] = arith.mulf %[[V8]], %[[V18]] : tensor<4x4xf32>
+// CHECK-NEXT:    %[[V20:.*]] = tensor.expand_shape %[[V19]] {{\[\[}}0, 1], [2]] output_shape [2, 2, 4] : tensor<4x4xf32> into tensor<2x2x4xf32>
+// CHECK-NEXT:    %[[V21:.*]] = tensor.insert_slice %[[V20]] into %[[V15]][0, 2, 0] [2, 2, 4] [1, 1, 1] : tensor<2x2x4xf32> into tensor<2x4x4xf32>
+// CHECK-NEXT:    %[[V22:.*]] = tensor.collapse_shape %[[V21]] {{\[\[}}0, 1], [2]] : tensor<2x4x4xf32> into tensor<8x4xf32>
+// CHECK-NEXT:    %[[V23:.*]] = comm.reduce_scatter sum %[[V12]] on @tp dim 0 : tensor<4x4xf32> -> tensor<2x4xf32>
+// CHECK-NEXT:    %[[V24:.*]] = comm.reduce_scatter sum %[[V19]] on @tp dim 0 : tensor<4x4xf32> -> tensor<2x4xf32>
+// CHECK-NEXT:    %[[V25:.*]] = tensor.empty() : tensor<4x4xf32>
+// CHECK-NEXT:    %[[V26:.*]] = comm.wait %[[V23]] : !comm.token<tensor<2x4xf32>>
+// CHECK-NEXT:    %[[V27:.*]] = tensor.insert_slice %[[V26]] into %[[V25]][0, 0] [2, 4] [1, 1] {comm.cost_ns = 0 : i64} : tensor<2x4xf32> into tensor<4x4xf32>
+// CHECK-NEXT:    %[[V28:.*]] = comm.wait %[[V24]] : !comm.token<tensor<2x4xf32>>
+// CHECK-NEXT:    %[[V29:.*]] = tensor.insert_slice %[[V28]] into %[[V27]][2, 0] [2, 4] [1, 1] {comm.cost_ns = 0 : i64} : tensor<2x4xf32> into tensor<4x4xf32>
+// CHECK-NEXT:    return %[[V29]], %[[V22]] : tensor<4x4xf32>, tensor<8x4xf32>
 func.func @rows(%x: tensor<4x4xf32>, %m: tensor<8x4xf32>) -> (tensor<4x4xf32>, tensor<8x4xf32>) {
   %t = comm.all_gather %x on @tp dim 0 : tensor<4x4xf32> -> tensor<8x4xf32>
   %g = comm.wait %t : !comm.token<tensor<8x4xf32>>
@@ -227,33 +226,33 @@ func.func @rows(%x: tensor<4x4xf32>, %m: tensor<8x4xf32>) -> (tensor<4x4xf32>, t
 // CHECK-NEXT:    %[[V2:.*]] = tensor.extract_slice %[[A0]][0, 0] [4, 4] [1, 1] : tensor<8x4xi32> to tensor<4x4xi32>
 // CHECK-NEXT:    %[[V3:.*]] = tensor.empty() : tensor<4x4xi32>
 // CHECK-NEXT:    %[[V4:.*]] = linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}], iterator_types = ["parallel", "parallel"]} ins(%[[V2]] : tensor<4x4xi32>) outs(%[[V3]] : tensor<4x4xi32>) {
-// CHECK-NEXT:    ^bb0(%[[V5:.*]]: i32, %[[V6:.*]]: i32):
-// CHECK-NEXT:    %[[V7:.*]] = linalg.index 0 : index
-// CHECK-NEXT:    %[[V8:.*]] = arith.index_cast %[[V7]] : index to i32
-// CHECK-NEXT:    linalg.yield %[[V8]] : i32
+// CHECK-NEXT:    ^bb0(%in: i32, %out: i32):
+// CHECK-NEXT:      %[[V5:.*]] = linalg.index 0 : index
+// CHECK-NEXT:      %[[V6:.*]] = arith.index_cast %[[V5]] : index to i32
+// CHECK-NEXT:      linalg.yield %[[V6]] : i32
 // CHECK-NEXT:    } -> tensor<4x4xi32>
-// CHECK-NEXT:    %[[V9:.*]] = tensor.extract_slice %[[A0]][4, 0] [4, 4] [1, 1] : tensor<8x4xi32> to tensor<4x4xi32>
-// CHECK-NEXT:    %[[V10:.*]] = tensor.empty() : tensor<4x4xi32>
-// CHECK-NEXT:    %[[V11:.*]] = linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}], iterator_types = ["parallel", "parallel"]} ins(%[[V9]] : tensor<4x4xi32>) outs(%[[V10]] : tensor<4x4xi32>) {
-// CHECK-NEXT:    ^bb0(%[[V5]]: i32, %[[V6]]: i32):
-// CHECK-NEXT:    %[[V7]] = linalg.index 0 : index
-// CHECK-NEXT:    %[[V8]] = affine.apply #{{.*}}()[%[[V7]]]
-// CHECK-NEXT:    %[[V12:.*]] = arith.index_cast %[[V8]] : index to i32
-// CHECK-NEXT:    linalg.yield %[[V12]] : i32
+// CHECK-NEXT:    %[[V7:.*]] = tensor.extract_slice %[[A0]][4, 0] [4, 4] [1, 1] : tensor<8x4xi32> to tensor<4x4xi32>
+// CHECK-NEXT:    %[[V8:.*]] = tensor.empty() : tensor<4x4xi32>
+// CHECK-NEXT:    %[[V9:.*]] = linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}], iterator_types = ["parallel", "parallel"]} ins(%[[V7]] : tensor<4x4xi32>) outs(%[[V8]] : tensor<4x4xi32>) {
+// CHECK-NEXT:    ^bb0(%in: i32, %out: i32):
+// CHECK-NEXT:      %[[V10:.*]] = linalg.index 0 : index
+// CHECK-NEXT:      %[[V11:.*]] = affine.apply #{{.*}}()[%[[V10]]]
+// CHECK-NEXT:      %[[V12:.*]] = arith.index_cast %[[V11]] : index to i32
+// CHECK-NEXT:      linalg.yield %[[V12]] : i32
 // CHECK-NEXT:    } -> tensor<4x4xi32>
 // CHECK-NEXT:    %[[V13:.*]] = tensor.extract_slice %[[V4]][0, 1] [4, 2] [1, 1] : tensor<4x4xi32> to tensor<4x2xi32>
-// CHECK-NEXT:    %[[V14:.*]] = tensor.extract_slice %[[V11]][0, 1] [4, 2] [1, 1] : tensor<4x4xi32> to tensor<4x2xi32>
+// CHECK-NEXT:    %[[V14:.*]] = tensor.extract_slice %[[V9]][0, 1] [4, 2] [1, 1] : tensor<4x4xi32> to tensor<4x2xi32>
 // CHECK-NEXT:    %[[V15:.*]] = arith.constant dense<1> : tensor<4x4xi32>
 // CHECK-NEXT:    %[[V16:.*]] = tensor.insert_slice %[[V13]] into %[[V15]][0, 0] [4, 2] [1, 1] : tensor<4x2xi32> into tensor<4x4xi32>
 // CHECK-NEXT:    %[[V17:.*]] = arith.constant dense<1> : tensor<4x4xi32>
 // CHECK-NEXT:    %[[V18:.*]] = tensor.insert_slice %[[V14]] into %[[V17]][0, 0] [4, 2] [1, 1] : tensor<4x2xi32> into tensor<4x4xi32>
 // CHECK-NEXT:    %[[V19:.*]] = comm.all_reduce sum %[[V16]] on @tp : tensor<4x4xi32>
 // CHECK-NEXT:    %[[V20:.*]] = comm.all_reduce sum %[[V18]] on @tp : tensor<4x4xi32>
-// CHECK-NEXT:    %[[V21:.*]] = comm.wait %[[V19]] : !comm.token<tensor<4x4xi32>>
-// CHECK-NEXT:    %[[V22:.*]] = comm.wait %[[V20]] : !comm.token<tensor<4x4xi32>>
-// CHECK-NEXT:    %[[V23:.*]] = tensor.empty() : tensor<8x4xi32>
-// CHECK-NEXT:    %[[V24:.*]] = tensor.insert_slice %[[V21]] into %[[V23]][0, 0] [4, 4] [1, 1] {comm.cost_ns = 0 : i64} : tensor<4x4xi32> into tensor<8x4xi32>
-// CHECK-NEXT:    %[[V25:.*]] = tensor.insert_slice %[[V22]] into %[[V24]][4, 0] [4, 4] [1, 1] {comm.cost_ns = 0 : i64} : tensor<4x4xi32> into tensor<8x4xi32>
+// CHECK-NEXT:    %[[V21:.*]] = tensor.empty() : tensor<8x4xi32>
+// CHECK-NEXT:    %[[V22:.*]] = comm.wait %[[V19]] : !comm.token<tensor<4x4xi32>>
+// CHECK-NEXT:    %[[V23:.*]] = tensor.insert_slice %[[V22]] into %[[V21]][0, 0] [4, 4] [1, 1] {comm.cost_ns = 0 : i64} : tensor<4x4xi32> into tensor<8x4xi32>
+// CHECK-NEXT:    %[[V24:.*]] = comm.wait %[[V20]] : !comm.token<tensor<4x4xi32>>
+// CHECK-NEXT:    %[[V25:.*]] = tensor.insert_slice %[[V24]] into %[[V23]][4, 0] [4, 4] [1, 1] {comm.cost_ns = 0 : i64} : tensor<4x4xi32> into tensor<8x4xi32>
 // CHECK-NEXT:    return %[[V25]] : tensor<8x4xi32>
 func.func @places(%x: tensor<8x4xi32>) -> tensor<8x4xi32> {
   %one = arith.constant dense<1> : tensor<8x4xi32>
@@ -286,11 +285,11 @@ func.func @places(%x: tensor<8x4xi32>) -> tensor<8x4xi32> {
 // CHECK-NEXT:    %[[V12:.*]] = comm.wait %[[V9]] : !comm.token<tensor<4x4xf32>>
 // CHECK-NEXT:    %[[V13:.*]] = comm.wait %[[V11]] : !comm.token<tensor<4x4xf32>>
 // CHECK-NEXT:    %[[V14:.*]] = tensor.extract_slice %[[A0]][0, 0] [4, 4] [1, 1] : tensor<8x4xf32> to tensor<4x4xf32>
+// CHECK-NEXT:    %[[V18:.*]] = tensor.empty() : tensor<8x4xf32>
 // CHECK-NEXT:    %[[V15:.*]] = arith.addf %[[V12]], %[[V14]] : tensor<4x4xf32>
+// CHECK-NEXT:    %[[V19:.*]] = tensor.insert_slice %[[V15]] into %[[V18]][0, 0] [4, 4] [1, 1] : tensor<4x4xf32> into tensor<8x4xf32>
 // CHECK-NEXT:    %[[V16:.*]] = tensor.extract_slice %[[A0]][4, 0] [4, 4] [1, 1] : tensor<8x4xf32> to tensor<4x4xf32>
 // CHECK-NEXT:    %[[V17:.*]] = arith.addf %[[V13]], %[[V16]] : tensor<4x4xf32>
-// CHECK-NEXT:    %[[V18:.*]] = tensor.empty() : tensor<8x4xf32>
-// CHECK-NEXT:    %[[V19:.*]] = tensor.insert_slice %[[V15]] into %[[V18]][0, 0] [4, 4] [1, 1] : tensor<4x4xf32> into tensor<8x4xf32>
 // CHECK-NEXT:    %[[V20:.*]] = tensor.insert_slice %[[V17]] into %[[V19]][4, 0] [4, 4] [1, 1] : tensor<4x4xf32> into tensor<8x4xf32>
 // CHECK-NEXT:    scf.yield %[[V20]] : tensor<8x4xf32>
 // CHECK-NEXT:    }
