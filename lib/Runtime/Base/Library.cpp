@@ -65,11 +65,11 @@ Library::Library(const LibrarySpec &spec) : spec(spec) {
                          " to the library's path"));
 }
 
-void *Library::find(const char *symbol) {
+Library::Symbol Library::find(const char *symbol) {
   void *address = dlsym(handle, symbol);
   if (!address)
     missing.emplace_back(symbol);
-  return address;
+  return {address};
 }
 
 void Library::checkComplete() const {

@@ -40,16 +40,20 @@ public:
   /// Throws an Error with the name of the library, the searched paths, and the
   /// advice.
   explicit Library(const LibrarySpec &spec);
+  Library(const Library &) = delete;
+  Library &operator=(const Library &) = delete;
 
-  /// The address of a function; nullptr if the library lacks the function,
-  /// which checkComplete reports.
-  void *find(const char *symbol);
+  /// The address of a function, which converts to a pointer of any type.
+  struct Symbol {
+    void *address;
+    template <typename Function> operator Function *() const {
+      return reinterpret_cast<Function *>(address);
+    }
+  };
 
-  /// Sets `function` to the address of the function `symbol`.
-  template <typename Function>
-  void bind(Function *&function, const char *symbol) {
-    function = reinterpret_cast<Function *>(find(symbol));
-  }
+  /// The function `symbol`; nullptr if the library lacks it, which
+  /// checkComplete reports.
+  Symbol find(const char *symbol);
 
   /// Throws an Error that names all functions that find did not find.
   void checkComplete() const;

@@ -58,12 +58,6 @@ Result cuStreamIsCapturing(Stream stream, CaptureStatus *status) {
   return SUCCESS;
 }
 
-Result cuThreadExchangeStreamCaptureMode(CaptureMode *mode) {
-  static thread_local CaptureMode current = CAPTURE_GLOBAL;
-  std::swap(current, *mode);
-  return SUCCESS;
-}
-
 /// Whether the origin has waited for all that the other streams have done.
 static bool isJoined(const Capture &capture) {
   const Clock &known = capture.origin->clock;

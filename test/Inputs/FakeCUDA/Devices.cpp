@@ -46,26 +46,12 @@ Result cuDeviceGetName(char *name, int size, DeviceHandle) {
   return SUCCESS;
 }
 
-Result cuDeviceGetUuid_v2(Uuid *uuid, DeviceHandle device) {
-  FAKE_CUDA_ENTER("cuDeviceGetUuid")
-  *uuid = {};
-  uuid->bytes[15] = static_cast<char>(device);
-  return SUCCESS;
-}
-
 Result cuDeviceGetAttribute(int *value, DeviceAttribute attribute,
-                            DeviceHandle device) {
+                            DeviceHandle) {
   FAKE_CUDA_ENTER("cuDeviceGetAttribute")
   switch (attribute) {
   case DEVICE_MULTIPROCESSOR_COUNT:
     *value = 132;
-    return SUCCESS;
-  case DEVICE_PCI_BUS_ID:
-    *value = device;
-    return SUCCESS;
-  case DEVICE_PCI_DEVICE_ID:
-  case DEVICE_PCI_DOMAIN_ID:
-    *value = 0;
     return SUCCESS;
   case DEVICE_COMPUTE_CAPABILITY_MAJOR:
     *value = state().capability / 10;
@@ -105,11 +91,6 @@ Result cuDevicePrimaryCtxRelease_v2(DeviceHandle device) {
 Result cuCtxSetCurrent(ContextHandle context) {
   FAKE_CUDA_ENTER("cuCtxSetCurrent")
   threadContext = context;
-  return SUCCESS;
-}
-
-Result cuCtxGetCurrent(ContextHandle *context) {
-  *context = threadContext;
   return SUCCESS;
 }
 

@@ -240,11 +240,6 @@ Result cuMemcpyDtoDAsync_v2(DevicePointer destination, DevicePointer source,
   return submit("cuMemcpyDtoDAsync", checked, operation);
 }
 
-Result cuMemcpyAsync(DevicePointer destination, DevicePointer source,
-                     size_t bytes, Stream stream) {
-  return cuMemcpyDtoDAsync_v2(destination, source, bytes, stream);
-}
-
 } // extern "C"
 
 template <typename T>

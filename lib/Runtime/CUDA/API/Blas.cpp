@@ -22,15 +22,8 @@ const LibrarySpec &braid::rt::cuda::blasSpec() {
   return spec;
 }
 
-Blas::Blas() : library(blasSpec()) {
-#define BRAID_CUBLASLT_BIND(member, symbol, parameters)                        \
-  library.bind(member, #symbol);
-  BRAID_CUBLASLT_FUNCTIONS(BRAID_CUBLASLT_BIND)
-#undef BRAID_CUBLASLT_BIND
-  library.bind(getStatusName, "cublasLtGetStatusName");
-  library.bind(getStatusString, "cublasLtGetStatusString");
-  library.bind(getVersion, "cublasLtGetVersion");
-  library.checkComplete();
+Blas::Blas() : Library(blasSpec()) {
+  checkComplete();
   if (size_t version = getVersion(); version < 130000)
     throw Error("cuBLASLt in " + path() + " has version " +
                 std::to_string(version) + ", expected at least 130000 (13.0)");

@@ -141,20 +141,18 @@ struct MatmulHeuristicResult {
 const LibrarySpec &blasSpec();
 
 /// The functions, by their names without `cublasLt`.
-class Blas {
+class Blas : public Library {
 public:
   /// Loads the library. Throws an Error that names the missing part.
   Blas();
-  Blas(const Blas &) = delete;
-  Blas &operator=(const Blas &) = delete;
 
 #define BRAID_CUBLASLT_MEMBER(member, symbol, parameters)                      \
-  BlasStatus(*member) parameters = nullptr;
+  BlasStatus(*member) parameters = find(#symbol);
   BRAID_CUBLASLT_FUNCTIONS(BRAID_CUBLASLT_MEMBER)
 #undef BRAID_CUBLASLT_MEMBER
-  const char *(*getStatusName)(BlasStatus) = nullptr;
-  const char *(*getStatusString)(BlasStatus) = nullptr;
-  size_t (*getVersion)() = nullptr;
+  const char *(*getStatusName)(BlasStatus) = find("cublasLtGetStatusName");
+  const char *(*getStatusString)(BlasStatus) = find("cublasLtGetStatusString");
+  size_t (*getVersion)() = find("cublasLtGetVersion");
 
   /// Throws an Error unless `status` is BLAS_SUCCESS.
   void check(BlasStatus status, const char *function) const {
@@ -162,11 +160,6 @@ public:
       fail(status, function);
   }
   [[noreturn]] void fail(BlasStatus status, const char *function) const;
-
-  const std::string &path() const { return library.path(); }
-
-private:
-  Library library;
 };
 
 } // namespace braid::rt::cuda

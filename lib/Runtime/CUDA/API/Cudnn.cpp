@@ -23,15 +23,8 @@ const LibrarySpec &braid::rt::cuda::cudnn::librarySpec() {
   return spec;
 }
 
-Cudnn::Cudnn() : library(librarySpec()) {
-#define BRAID_CUDNN_BIND(member, symbol, parameters)                           \
-  library.bind(member, #symbol);
-  BRAID_CUDNN_FUNCTIONS(BRAID_CUDNN_BIND)
-#undef BRAID_CUDNN_BIND
-  library.bind(getVersion, "cudnnGetVersion");
-  library.bind(getErrorString, "cudnnGetErrorString");
-  library.bind(getLastErrorString, "cudnnGetLastErrorString");
-  library.checkComplete();
+Cudnn::Cudnn() : Library(librarySpec()) {
+  checkComplete();
   if (size_t version = getVersion(); version < 90100 || version >= 100000)
     throw Error("cuDNN in " + path() + " has version " +
                 std::to_string(version) + ", expected 90100 (9.1) or newer");

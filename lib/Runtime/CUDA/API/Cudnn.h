@@ -187,20 +187,18 @@ enum NumericalNote : unsigned {
 const LibrarySpec &librarySpec();
 
 /// The functions, by their names without `cudnn` and `cudnnBackend`.
-class Cudnn {
+class Cudnn : public Library {
 public:
   /// Loads the library. Throws an Error that names the missing part.
   Cudnn();
-  Cudnn(const Cudnn &) = delete;
-  Cudnn &operator=(const Cudnn &) = delete;
 
 #define BRAID_CUDNN_MEMBER(member, symbol, parameters)                         \
-  Status(*member) parameters = nullptr;
+  Status(*member) parameters = find(#symbol);
   BRAID_CUDNN_FUNCTIONS(BRAID_CUDNN_MEMBER)
 #undef BRAID_CUDNN_MEMBER
-  size_t (*getVersion)() = nullptr;
-  const char *(*getErrorString)(Status) = nullptr;
-  void (*getLastErrorString)(char *, size_t) = nullptr;
+  size_t (*getVersion)() = find("cudnnGetVersion");
+  const char *(*getErrorString)(Status) = find("cudnnGetErrorString");
+  void (*getLastErrorString)(char *, size_t) = find("cudnnGetLastErrorString");
 
   /// Throws an Error unless `status` is STATUS_SUCCESS.
   void check(Status status, const char *function) const {
@@ -208,11 +206,6 @@ public:
       fail(status, function);
   }
   [[noreturn]] void fail(Status status, const char *function) const;
-
-  const std::string &path() const { return library.path(); }
-
-private:
-  Library library;
 };
 
 } // namespace braid::rt::cuda::cudnn

@@ -22,11 +22,8 @@ const LibrarySpec &braid::rt::cupti::librarySpec() {
   return spec;
 }
 
-Cupti::Cupti() : library(librarySpec()) {
-#define BRAID_CUPTI_BIND(member, name, parameters) library.bind(member, #name);
-  BRAID_CUPTI_FUNCTIONS(BRAID_CUPTI_BIND)
-#undef BRAID_CUPTI_BIND
-  library.checkComplete();
+Cupti::Cupti() : Library(librarySpec()) {
+  checkComplete();
   uint32_t version = 0;
   check(getVersion(&version), "cuptiGetVersion");
   if (version / 100 != knownVersion)

@@ -171,16 +171,14 @@ using Callback = void(void *data, CallbackDomain domain, uint32_t callback,
 const LibrarySpec &librarySpec();
 
 /// The library of CUDA 13.0, whose records the structs above describe.
-class Cupti {
+class Cupti : public Library {
 public:
   /// Loads the library. Throws an Error that names the missing part (the
   /// library, functions) or the unsupported version.
   Cupti();
-  Cupti(const Cupti &) = delete;
-  Cupti &operator=(const Cupti &) = delete;
 
 #define BRAID_CUPTI_MEMBER(member, name, parameters)                           \
-  Result(*member) parameters = nullptr;
+  Result(*member) parameters = find(#name);
   BRAID_CUPTI_FUNCTIONS(BRAID_CUPTI_MEMBER)
 #undef BRAID_CUPTI_MEMBER
 
@@ -188,13 +186,8 @@ public:
   /// CUPTI_ERROR_NOT_INITIALIZED`.
   void check(Result result, const char *function) const;
 
-  const std::string &path() const { return library.path(); }
-
   /// CUPTI_API_VERSION of CUDA 13.0, without the patch.
   static constexpr uint32_t knownVersion = 1300;
-
-private:
-  Library library;
 };
 
 } // namespace braid::rt::cupti

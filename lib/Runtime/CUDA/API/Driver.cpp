@@ -26,12 +26,8 @@ const LibrarySpec &braid::rt::cuda::driverSpec() {
   return spec;
 }
 
-Driver::Driver() : library(driverSpec()) {
-#define BRAID_CUDA_BIND(member, name, symbol, parameters)                      \
-  library.bind(member, symbol);
-  BRAID_CUDA_DRIVER_FUNCTIONS(BRAID_CUDA_BIND)
-#undef BRAID_CUDA_BIND
-  library.checkComplete();
+Driver::Driver() : Library(driverSpec()) {
+  checkComplete();
   // Streams that share one of the default's 8 queues wait for each other.
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*replace=*/0);
   Result result = init(0);

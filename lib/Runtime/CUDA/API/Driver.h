@@ -44,21 +44,15 @@ using Stream = CUstream_st *;
 using DeviceHandle = int;
 using DevicePointer = unsigned long long;
 
-struct Uuid {
-  char bytes[16];
-};
-
 /// The results of all functions, as far as the runtime distinguishes them.
 enum Result : unsigned {
   SUCCESS = 0,
   ERROR_INVALID_VALUE = 1,
   ERROR_OUT_OF_MEMORY = 2,
-  ERROR_NOT_INITIALIZED = 3,
   ERROR_STUB_LIBRARY = 34,
   ERROR_NO_DEVICE = 100,
   ERROR_INVALID_DEVICE = 101,
   ERROR_INVALID_IMAGE = 200,
-  ERROR_INVALID_CONTEXT = 201,
   ERROR_NO_BINARY_FOR_GPU = 209,
   ERROR_INVALID_PTX = 218,
   ERROR_UNSUPPORTED_PTX_VERSION = 222,
@@ -67,7 +61,6 @@ enum Result : unsigned {
   ERROR_NOT_READY = 600,
   ERROR_ILLEGAL_ADDRESS = 700,
   ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
-  ERROR_LAUNCH_FAILED = 719,
   ERROR_NOT_SUPPORTED = 801,
   ERROR_SYSTEM_DRIVER_MISMATCH = 803,
   ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
@@ -81,15 +74,11 @@ enum Result : unsigned {
 
 enum DeviceAttribute : unsigned {
   DEVICE_MULTIPROCESSOR_COUNT = 16,
-  DEVICE_PCI_BUS_ID = 33,
-  DEVICE_PCI_DEVICE_ID = 34,
-  DEVICE_PCI_DOMAIN_ID = 50,
   DEVICE_COMPUTE_CAPABILITY_MAJOR = 75,
   DEVICE_COMPUTE_CAPABILITY_MINOR = 76
 };
 
 enum FunctionAttribute : unsigned {
-  FUNCTION_SHARED_SIZE_BYTES = 1,
   FUNCTION_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 };
 
@@ -129,8 +118,6 @@ enum JitOption : unsigned {
   FUNCTION(deviceGet, cuDeviceGet, "cuDeviceGet", (DeviceHandle *, int))       \
   FUNCTION(deviceGetName, cuDeviceGetName, "cuDeviceGetName",                  \
            (char *, int, DeviceHandle))                                        \
-  FUNCTION(deviceGetUuid, cuDeviceGetUuid, "cuDeviceGetUuid_v2",               \
-           (Uuid *, DeviceHandle))                                             \
   FUNCTION(deviceGetAttribute, cuDeviceGetAttribute, "cuDeviceGetAttribute",   \
            (int *, DeviceAttribute, DeviceHandle))                             \
   FUNCTION(devicePrimaryCtxRetain, cuDevicePrimaryCtxRetain,                   \
@@ -138,8 +125,6 @@ enum JitOption : unsigned {
   FUNCTION(devicePrimaryCtxRelease, cuDevicePrimaryCtxRelease,                 \
            "cuDevicePrimaryCtxRelease_v2", (DeviceHandle))                     \
   FUNCTION(ctxSetCurrent, cuCtxSetCurrent, "cuCtxSetCurrent", (ContextHandle)) \
-  FUNCTION(ctxGetCurrent, cuCtxGetCurrent, "cuCtxGetCurrent",                  \
-           (ContextHandle *))                                                  \
   FUNCTION(ctxSynchronize, cuCtxSynchronize, "cuCtxSynchronize", ())           \
   FUNCTION(ctxGetStreamPriorityRange, cuCtxGetStreamPriorityRange,             \
            "cuCtxGetStreamPriorityRange", (int *, int *))                      \
@@ -167,8 +152,6 @@ enum JitOption : unsigned {
            (Stream, Graph *))                                                  \
   FUNCTION(streamIsCapturing, cuStreamIsCapturing, "cuStreamIsCapturing",      \
            (Stream, CaptureStatus *))                                          \
-  FUNCTION(threadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, \
-           "cuThreadExchangeStreamCaptureMode", (CaptureMode *))               \
   FUNCTION(graphGetNodes, cuGraphGetNodes, "cuGraphGetNodes",                  \
            (Graph, GraphNode *, size_t *))                                     \
   FUNCTION(graphDestroy, cuGraphDestroy, "cuGraphDestroy", (Graph))            \
@@ -190,8 +173,6 @@ enum JitOption : unsigned {
   FUNCTION(memHostAlloc, cuMemHostAlloc, "cuMemHostAlloc",                     \
            (void **, size_t, unsigned))                                        \
   FUNCTION(memFreeHost, cuMemFreeHost, "cuMemFreeHost", (void *))              \
-  FUNCTION(memcpyAsync, cuMemcpyAsync, "cuMemcpyAsync",                        \
-           (DevicePointer, DevicePointer, size_t, Stream))                     \
   FUNCTION(memcpyHtoDAsync, cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2",         \
            (DevicePointer, const void *, size_t, Stream))                      \
   FUNCTION(memcpyDtoHAsync, cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2",         \
@@ -233,16 +214,14 @@ enum JitOption : unsigned {
 const LibrarySpec &driverSpec();
 
 /// The functions, by their names without `cu`.
-class Driver {
+class Driver : public Library {
 public:
   /// Loads and initializes the library. Throws an Error that names the missing
   /// part: the library, functions, a GPU.
   Driver();
-  Driver(const Driver &) = delete;
-  Driver &operator=(const Driver &) = delete;
 
 #define BRAID_CUDA_MEMBER(member, name, symbol, parameters)                    \
-  Result(*member) parameters = nullptr;
+  Result(*member) parameters = find(symbol);
   BRAID_CUDA_DRIVER_FUNCTIONS(BRAID_CUDA_MEMBER)
 #undef BRAID_CUDA_MEMBER
 
@@ -263,11 +242,6 @@ public:
   /// A new stream of the current context, which the legacy stream does not
   /// synchronize. Throws an Error if there cannot be one.
   Stream createStream(StreamPriority priority) const;
-
-  const std::string &path() const { return library.path(); }
-
-private:
-  Library library;
 };
 
 } // namespace braid::rt::cuda

@@ -22,11 +22,7 @@ const LibrarySpec &braid::rt::nccl::librarySpec() {
   return spec;
 }
 
-NCCL::NCCL() : library(librarySpec()) {
-#define BRAID_NCCL_BIND(member, name, result, parameters)                      \
-  library.bind(member, #name);
-  BRAID_NCCL_FUNCTIONS(BRAID_NCCL_BIND)
-#undef BRAID_NCCL_BIND
+NCCL::NCCL() : Library(librarySpec()) {
   // An older library also lacks functions, but its version is the better
   // message.
   if (getVersion && getVersion(&version) == Success && version < leastVersion)
@@ -34,7 +30,7 @@ NCCL::NCCL() : library(librarySpec()) {
                 describeVersion(version) + ", expected " +
                 describeVersion(leastVersion) + " or later; " +
                 librarySpec().advice);
-  library.checkComplete();
+  checkComplete();
 }
 
 std::string NCCL::describe(Result result, Comm comm) const {

@@ -150,16 +150,14 @@ struct Config {
 const LibrarySpec &librarySpec();
 
 /// The functions, by their names without `nccl`.
-class NCCL {
+class NCCL : public Library {
 public:
   /// Loads the library. Throws an Error that names the missing part (the
   /// library, functions) or the version, if it is too old.
   NCCL();
-  NCCL(const NCCL &) = delete;
-  NCCL &operator=(const NCCL &) = delete;
 
 #define BRAID_NCCL_MEMBER(member, name, result, parameters)                    \
-  result(*member) parameters = nullptr;
+  result(*member) parameters = find(#name);
   BRAID_NCCL_FUNCTIONS(BRAID_NCCL_MEMBER)
 #undef BRAID_NCCL_MEMBER
 
@@ -174,12 +172,7 @@ public:
   /// `unhandled cuda error (...)`, with the library's text of the last error.
   std::string describe(Result result, Comm comm) const;
 
-  const std::string &path() const { return library.path(); }
-
   int version = 0; ///< 22809 for 2.28.9.
-
-private:
-  Library library;
 };
 
 /// A group of calls. The destructor ends the group if an Error leaves it.

@@ -25,17 +25,17 @@ template <typename Real> static LibrarySpec getSpec() {
 }
 
 template <typename Real>
-fftw::Functions<Real>::Functions() : library(getSpec<Real>()) {
+fftw::Functions<Real>::Functions() : Library(getSpec<Real>()) {
   const std::string prefix = sizeof(Real) == sizeof(float) ? "fftwf_" : "fftw_";
   auto bind = [&](auto &function, const char *name) {
-    library.bind(function, (prefix + name).c_str());
+    function = find((prefix + name).c_str());
   };
   bind(planComplex, "plan_guru64_dft");
   bind(planToComplex, "plan_guru64_dft_r2c");
   bind(planToReal, "plan_guru64_dft_c2r");
   bind(execute, "execute");
   bind(destroy, "destroy_plan");
-  library.checkComplete();
+  checkComplete();
 }
 
 template <typename Real>

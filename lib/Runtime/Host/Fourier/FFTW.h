@@ -31,7 +31,7 @@ constexpr int forward = -1, backward = 1;
 
 /// FFTW for floats or doubles, loaded when a program transforms for the first
 /// time. Only the functions `execute*` may run on several threads at once.
-template <typename Real> struct Functions {
+template <typename Real> struct Functions : private Library {
   using Complex = std::complex<Real>;
 
   /// Throws an Error if the library cannot be loaded.
@@ -51,8 +51,6 @@ template <typename Real> struct Functions {
 
 private:
   Functions();
-
-  Library library;
 };
 
 } // namespace braid::rt::fftw

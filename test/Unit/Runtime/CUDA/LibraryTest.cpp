@@ -57,12 +57,12 @@ TEST(Library, saysThatThePathWasGiven) {
 TEST(Library, namesAllMissingFunctions) {
   Library library(spec({FAKE_CUDA}));
   void (*function)() = nullptr;
-  library.bind(function, "cuInit");
+  function = library.find("cuInit");
   EXPECT_NE(function, nullptr);
   EXPECT_EQ(errorOf([&] { library.checkComplete(); }), "");
-  library.bind(function, "cuNothing");
+  function = library.find("cuNothing");
   EXPECT_EQ(function, nullptr);
-  library.bind(function, "cuLess");
+  function = library.find("cuLess");
   EXPECT_EQ(errorOf([&] { library.checkComplete(); }),
             "the test library in " FAKE_CUDA
             " has no cuNothing, cuLess; install it");
