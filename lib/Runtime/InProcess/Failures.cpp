@@ -9,117 +9,85 @@
 #include "Diagnosis/Deadlock.h"
 #include "InProcess/InProcessEngine.h"
 
+#include <algorithm>
+
 using namespace braid::rt;
 
 //===----------------------------------------------------------------------===//
-// Text
+// What the ranks do
 //===----------------------------------------------------------------------===//
 
 int32_t Slot::worldRank(size_t position) const {
   return group->ranks[members[position]];
 }
 
-static Match matchOf(const Slot &slot) {
-  return {slot.group->name, slot.isMessage, slot.sequence};
+OpenOperation Slot::describe(size_t position) const {
+  const InProcessRequest &request = *requests[position];
+  OpenOperation open;
+  open.match = open.lane = reinterpret_cast<uintptr_t>(this);
+  open.group = group->name;
+  open.isMessage = isMessage;
+  for (size_t i = 0; i < members.size(); ++i)
+    open.members.push_back(worldRank(i));
+  open.sequence = sequence;
+  open.invocation = invocation;
+  open.fingerprint = request.fingerprint;
+  open.text = describeOperation(request.operation);
+  open.sent = request.operation.sourceSplits;
+  open.expected = request.operation.destinationSplits;
+  return open;
 }
 
-std::string InProcessEngine::describeWaiting(int32_t rank) const {
+std::vector<OpenOperation> InProcessEngine::findAwaited(int32_t rank) const {
   const Slot *slot = ranks[rank].blockedOn;
-  if (!slot)
-    return "";
-  for (size_t i = 0; i < slot->members.size(); ++i)
+  for (size_t i = 0; slot && i < slot->members.size(); ++i)
     if (slot->worldRank(i) == rank && slot->requests[i])
-      return describeOperation(slot->requests[i]->operation);
-  return "";
+      return {slot->describe(i)};
+  return {};
 }
 
-std::string InProcessEngine::describeMissing(const Slot &slot) const {
-  std::vector<int32_t> missing;
-  std::string whereabouts;
+Statuses InProcessEngine::statuses(const Slot &slot) const {
+  Statuses statuses;
   for (size_t i = 0; i < slot.members.size(); ++i) {
-    if (slot.requests[i])
-      continue;
     int32_t rank = slot.worldRank(i);
-    missing.push_back(rank);
-    std::string waiting = describeWaiting(rank);
-    if (!waiting.empty())
-      whereabouts += "; rank " + std::to_string(rank) + " waits for " + waiting;
+    const RankState &state = ranks[rank];
+    RankStatus &status = statuses[rank];
+    status.ended = state.ended;
+    status.failed = state.failed;
+    status.wait = state.blockedOn ? 1 : 0;
+    status.open = slot.requests[i]
+                      ? std::vector<OpenOperation>{slot.describe(i)}
+                      : findAwaited(rank);
   }
-  return braid::rt::describeMissing(missing, matchOf(slot)) + whereabouts;
+  return statuses;
 }
 
-std::string InProcessEngine::describePresent(const Slot &slot) const {
-  std::vector<int32_t> present;
-  const Operation *operation = nullptr;
-  for (size_t i = 0; i < slot.members.size(); ++i)
-    if (slot.requests[i]) {
-      present.push_back(slot.worldRank(i));
-      operation = &slot.requests[i]->operation;
-    }
-  return braid::rt::describeWaiting(present, describeOperation(*operation));
+std::string InProcessEngine::describeTimedOut(const Slot &slot) const {
+  auto present = std::find_if(slot.requests.begin(), slot.requests.end(),
+                              [](const auto *request) { return request; });
+  return braid::rt::describeTimedOut(
+             statuses(slot),
+             slot.describe(size_t(present - slot.requests.begin())),
+             environment.config.timeoutNs)
+      .text;
 }
 
-//===----------------------------------------------------------------------===//
-// Disagreement
-//===----------------------------------------------------------------------===//
-
-static std::string disagreement(const Slot &slot, size_t a, size_t b) {
-  return describeDisagreement(matchOf(slot), slot.worldRank(a),
-                              describeOperation(slot.requests[a]->operation),
-                              slot.worldRank(b),
-                              describeOperation(slot.requests[b]->operation));
-}
-
-static bool messageAgrees(const Operation &send, const Operation &receive) {
-  if (send.operands.size() != receive.operands.size())
-    return false;
-  for (size_t i = 0; i < send.operands.size(); ++i)
-    if (send.operands[i].dtype != receive.operands[i].dtype ||
-        send.operands[i].sourceSizes != receive.operands[i].destinationSizes)
+bool Slot::agrees() const {
+  const InProcessRequest *first = nullptr;
+  for (const InProcessRequest *request : requests) {
+    if (first && request && request->fingerprint != first->fingerprint)
       return false;
+    first = first ? first : request;
+  }
+  bool hasLists = first->operation.splits == Splits::Lists &&
+                  !first->operation.operands.empty();
+  for (size_t i = 0;
+       hasLists && arrived == size_t(group->size()) && i < arrived; ++i)
+    for (size_t j = 0; j < arrived; ++j)
+      if (requests[i]->operation.sourceSplits[j] !=
+          requests[j]->operation.destinationSplits[i])
+        return false;
   return true;
-}
-
-/// The first disagreement in the splits of an all_to_all; "" if all agree.
-static std::string splitsDisagree(const Slot &slot) {
-  auto size = static_cast<int64_t>(slot.members.size());
-  for (int64_t i = 0; i < size; ++i)
-    for (int64_t j = 0; j < size; ++j) {
-      const Operation &from = slot.requests[i]->operation;
-      const Operation &to = slot.requests[j]->operation;
-      int64_t sent = from.sourceSplits[j], expected = to.destinationSplits[i];
-      if (sent != expected)
-        return disagreement(slot, i, j) +
-               describeSplitDisagreement(slot.worldRank(i), sent,
-                                         slot.worldRank(j), expected);
-    }
-  return "";
-}
-
-std::string InProcessEngine::checkAgreement(const Slot &slot) const {
-  if (slot.isMessage) {
-    if (slot.arrived == 2 && !messageAgrees(slot.requests[0]->operation,
-                                            slot.requests[1]->operation))
-      return disagreement(slot, 0, 1);
-    return "";
-  }
-  // Compare the newest member with the first one. The members in between agree
-  // with the first one.
-  size_t first = slot.members.size();
-  for (size_t i = 0; i < slot.members.size(); ++i) {
-    if (!slot.requests[i])
-      continue;
-    if (first == slot.members.size())
-      first = i;
-    else if (!agree(slot.requests[first]->operation,
-                    slot.requests[i]->operation))
-      return disagreement(slot, first, i);
-  }
-  bool complete = slot.arrived == slot.members.size();
-  if (complete && slot.requests[0]->operation.splits == Splits::Lists &&
-      !slot.requests[0]->operation.operands.empty())
-    return splitsDisagree(slot);
-  return "";
 }
 
 //===----------------------------------------------------------------------===//
@@ -161,7 +129,7 @@ std::string InProcessEngine::whyGone(const Slot &slot, int32_t rank) const {
   const RankState &state = ranks[rank];
   if (state.failed)
     return state.failure;
-  return describeDeparted(rank, matchOf(slot)) + "; " + describePresent(slot);
+  return findProblem(statuses(slot)).value().text;
 }
 
 void InProcessEngine::failIfMemberIsGone(const std::shared_ptr<Slot> &slot) {
@@ -227,7 +195,7 @@ void InProcessEngine::failIfDeadlocked(int32_t newest) {
   std::map<int32_t, std::string> operations;
   std::vector<std::shared_ptr<Slot>> stuck;
   for (int32_t rank : findDeadlocked(waiting)) {
-    operations[rank] = describeWaiting(rank);
+    operations[rank] = findAwaited(rank).front().text;
     stuck.push_back(*ranks[rank].blockedOn->pendingPosition);
   }
   std::string text =

@@ -298,9 +298,9 @@ std::unique_ptr<EngineRequest> InProcessEngine::start(int32_t rank,
     request->slot = slot;
     request->sequence = slot->sequence;
     complete = slot->arrived == slot->members.size();
-    std::string disagreement = checkAgreement(*slot);
-    if (!disagreement.empty())
-      failSlot(slot, disagreement, /*secondary=*/false);
+    if (!slot->agrees())
+      failSlot(slot, findProblem(statuses(*slot)).value().text,
+               /*secondary=*/false);
     else if (complete)
       becomeReady(slot);
     else
@@ -449,10 +449,7 @@ void InProcessEngine::block(int32_t rank, const std::shared_ptr<Slot> &slot,
     bool timedOut =
         state.changed.wait_until(lock, deadline) == std::cv_status::timeout;
     if (timedOut && slot->state.load() == Slot::Pending)
-      failSlot(slot,
-               describeTimeout(environment.config.timeoutNs) +
-                   describeMissing(*slot) + "; " + describePresent(*slot),
-               /*secondary=*/false);
+      failSlot(slot, describeTimedOut(*slot), /*secondary=*/false);
   } else if (slot->state.load() < Slot::Done) {
     state.changed.wait(lock);
   }

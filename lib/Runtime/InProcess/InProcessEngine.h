@@ -17,9 +17,10 @@
 #define BRAID_RUNTIME_INPROCESS_INPROCESSENGINE_H
 
 #include "Base/Error.h"
+#include "Diagnosis/Status.h"
 #include "Engine/Engine.h"
 #include "InProcess/Plan.h"
-#include "Operations/Messages.h"
+#include "Operations/Call.h"
 
 #include <atomic>
 #include <chrono>
@@ -37,8 +38,10 @@ struct Slot;
 
 /// The request of a member of a slot.
 struct InProcessRequest final : EngineRequest {
-  explicit InProcessRequest(Operation operation)
-      : EngineRequest(std::move(operation)) {}
+  explicit InProcessRequest(Operation started)
+      : EngineRequest(std::move(started)),
+        fingerprint(fingerprintOf(operation)) {}
+  const uint64_t fingerprint; ///< Equal on members whose operations agree.
   std::shared_ptr<Slot> slot;
   /// The position among the rank's open requests.
   std::list<InProcessRequest *>::iterator openPosition;
@@ -80,6 +83,10 @@ struct Slot {
 
   std::list<std::shared_ptr<Slot>>::iterator pendingPosition;
   int32_t worldRank(size_t position) const;
+  /// The operation of a member that has started.
+  OpenOperation describe(size_t position) const;
+  /// True if the members that have started run the same operation.
+  bool agrees() const;
 };
 
 /// The shared state of the members of one communicator.
@@ -174,7 +181,6 @@ private:
                                     int64_t invocation,
                                     const Operation &operation);
   void makePending(const std::shared_ptr<Slot> &slot);
-  std::string checkAgreement(const Slot &slot) const;
   void failIfMemberIsGone(const std::shared_ptr<Slot> &slot);
   void becomeReady(const std::shared_ptr<Slot> &slot);
   void scheduleOnLink(Slot &slot);
@@ -189,9 +195,12 @@ private:
   std::vector<int32_t> findMissing(int32_t rank) const;
   /// Fails deadlocked ranks after `newest` has begun to wait.
   void failIfDeadlocked(int32_t newest);
-  std::string describeWaiting(int32_t rank) const;
-  std::string describeMissing(const Slot &slot) const;
-  std::string describePresent(const Slot &slot) const;
+  /// The operation that a rank waits for, if any.
+  std::vector<OpenOperation> findAwaited(int32_t rank) const;
+  /// The members of a slot, each with its operation there, or else with the one
+  /// that it waits for.
+  Statuses statuses(const Slot &slot) const;
+  std::string describeTimedOut(const Slot &slot) const;
 
   // Moving data; the mutex is not held.
   void publish(const std::shared_ptr<Slot> &slot);
