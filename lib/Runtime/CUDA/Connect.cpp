@@ -32,10 +32,7 @@ void CudaEngine::logCommunicator(const CommunicatorSpec &spec,
   bool says = spec.index == 0 || locals.size() == 1;
   if (!environment.logs(BRAID_RT_DEBUG_INFO) || !says)
     return;
-  environment.log("communicator of group @" + spec.name +
-                  (spec.lane.name.empty() ? "" : ", lane " + spec.lane.name) +
-                  " with " + std::to_string(spec.size()) +
-                  " ranks, the first is " + std::to_string(spec.ranks.front()) +
+  environment.log(describeCommunicator(spec) +
                   (isPlanned(used) ? ", " + describeResources(used) : ""));
 }
 

@@ -130,9 +130,7 @@ Communicator &InProcessEngine::communicator(int32_t rank,
   if (!group) {
     group = std::make_unique<InProcessGroup>(spec);
     if (environment.logs(BRAID_RT_DEBUG_INFO))
-      environment.log("communicator of group @" + spec.name + " with " +
-                      std::to_string(spec.size()) + " ranks, the first is " +
-                      std::to_string(spec.ranks.front()));
+      environment.log(describeCommunicator(spec));
   }
   member = std::make_unique<InProcessCommunicator>(*this, rank, *group, spec);
   return *member;

@@ -294,9 +294,7 @@ Communicator &MPIEngine::communicator(int32_t, const CommunicatorSpec &spec) {
 
 void MPIEngine::logCommunicator(const CommunicatorSpec &spec) const {
   if (environment.logs(BRAID_RT_DEBUG_INFO))
-    environment.log("communicator of group @" + spec.name + " with " +
-                    std::to_string(spec.size()) + " ranks, the first is " +
-                    std::to_string(spec.ranks.front()));
+    environment.log(describeCommunicator(spec));
 }
 
 void MPIEngine::beginInvocation(int32_t) {

@@ -32,6 +32,13 @@ std::string braid::rt::describeLane(const CommunicatorSpec &spec,
          (operation.isPointToPoint() ? " p2p" : "");
 }
 
+std::string braid::rt::describeCommunicator(const CommunicatorSpec &spec) {
+  return "communicator of group @" + spec.name +
+         (spec.lane.name.empty() ? "" : ", lane " + spec.lane.name) + " with " +
+         std::to_string(spec.size()) + " ranks, the first is " +
+         std::to_string(spec.ranks.front());
+}
+
 std::string braid::rt::listRanks(const std::vector<int32_t> &ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (size_t i = 0; i < ranks.size(); ++i) {

@@ -43,6 +43,9 @@ void printOperation(TextSink &text, const Operation &operation);
 BRAID_RT_API std::string describeLane(const CommunicatorSpec &spec,
                                       const Operation &operation);
 
+/// `communicator of group @tp, lane latency with 4 ranks, the first is 0`.
+BRAID_RT_API std::string describeCommunicator(const CommunicatorSpec &spec);
+
 /// `rank 3` or `ranks 1, 2 and 5`.
 BRAID_RT_API std::string listRanks(const std::vector<int32_t> &ranks);
 

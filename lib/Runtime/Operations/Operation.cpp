@@ -347,21 +347,3 @@ void braid::rt::checkOperation(const Operation &operation, int64_t member,
     checkOverlap(operation, operand, member);
   }
 }
-
-bool braid::rt::agree(const Operation &a, const Operation &b) {
-  if (a.kind != b.kind || a.reduction != b.reduction || a.root != b.root ||
-      a.dim != b.dim || a.splits != b.splits || a.matrix != b.matrix ||
-      a.pairs != b.pairs || a.operands.size() != b.operands.size())
-    return false;
-  for (size_t i = 0; i < a.operands.size(); ++i) {
-    const Operand &x = a.operands[i], &y = b.operands[i];
-    if (x.dtype != y.dtype || x.sourceSizes.size() != y.sourceSizes.size())
-      return false;
-    // With splits the sizes of dimension 0 may differ between ranks.
-    size_t first = a.splits == Splits::Equal ? 0 : 1;
-    for (size_t d = first; d < x.sourceSizes.size(); ++d)
-      if (x.sourceSizes[d] != y.sourceSizes[d])
-        return false;
-  }
-  return true;
-}

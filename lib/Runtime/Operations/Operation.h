@@ -96,10 +96,6 @@ struct BRAID_RT_API Operation {
 BRAID_RT_API void checkOperation(const Operation &operation, int64_t member,
                                  int64_t groupSize);
 
-/// True if the operations of two members agree. The engine checks sizes that
-/// may differ between ranks (splits).
-BRAID_RT_API bool agree(const Operation &a, const Operation &b);
-
 } // namespace braid::rt
 
 #endif // BRAID_RUNTIME_OPERATIONS_OPERATION_H

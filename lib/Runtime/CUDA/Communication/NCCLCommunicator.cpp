@@ -331,16 +331,13 @@ void NCCLCommunicator::meetMessage(const Flight &flight) {
       {rank.rank, flight.call});
   if (!other)
     return;
-  Failure failure;
-  Match match = {spec.name, true, flight.sequence};
-  bool otherFirst = other->rank < rank.rank;
-  std::string own = describeOperation(operation);
-  std::string others = describeOperation(other->call->operation);
-  failure.text = describeDisagreement(
-      match, otherFirst ? other->rank : rank.rank, otherFirst ? others : own,
-      otherFirst ? rank.rank : other->rank, otherFirst ? own : others);
-  failure.members = {rank.rank, other->rank};
-  rank.engine.fail(failure);
+  OpenOperation own = rank.describe(*this, flight), others = own;
+  others.text = describeOperation(other->call->operation);
+  others.fingerprint = other->call->fingerprint;
+  Statuses statuses;
+  statuses[rank.rank].open = {own};
+  statuses[other->rank].open = {others};
+  rank.engine.fail(findProblem(statuses).value());
   rank.throwIfFailed();
 }
 
