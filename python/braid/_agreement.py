@@ -95,12 +95,6 @@ class Agreement:
         """The agreed choice of lanes: `choice`, a number, unless another rank has set one before."""
         return self._store.decide(f"lanes/{self.key}", choice)
 
-    def decide_launches(self, launches):
-        """The agreed launches of several collectives: `launches`, lists of nodes, unless another rank has set some before."""
-        number = {collective.node: index for index, collective in enumerate(self.collectives)}
-        agreed = self._store.decide(f"launches/{self.key}", [[number[node] for node in launch] for launch in launches])
-        return [[self.collectives[index].node for index in launch] for launch in agreed]
-
     def _check(self, order):
         if sorted(order) != list(range(len(self.collectives))):
             raise BraidError(f"found {order} in the store, expected an order of {len(self.collectives)} collectives")

@@ -54,11 +54,11 @@ class Call:
     machine: "str | None" = None
     #: What limits the order of the collectives, and their lanes.
     notes: "tuple[str, ...]" = ()
-    #: What else changed: "the lanes", "the launches".
-    planned: "tuple[str, ...]" = ()
+    #: Whether collectives have left the program's lanes.
+    has_lanes: bool = False
 
     def __str__(self):
-        what = " and ".join(["the order"] * self.changed + [*self.planned])
+        what = " and ".join(["the order"] * self.changed + ["the lanes"] * self.has_lanes)
         if not what:
             lines = [f"{self.name} kept the order: {self.why}"]
         elif self.after is None:
@@ -181,9 +181,8 @@ def watch():
     _watch.is_installed = True
 
 
-def note(overlap, changed, planned=()):
-    """Remembers what the pass `overlap` did to the graph that this thread is compiling: whether its order has changed, and what else
-    of its collectives (`Call.planned`)."""
+def note(overlap, changed, has_lanes=False):
+    """Remembers what the pass `overlap` did to the graph that this thread is compiling: whether its order and its lanes have changed."""
     _watch.was_called = True
     stack = _watch.get_stack()
     if not stack:
@@ -193,8 +192,8 @@ def note(overlap, changed, planned=()):
         why = overlap.reason or overlap.unchanged or "it is the best one that the search has found"
     if changed and overlap.last is None:
         why = overlap.reason
-    times = _describe_times(overlap, changed or planned)
-    call = Call(overlap.log.name, changed, why, *times, notes=tuple(overlap.notes), planned=tuple(planned))
+    times = _describe_times(overlap, changed or has_lanes)
+    call = Call(overlap.log.name, changed, why, *times, notes=tuple(overlap.notes), has_lanes=has_lanes)
     stack[-1].calls.append(call)
     if why is not None and why == overlap.unchanged and overlap.explain_more is not None:
         _watch.questions.append((call, overlap.explain_more))

@@ -1,15 +1,12 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What generated code does with the lanes and the launches that `braid.inductor` has planned.
+"""What generated code does with the lanes that `braid.inductor` has planned.
 
 A lane is a process group with the members of one of the program's, whose collectives run beside those of the other lanes, with at most so
 many thread blocks, or by copy engines. The first run of a graph makes the lanes and the memory that it needs: all members come there,
 because the collectives of the graph need them as well, and the order that they run has been compared before (`_first_run`).
 Where one rank cannot, all ranks run the collectives as the program has them, and say why.
-
-Collectives that share a launch stand side by side: the first ones only get memory for their results, and the last one starts all of them
-as one operation of PyTorch's process group, without copies.
 """
 
 import hashlib
@@ -27,18 +24,16 @@ _log = logging.getLogger("braid.inductor")
 
 @dataclass(frozen=True)
 class Planned:
-    """A collective that runs in a lane, or shares a launch."""
+    """A collective that runs in a lane."""
 
     #: As ``torch.ops._c10d_functional`` has it.
     op: str
     #: The number of the program's process group, by first use.
     group: int
-    #: "program" for the program's own group, "default" for one beside it, or "copy" for copy engines.
+    #: "default", or "copy" for copy engines.
     transport: str
     #: The most thread blocks; 0 for no limit.
     max_ctas: int
-    #: Equal for those that share a launch; None for a launch of its own.
-    launch: "int | None" = None
     #: Of a result in registered memory: its shape and element type, and the places in the order from which and to which it lives.
     shape: "list | None" = None
     dtype: "str | None" = None
@@ -71,10 +66,6 @@ class Lanes(list):
     def begin(self):
         import torch.distributed as dist
 
-        for function in self:
-            if isinstance(function, _Launch):
-                # What a run that has failed left behind.
-                function.pending.clear()
         stream, world = self._get_stream(), dist.group.WORLD
         if stream == self._stream and self._world is not None and self._world() is world:
             return
@@ -156,9 +147,18 @@ class _Room:
         except Exception as caught:  # All ranks have to know.
             functions, error = [], caught
         if not self._is_true_for_all(error is None):
-            self._give_up(f"a rank cannot make them: {error or 'not this one'}")
+            self._give_up(self._say_who_cannot(error))
             return [None] * len(planned)
         return functions
+
+    def _say_who_cannot(self, error):
+        """The same on all ranks: what the first rank with an error says. `error`: that of this rank, None without one."""
+        import torch.distributed as dist
+
+        texts = [None] * self.group.size()
+        dist.all_gather_object(texts, error and f"{type(error).__name__}: {error}", group=self.group)
+        number = next(number for number, text in enumerate(texts) if text)
+        return f"rank {dist.get_global_rank(self.group, number)} cannot make them: {texts[number]}"
 
     def _give_up(self, why):
         self.has_failed = True
@@ -184,87 +184,18 @@ class _Room:
         return found.tolist()
 
     def _make(self, planned):
-        functions, launches = [], {}
+        functions = []
         for key in dict.fromkeys(each.lane for each in planned):
             if key not in self.lanes:
-                self.lanes[key] = _ProgramLane(self.name) if key[0] == "program" else _Lane(self.group, self.device, *key)
+                self.lanes[key] = _Lane(self.group, self.device, *key)
         places = {}
         for key, lane in self.lanes.items():
             own = [each for each in planned if each.shape is not None and each.lane == key]
             places.update(zip(map(id, own), lane.place(own)))
         for each in planned:
             lane = self.lanes[each.lane]
-            if each.launch is not None:
-                launch = launches.setdefault(each.launch, _Launch(lane.name, each.op))
-                launch.count += 1
-                functions.append(launch)
-            else:
-                functions.append(lane.make_gather(places[id(each)]) if id(each) in places else lane.make_plain(each.op))
+            functions.append(lane.make_gather(places[id(each)]) if id(each) in places else lane.make_plain(each.op))
         return functions
-
-
-class _ProgramLane:
-    """One of the program's process groups."""
-
-    memory = None
-
-    def __init__(self, name):
-        self.name = name
-
-    def place(self, planned):
-        return []
-
-    def make_plain(self, op):
-        import torch
-
-        return getattr(torch.ops._c10d_functional, op).default
-
-
-class _Launch:
-    """Collectives of one kind that one operation of the process group `name` starts, when the last of them is called."""
-
-    def __init__(self, name, op):
-        self.name, self.op = name, op
-        self.count = 0
-        #: (result, operand) of those that were called.
-        self.pending = []
-
-    def __call__(self, operand, *arguments):
-        """As the op of ``torch.ops._c10d_functional``."""
-        import torch
-
-        with torch.no_grad():
-            result = self._make_result(operand, arguments)
-            self.pending.append((result, operand))
-            if len(self.pending) == self.count:
-                pending, self.pending[:] = list(self.pending), []
-                self._start(*zip(*pending), arguments)
-        return result
-
-    def _make_result(self, operand, arguments):
-        if self.op == "all_reduce_":
-            return operand
-        size, rest = operand.shape[0], operand.shape[1:]
-        size = size * arguments[0] if self.op == "all_gather_into_tensor" else size // arguments[1]
-        return operand.new_empty((size, *rest))
-
-    def _start(self, results, operands, arguments):
-        import torch
-        import torch.distributed as dist
-
-        group, operands = _groups.resolve(self.name), [operand.contiguous() for operand in operands]
-        if self.op == "all_gather_into_tensor":
-            work = group.allgather_into_tensor_coalesced(list(results), operands)
-        elif self.op == "reduce_scatter_tensor":
-            options = dist.ReduceScatterOptions()
-            options.reduceOp = getattr(dist.ReduceOp, arguments[0].upper())
-            work = group.reduce_scatter_tensor_coalesced(list(results), operands, options)
-        else:
-            options = dist.AllreduceCoalescedOptions()
-            options.reduceOp = getattr(dist.ReduceOp, arguments[0].upper())
-            work = group.allreduce_coalesced(list(results), options)
-        for result in results:
-            torch._C._distributed_c10d._register_work(result, work)
 
 
 class _Lane:
@@ -297,12 +228,6 @@ class _Lane:
         import torch
 
         function, name = getattr(torch.ops._c10d_functional, op).default, self.name
-        if self.memory is not None and self.memory.device.type == "cuda":
-            # A reduce-scatter: parts go to their ranks by copy engines, which add them up.
-            import torch.distributed._symmetric_memory  # noqa: F401
-
-            scatter = torch.ops.symm_mem._low_contention_reduce_scatter.default
-            return lambda operand, reduction, _members, _group: scatter(operand, reduction, name)
         return lambda *arguments: function(*arguments[:-1], name)
 
     def make_gather(self, result):

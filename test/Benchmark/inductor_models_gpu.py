@@ -97,11 +97,8 @@ VARIANTS = {
     "newest": lambda options: get_newest(),
     "async": lambda options: get_async_tensor_parallel(),
     "order": lambda options: get_braid(options, lanes=False),
-    "lanes": lambda options: get_braid(options, combine=False),
-    "combined lanes": lambda options: get_braid(options, combine="1MiB"),
-    "judged lanes": lambda options: get_braid(options),
-    "copied lanes": lambda options: get_braid(options, combine=False, lanes={"all_gather": "copy", "reduce_scatter": "copy"}),
-    "few lanes": lambda options: get_braid(options, combine=False, lanes={"all_gather": "copy", "reduce_scatter": 4, "all_reduce": 4}),
+    "lanes": lambda options: get_braid(options),
+    "few lanes": lambda options: get_braid(options, lanes={"all_gather": "copy", "reduce_scatter": 4, "all_reduce": 4}),
     "all lanes": lambda options: get_braid(options, lanes=True),
     "careless lanes": lambda options: get_braid(options, margin=0),
 }
@@ -395,7 +392,7 @@ def parse_arguments():
     sizes = dict(layers=4, experts=8, width=4096, inner=14336, heads=32, vocabulary=32000, tokens=4096, rounds=8, rows=3)
     for name, value in sizes.items():
         parser.add_argument(f"--{name}", type=int, default=value)
-    parser.add_argument("--machine", default="h200x8")
+    parser.add_argument("--machine", help="the one of the GPUs unless given")
     parser.add_argument("--profile", default="auto", help='a file of braid-calibrate, "shipped", or "auto"')
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--limit", type=float, default=600, help="seconds after which no further variant or round begins")

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How long Inductor's scheduler nodes take."""
 
-import dataclasses
 import logging
 
 from .. import _groups, _torch_costs
@@ -51,16 +50,12 @@ class Costs:
         if callable(self.estimates):
             inductor = [None if record.kind == "wait" else self.estimates(snode) for record, snode in zip(records, snodes)]
         result = []
-        for place, (record, snode, cost) in enumerate(zip(records, snodes, inductor)):
-            # The first start of a launch stands for all (`SchedulerGraph.build`).
-            launch = self.graph.launches.get(place, [place])
-            if place == launch[0] and cost is not None:
-                cost = sum(inductor[other] or 0 for other in launch)
+        for record, snode, cost in zip(records, snodes, inductor):
             demand = link = None
             if record.kind == "wait":
                 cost = 0
             elif cost is None or self.contention:
-                own, demand, link = self._estimate(record, *(snodes[other] for other in launch))
+                own, demand, link = self._estimate(record, snode)
                 measured = kernel_times.get(snode) if record.kind == "compute" else None
                 if measured is not None:
                     own, demand = measured, self._stretch(demand, own, measured)
@@ -93,12 +88,11 @@ class Costs:
 
         return 0 if record.kind == "wait" else estimate_op_runtime(snode) * _NS_PER_MS
 
-    def _estimate(self, record, snode, *more):
-        """`more`: the other starts of the launch of `snode`."""
+    def _estimate(self, record, snode):
         if record.kind == "start":
             kind = _torch_costs.get_collective_kind(str(snode.node.python_kernel_name or snode.node.op_overload))
             if kind is not None and record.lane != "unknown group":
-                return self._estimate_collective(kind, record, [snode, *more])
+                return self._estimate_collective(kind, record, snode)
         time = self._estimate_matmul(snode) if record.kind == "compute" else None
         if time is not None:
             return time.ns, time, None
@@ -128,21 +122,17 @@ class Costs:
         rows, columns, depth, element, batch, transposed = matmuls[0]
         return self.machine.matmul(rows, columns, depth, element, batch=batch, transposed=transposed)
 
-    def _estimate_collective(self, kind, record, snodes):
+    def _estimate_collective(self, kind, record, snode):
         ranks, nodes = self.groups.describe(record.lane)
-        inputs, outputs = map(sum, zip(*(self._get_bytes(kind, ranks, snode) for snode in snodes)))
+        inputs, outputs = self._get_bytes(kind, ranks, snode)
         transport, max_ctas = record.choice or (None, 0)
         key = kind, inputs, outputs, ranks, nodes, transport, max_ctas
         time = self._times.get(key)
-        if time is None and kind == "reduce_scatter" and transport == "copy":
-            # As many bytes in the other direction, and a sum over the ranks.
-            time = self.machine.collective("all_gather", outputs, inputs, ranks=ranks, nodes=nodes, transport="copy")
-            time = dataclasses.replace(time, ns=time.ns + (inputs + outputs) / self.machine.memory_bandwidth * 1e9)
-        elif time is None:
+        if time is None:
             time = self.machine.collective(
                 kind, inputs, outputs, ranks=ranks, nodes=nodes, transport=transport, max_ctas=max_ctas
             )
-        self._times[key] = time
+            self._times[key] = time
         return time.ns, time, "inter-node" if nodes > 1 else "intra-node"
 
     def is_measured(self, group, kind, result_bytes, lane):

@@ -1,31 +1,27 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the generated code of a graph has to know of lanes and of launches (`braid._lanes`)."""
+"""What the generated code of a graph has to know of its lanes (`braid._lanes`)."""
 
 import hashlib
 import json
 
 from .._agreement import number_groups
-from .lanes import Lane, get_layout
-
-#: The lane of the program: its process group.
-_PROGRAM = Lane("program")
+from .lanes import get_layout
 
 
 class Plan:
-    """The collectives of a graph that leave the program's lanes, or share a launch."""
+    """The collectives of a graph that leave the program's lanes."""
 
-    def __init__(self, graph, candidates):
-        """`candidates`: the `Candidates` for lanes; None if all stay in the program's."""
-        records = graph.records
-        chosen = [place for place, record in enumerate(records) if record.choice is not None or place in graph.launches]
+    def __init__(self, candidates):
+        graph, records = candidates.graph, candidates.graph.records
+        chosen = [place for place, record in enumerate(records) if record.choice is not None]
         self.groups, numbers = number_groups(records[place].lane for place in chosen)
-        self._graph, self._candidates = graph, candidates
+        self._candidates = candidates
         self._places, self.snodes, self.planned = chosen, [], []
         self.device = get_layout(graph.snodes[chosen[0]].node).device.type
         for place, number in zip(chosen, numbers):
-            snode, lane = graph.snodes[place], records[place].choice or _PROGRAM
+            snode, lane = graph.snodes[place], records[place].choice
             node = snode.node
             entry = {
                 "op": node.op_overload._schema.name.partition("::")[2],
@@ -33,26 +29,18 @@ class Plan:
                 "transport": lane.transport,
                 "max_ctas": lane.max_ctas,
             }
-            if place in graph.launches:
-                entry["launch"] = graph.launches[place][0]
-            if lane.transport == "copy" and entry["op"] == "all_gather_into_tensor":
+            if lane.transport == "copy":
                 entry["shape"] = [int(size) for size in node.layout.size]
                 entry["dtype"] = str(node.layout.dtype).removeprefix("torch.")
             self.snodes.append(snode)
             self.planned.append(entry)
 
     def to_text(self):
-        """The plan as the generated code has it, for the order that all passes have left: with the lifetimes of results, and without the
-        launches whose starts a pass has moved apart."""
-        order = self._graph.snodes[0].scheduler.nodes
-        lives = self._candidates.get_lifetimes(order) if self._candidates else {}
-        position = {snode: number for number, snode in enumerate(order)}
+        """The plan as the generated code has it, with the lifetimes of results: of the order that all passes have left."""
+        lives = self._candidates.get_lifetimes(self._candidates.graph.snodes[0].scheduler.nodes)
         for place, entry in zip(self._places, self.planned):
             if "shape" in entry:
                 entry["first"], entry["last"] = lives[place]
-            positions = [position[self._graph.snodes[other]] for other in self._graph.launches.get(place, ())]
-            if positions and max(positions) - min(positions) >= len(positions):
-                entry.pop("launch", None)
         return self._dump()
 
     def _dump(self):

@@ -41,7 +41,7 @@ _LEAST_BYTES = 1 << 20
 _MEASURED = {"all_gather": _COPY, "reduce_scatter": Lane(), "all_reduce": Lane()}
 
 #: Where lanes may gain something.
-DEVICES = {"cuda"}
+_DEVICES = {"cuda"}
 
 _OPS = {"all_gather_into_tensor": "all_gather", "reduce_scatter_tensor": "reduce_scatter", "all_reduce_": "all_reduce"}
 
@@ -50,30 +50,14 @@ def read_choice(given):
     """The choice that a user gives: by kind "copy", or the most thread blocks of a lane. Raises `ScheduleError`."""
     choice = {}
     for kind, lane in given.items():
-        is_copy = lane == "copy" and kind != "all_reduce"
+        is_copy = lane == "copy" and kind == "all_gather"
         if kind not in _MEASURED or not (is_copy or isinstance(lane, int) and lane >= 0):
             raise ScheduleError(
                 f"found lanes={{{kind!r}: {lane!r}}}, expected by kind ({', '.join(_MEASURED)}) a number of thread blocks, or 'copy' "
-                "for other kinds than all_reduce"
+                "for all_gather"
             )
         choice[kind] = _COPY if is_copy else Lane(max_ctas=int(lane))
     return choice
-
-
-def get_kind(record, snode, devices):
-    """What a node is that may start in a lane, or with others; None for others. Its sizes are known."""
-    overload = getattr(snode.node, "op_overload", None)
-    if record.kind != "start" or record.lane == "unknown group" or overload is None:
-        return None
-    namespace, _, name = overload._schema.name.partition("::")
-    kind = _OPS.get(name) if namespace == "_c10d_functional" else None
-    if kind is None or len(snode.node.inputs) != 1:
-        return None
-    layout = get_layout(snode.node)
-    if layout.device.type not in devices or not _can_have_lanes(record.lane, layout.device):
-        return None
-    sizes = [*layout.size, *layout.stride]
-    return kind if all(getattr(size, "is_Integer", isinstance(size, int)) for size in sizes) else None
 
 
 def get_layout(node):
@@ -93,7 +77,7 @@ class Candidates:
         #: What is tried.
         self.choices = ({}, read_choice(wanted)) if isinstance(wanted, dict) else CHOICES
         self._costs = None if is_forced else costs
-        self._devices = {"cuda", "cpu"} if is_forced else DEVICES
+        self._devices = {"cuda", "cpu"} if is_forced else _DEVICES
         self._least_bytes = 0 if is_forced else _LEAST_BYTES
         #: By place, the kind.
         self.kinds = {}
@@ -107,10 +91,19 @@ class Candidates:
         self._drop_escaping()
 
     def _get_kind(self, record, snode):
-        kind = get_kind(record, snode, self._devices)
-        if kind is None:
+        overload = getattr(snode.node, "op_overload", None)
+        if record.kind != "start" or record.lane == "unknown group" or overload is None:
             return None
-        size = get_bytes(get_layout(snode.node))
+        namespace, _, name = overload._schema.name.partition("::")
+        kind = _OPS.get(name) if namespace == "_c10d_functional" else None
+        if kind is None or len(snode.node.inputs) != 1:
+            return None
+        layout = get_layout(snode.node)
+        if layout.device.type not in self._devices or not _can_have_lanes(record.lane, layout.device):
+            return None
+        if not all(getattr(size, "is_Integer", isinstance(size, int)) for size in [*layout.size, *layout.stride]):
+            return None
+        size = _get_bytes(layout)
         if kind == "all_gather" and size < self._least_bytes:
             return None
         if self._costs is not None and not self._costs.is_measured(record.lane, kind, size, _MEASURED[kind]):
@@ -200,7 +193,7 @@ def _can_have_lanes(name, device):
     return nccl is not None and isinstance(c10d._resolve_process_group(name)._get_backend(device), nccl)
 
 
-def get_bytes(layout):
+def _get_bytes(layout):
     size = 1
     for extent in layout.size:
         size *= int(extent)

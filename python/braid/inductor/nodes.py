@@ -112,8 +112,6 @@ class SchedulerGraph:
 
     def __init__(self, snodes):
         self.snodes = snodes
-        #: By place of a start, the places of all starts that share its launch, in ascending order.
-        self.launches = {}
         self._find_producers()
         self.records = [Record(snode.get_name(), kind) for snode, kind in zip(snodes, get_kinds(snodes))]
         self.has_collectives = any(record.kind == "start" for record in self.records)
@@ -286,15 +284,6 @@ class SchedulerGraph:
         if size > 0:
             self.buffers.append((int(size), users, escapes))
 
-    def join(self, order):
-        """`order`, nodes of a graph of `build`, with the starts of each launch side by side, where its first one stands."""
-        joined = []
-        for node in order:
-            launch = self.launches.get(node - 1, [node - 1])
-            if node - 1 == launch[0]:
-                joined += [place + 1 for place in (*launch[1:], launch[0])]
-        return joined
-
     def build(self, costs, keep_order):
         """The `Graph`, where `costs` has (ns, demand, link) of each node.
 
@@ -302,20 +291,14 @@ class SchedulerGraph:
         """
         graph = Graph()
         nodes = [graph.compute("beginning", 0)]
-        for own, (record, (cost, demand, link)) in enumerate(zip(self.records, costs)):
+        for record, (cost, demand, link) in zip(self.records, costs):
             places = record.before | record.sequence if keep_order else record.before
-            # What follows one start of a launch follows the first one, which the others are ordered before.
-            places = places.union(*(self.launches[place][:1] for place in places & self.launches.keys()))
             before = [nodes[place + 1] for place in sorted(places)] or [nodes[0]]
-            if own in self.launches and own != self.launches[own][0]:
-                added = graph.compute(record.name, 0, order_after=before)
-                graph.order(added, nodes[self.launches[own][0] + 1])
-            elif record.kind == "start":
+            if record.kind == "start":
                 lane = record.lane if record.choice is None else f"{record.lane} {record.choice}"
                 added = graph.start(record.name, cost, lane=lane, link=link, order_after=before, demand=demand)
             elif record.kind == "wait":
-                starts = [nodes[place + 1] for place in {self.launches.get(place, [place])[0]: None for place in record.awaits}]
-                added = graph.wait(record.name, starts, order_after=before)
+                added = graph.wait(record.name, [nodes[place + 1] for place in record.awaits], order_after=before)
             elif record.kind == "effect":
                 added = graph.opaque(record.name, cost, order_after=before, demand=demand)
             else:

@@ -7,9 +7,7 @@ from .. import _torch
 from .._compiled_graphs import note
 from ..errors import ScheduleError
 from ..schedule import Machine
-from ..schedule.graph import _MOST
-from ..schedule.problem import _size_limit
-from . import check, lane_plan, lanes, launches, order_facts
+from . import check, lane_plan, lanes, order_facts
 from .costs import Costs
 from .measured_kernels import kernel_times
 from .nodes import SchedulerGraph, get_kinds
@@ -27,7 +25,7 @@ class Overlap(_torch.OverlapPass):
 
     check = check
     #: The options of both passes, and its own.
-    DEFAULTS = {**_torch.OverlapPass.DEFAULTS, "profile": "auto", "lanes": None, "combine": None}
+    DEFAULTS = {**_torch.OverlapPass.DEFAULTS, "profile": "auto", "lanes": None}
 
     def with_options(self, **options):
         """The same pass with other options.
@@ -74,12 +72,8 @@ class Overlap(_torch.OverlapPass):
             Collectives may run in lanes of their own: process groups that the first run makes beside the program's, where gathers
             go by copy engines and reductions have few thread blocks (docs/start/pytorch.md). None: on GPUs,
             where a profile has measured copy engines. True: also elsewhere, without copy engines. A dict says which ones, predicted or
-            not: by "all_gather", "reduce_scatter" and "all_reduce" the most thread blocks (0: no limit), or "copy" for copy
-            engines. A reduce-scatter by copy engines adds up in another order.
-        combine : bool, int, str or None
-            Collectives of a kind and a group may share a launch, without copies, where the whole graph is predicted to gain. None: on GPUs,
-            where there is a profile. True: also elsewhere. Bytes, or a size such as "1MiB": launches are full at this size,
-            predicted or not.
+            not: by "all_gather", "reduce_scatter" and "all_reduce" the most thread blocks (0: no limit), or, for gathers, "copy"
+            for copy engines.
         algorithm : str
             One of `braid.schedule.algorithms()` instead of the search.
         effort : {"low", "default", "high"}
@@ -115,8 +109,6 @@ class Overlap(_torch.OverlapPass):
             lanes.read_choice(self.options["lanes"])
         elif self.options["lanes"] not in (None, True, False):
             raise ScheduleError(f"found lanes={self.options['lanes']!r}, expected True, False, None or a dict")
-        if self.options["combine"] not in (None, True, False):
-            self.options["combine"] = _size_limit(self.options["combine"], "combine")
         machine, profile = (self.options[name] for name in ("machine", "profile"))
         if profile not in (None, "auto") and isinstance(machine, Machine):
             raise ScheduleError("found a profile beside a Machine, expected a Machine that has the profile")
@@ -147,26 +139,26 @@ class Overlap(_torch.OverlapPass):
     def __call__(self, snodes):
         """Returns `snodes`, Inductor's scheduler nodes, in a better order."""
         self.last = self.before = self.reason = self.unchanged = self.explain_more = None
-        self.notes, planned, self.program_peak = [], (), None
+        self.notes, has_lanes, self.program_peak = [], False, None
         try:
-            order, planned = self._schedule(list(snodes))
+            order, has_lanes = self._schedule(list(snodes))
         except Exception as error:  # A compile does not fail because of an order.
             self.keep(error)
             self.last = None
             self.record_failure(lambda: check.get_collectives(snodes, get_kinds(snodes)), list(snodes))
             order = snodes
-        note(self, order != list(snodes), planned)
+        note(self, order != list(snodes), has_lanes)
         return order
 
     def _schedule(self, snodes):
-        """The order, and what else of the collectives changed."""
+        """The order, and whether collectives have left the program's lanes."""
         import torch
 
         _torch.check_version(torch, self.log)
         graph = SchedulerGraph(snodes)
         if not graph.has_collectives:
             self.keep_without_collectives()
-            return snodes, ()
+            return snodes, False
         kinds = [record.kind for record in graph.records]
         collectives = check.get_collectives(snodes, kinds) if self.has_to_agree() else []
         free = graph.build([_FREE] * len(snodes), self.keeps_order())
@@ -176,29 +168,28 @@ class Overlap(_torch.OverlapPass):
             before = self.simulate_program(graph.build(costs.get(), self.keeps_order()))
             self.program_peak = before.peak
             candidates = self._choose_lanes(graph, costs, agreement)
-            self._choose_launches(graph, costs, agreement)
             order = self.find_order(graph.build(costs.get(), self.keeps_order()), agreement)
-            if candidates or graph.launches:
+            if candidates:
                 self.before = before
         except Exception as error:
             if agreement is None:
                 raise
-            candidates, graph.launches = None, {}
+            candidates = None
             order = self.take_order(free, agreement, error)
-        ordered = [snodes[index - 1] for index in graph.join(order) if index != 0]
-        plan = lane_plan.Plan(graph, candidates) if candidates or graph.launches else None
+        ordered = [snodes[index - 1] for index in order if index != 0]
+        plan = lane_plan.Plan(candidates) if candidates else None
         if ordered != snodes:
             order_facts.renew(graph, ordered)
         if collectives and self.has_check():
-            check.add_check(self.make_record(collectives, agreement, graph.join(order)), snodes)
+            check.add_check(self.make_record(collectives, agreement, order), snodes)
         if plan:
             plan.write()
-        return ordered, ["the lanes"] * bool(candidates) + ["the launches"] * bool(graph.launches)
+        return ordered, bool(candidates)
 
     def _choose_lanes(self, graph, costs, agreement):
         """Gives collectives the lanes by which the graph takes least; the `Candidates`, None if all stay in the program's lanes."""
         wanted = self.options["lanes"]
-        if not self._may_plan(wanted, agreement):
+        if not self._may_have_lanes(agreement):
             return None
         candidates = lanes.Candidates(graph, costs, wanted)
         if not candidates.kinds:
@@ -216,33 +207,13 @@ class Overlap(_torch.OverlapPass):
         self.notes.extend(candidates.describe())
         return candidates if best else None
 
-    def _may_plan(self, wanted, agreement):
-        """Whether the generated code may have what an option is about, which may be None, True or False."""
+    def _may_have_lanes(self, agreement):
+        wanted = self.options["lanes"]
         has_profile = self.get_profile() is not None and self.get_machine().is_shared
         if wanted is False or (wanted is None and not has_profile) or not lane_plan.can_write():
             return False
         # Without an agreement nothing says that the ranks choose the same.
         return agreement is not None or not self.has_to_agree()
-
-    def _choose_launches(self, graph, costs, agreement):
-        """Has collectives of the graph share launches where that pays."""
-        wanted = self.options["combine"]
-        if not self._may_plan(wanted, agreement) or self.keeps_order() or self.is_deterministic():
-            return
-        items = launches.Items(graph, {"cuda", "cpu"} if wanted else lanes.DEVICES)
-
-        def predict(built):
-            makespan, peak = self.estimate_best(built)
-            if self.program_peak is not None and not self.keeps_memory(peak, None):
-                makespan = _MOST
-            return makespan, sum(node.cost for node in built.nodes if node.kind == "start"), peak
-
-        chosen = items.choose(lambda: graph.build(costs.get(), False), predict, self.options["min_gain"], None if wanted is True else wanted)
-        if agreement:
-            decided = agreement.decide_launches([[place + 1 for place in launch] for launch in chosen])
-            chosen = [[node - 1 for node in launch] for launch in decided]
-        items.assign(chosen)
-        self.notes.extend(items.describe())
 
 
 #: The pass with its default options; `overlap.with_options(...)` for others.

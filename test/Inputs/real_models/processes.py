@@ -17,8 +17,6 @@ PASSES = (
     "inductor drawn",
     "inductor lanes",
     "inductor lanes drawn",
-    "inductor launches",
-    "inductor launches drawn",
     "fx",
     "fx keep",
     "fx drawn",
@@ -39,7 +37,7 @@ def make_passes(name, seed):
     options = {"machine": "h100x8", "min_gain": 0, "estimates": _estimate}
     where, _, how = name.partition(" ")
     options |= {"keep_order": True} if how == "keep" else {}
-    lanes = {"lanes": True} if how.startswith("lanes") else {"combine": "64KiB"} if how.startswith("launches") else {}
+    lanes = {"lanes": True} if how.startswith("lanes") else {}
     options |= lanes
 
     def make(kind):
@@ -90,8 +88,6 @@ class Outcome:
     #: Graphs for which passes were called, those among them whose order changed, and why a pass kept an order.
     graphs: int = 0
     moved: int = 0
-    #: Those among them in which collectives share launches.
-    shared: int = 0
     reasons: list = dataclasses.field(default_factory=list)
     #: Why there is nothing to compare: PyTorch fails without passes, or None.
     failure: "str | None" = None
@@ -169,8 +165,8 @@ def _run_rank(rank, output, store, spec):
             calls = [call for graph in explain()[known:] for call in graph.calls]
             known = len(explain())
             reasons = sorted({call.why for call in calls if call.why})
-            more = {"moved": sum(call.changed for call in calls), "shared": sum("the launches" in call.planned for call in calls)}
-            tell(way.setting, way.name, differences, graphs=len(calls), reasons=reasons, failure=failure, **more)
+            moved = sum(call.changed for call in calls)
+            tell(way.setting, way.name, differences, graphs=len(calls), moved=moved, reasons=reasons, failure=failure)
     dist.barrier()
     dist.destroy_process_group()
 
