@@ -140,7 +140,7 @@ def main():
         for parallelism in arguments.parallelisms.split(","):
             PARALLELISMS[parallelism].ranks = arguments.ranks
             case = Case(model, parallelism, layers=arguments.layers)
-            if not case.fits():
+            if not (case.fits() and case.is_whole):
                 continue
             before, costs, alone = measure(case)
             gains = [100 * (1 - time / before) if before else 0 for time in (costs, alone)]

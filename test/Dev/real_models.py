@@ -21,9 +21,9 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Inputs"))
 
 from real_models.matrix import VARIANTS, VERSIONS, Cell, make_cells  # noqa: E402
-from real_models.outcomes import DIFFERS, FAILED, MODES, Entry, File, make_entries, make_table  # noqa: E402
+from real_models.outcomes import DIFFERS, FAILED, Entry, File, make_entries, make_table  # noqa: E402
 from real_models.parallel import PARALLELISMS  # noqa: E402
-from real_models.processes import PASSES, Plan, run_case  # noqa: E402
+from real_models.processes import MODES, PASSES, Plan, run_case  # noqa: E402
 from real_models.settings import SETTINGS  # noqa: E402
 from real_models.zoo import MODELS  # noqa: E402
 
@@ -41,8 +41,8 @@ def parse_arguments():
     parser.add_argument("--table", help="write how much has run, for docs/tables.py, instead of running")
     parser.add_argument("--cells", type=int, help="the most cells to run")
     parser.add_argument("--orders", type=int, default=2, help="random orders of each pass that draws them")
-    parser.add_argument("--mode", choices=MODES, default="late", help="processes over Gloo, or one whose collectives read and write "
-                        "at their waits")  # fmt: skip
+    parser.add_argument("--mode", choices=MODES, default="late", help="processes over Gloo, one whose collectives read and write "
+                        "at their waits, or processes that train as a program does")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--layers", type=int, default=1)
     parser.add_argument("--seconds", type=int, default=3600, help="limit of a cell")
@@ -62,10 +62,10 @@ def parse_arguments():
 def choose_cells(arguments):
     """The cells that the options name, in the order of the matrix; variants of several words are none of it, and come last."""
     axes = [getattr(arguments, name) for name in ("models", "parallelisms", "variants", "settings")]
-    cells = [cell for cell in make_cells() if all(value in axis for value, axis in zip(get_values(cell), axes))]
+    cells = [cell for cell in make_cells(arguments.mode) if all(value in axis for value, axis in zip(get_values(cell), axes))]
     axes[2] = [variant for variant in axes[2] if "+" in variant]
     more = [Cell(*values) for values in itertools.product(*axes, VERSIONS)]
-    return cells + [cell for cell in more if cell.fits()]
+    return cells + [cell for cell in more if cell.fits(arguments.mode)]
 
 
 def get_values(cell):
@@ -102,7 +102,7 @@ def print_list(arguments, file, cells):
 
 def run_cell(arguments, cell, names, cache):
     """The `Entry`s of these passes of a cell."""
-    plan = Plan((cell.setting,), names, arguments.orders, arguments.seed, arguments.mode == "late")
+    plan = Plan((cell.setting,), names, arguments.orders, arguments.seed, arguments.mode)
     try:
         outcomes = run_case(cell.make_case(arguments.layers), plan, arguments.seconds, cache)
     except AssertionError as error:

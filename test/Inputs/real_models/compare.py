@@ -40,6 +40,11 @@ class Case:
     def ranks(self):
         return PARALLELISMS[self.parallelism].ranks
 
+    @property
+    def is_whole(self):
+        """Whether a step is one graph forward and one backward, collectives included."""
+        return MODELS[self.model].is_whole and PARALLELISMS[self.parallelism].is_whole
+
     def fits(self):
         return PARALLELISMS[self.parallelism].fits(MODELS[self.model])
 

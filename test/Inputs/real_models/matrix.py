@@ -39,10 +39,12 @@ class Cell:
     def make_case(self, layers):
         return Case(self.model, self.parallelism, layers=layers, **get_changes(self.variant))
 
-    def fits(self):
-        """Whether the combination makes sense."""
+    def fits(self, mode):
+        """Whether the combination makes sense in a mode: only steps that users write may be of several graphs."""
         case = self.make_case(1)
         if case.checkpoint and not MODELS[self.model].can_checkpoint:
+            return False
+        if mode != "steps" and not case.is_whole:
             return False
         return case.fits() and (case.recompute or PARALLELISMS[self.parallelism].can_recompute)
 
@@ -55,13 +57,13 @@ def get_changes(variant):
     return {name: value for word in variant.split("+") for name, value in VARIANTS[word].items()}
 
 
-def make_cells():
-    """All cells that make sense, in an order in which each one has as many pairs of values, and then triples, that none before has.
+def make_cells(mode="steps"):
+    """All cells that make sense in a mode (`processes.MODES`), in an order in which each one has as many pairs of values, and then triples, that none before has.
 
     The order is the same everywhere, so that runs with several versions of PyTorch share it.
     """
     axes = (MODELS, PARALLELISMS, VARIANTS, SETTINGS, VERSIONS)
-    cells = [cell for cell in itertools.starmap(Cell, itertools.product(*axes)) if cell.fits()]
+    cells = [cell for cell in itertools.starmap(Cell, itertools.product(*axes)) if cell.fits(mode)]
     parts = [[list(_get_parts(cell, count)) for count in (2, 3)] for cell in cells]
     seen, order = set(), []
 

@@ -14,13 +14,11 @@ from .zoo import MODELS
 
 #: How a pass ended: the same bits, other bits, an error of PyTorch without any pass, an error or no end with it.
 SAME, DIFFERS, PYTORCH_FAILS, FAILED = "same", "differs", "pytorch fails", "failed"
-#: Ranks over Gloo, or one process with late collectives (`late`).
-MODES = ("ranks", "late")
 
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """What a pass gave in a cell. `mode`: one of `MODES`."""
+    """What a pass gave in a cell. `mode`: one of `processes.MODES`."""
 
     cell: Cell
     name: str

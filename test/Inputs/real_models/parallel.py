@@ -142,14 +142,35 @@ def _sequence_parallel(model, module, ranks, recompute):
     return _parallelize(module, _get_mesh(module, ranks), plan)
 
 
-class Parallelism:
-    """How to distribute a module over a number of ranks, and whether ranks have inputs of their own."""
+def _by_hooks(model, module, ranks, recompute):
+    """FSDP2 of each layer and of the rest: its collectives are those of hooks."""
+    from torch.distributed.fsdp import fully_shard
 
-    def __init__(self, distribute, ranks=2, own_inputs=True, can_recompute=False, fits=lambda model: True):
+    options = dict(mesh=_get_mesh(module, ranks), reshard_after_forward=recompute)
+    for layers in [part for part in module.modules() if isinstance(part, nn.ModuleList)]:
+        for layer in layers:
+            # Lists of lists, and of what is no layer.
+            if type(layer).forward is not nn.Module.forward and next(layer.parameters(), None) is not None:
+                fully_shard(layer, **options)
+    return fully_shard(module, **options)
+
+
+def _wrapped(model, module, ranks, recompute):
+    return nn.parallel.DistributedDataParallel(module)
+
+
+class Parallelism:
+    """How to distribute a module over a number of ranks, and whether ranks have inputs of their own.
+
+    `is_whole`: collectives are ops of the graphs that are compiled.
+    """
+
+    def __init__(self, distribute, ranks=2, own_inputs=True, can_recompute=False, fits=lambda model: True, is_whole=True):
         self.distribute = distribute
         self.ranks = ranks
         self.own_inputs = own_inputs
         self.can_recompute = can_recompute
+        self.is_whole = is_whole
         #: Whether a `zoo.Model` can be distributed so.
         self.fits = fits
 
@@ -161,4 +182,6 @@ PARALLELISMS = {
     "tp": Parallelism(_tensor_parallel, own_inputs=False, fits=lambda model: bool(model.columns)),
     "sp": Parallelism(_sequence_parallel, own_inputs=False, fits=lambda model: model.decoder is not None),
     "ep": Parallelism(_expert_parallel, can_recompute=True, fits=lambda model: bool(model.decoder and model.decoder.has_experts)),
+    "fully_shard": Parallelism(_by_hooks, can_recompute=True, is_whole=False),
+    "wrapper": Parallelism(_wrapped, is_whole=False),
 }

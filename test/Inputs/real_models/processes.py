@@ -24,6 +24,8 @@ PASSES = (
     "both keep",
     "both drawn",
 )
+#: How a case runs (`Plan`).
+MODES = ("ranks", "late", "steps")
 
 
 def make_passes(name, seed):
@@ -57,14 +59,15 @@ def _estimate(node):
 class Plan:
     """What to compile of a case: all passes with all settings; `orders` random orders where a pass draws them.
 
-    `late`: one process with the collectives of `late`, instead of one for each rank over Gloo.
+    `mode`, one of `MODES`: "ranks" over Gloo compile the graphs of a step again, "late" is one process with the collectives of `late`,
+    and in "steps" ranks over Gloo train as a user's program does.
     """
 
     settings: tuple = ("plain",)
     passes: tuple = ("inductor", "inductor keep", "inductor drawn")
     orders: int = 4
     seed: int = 0
-    late: bool = False
+    mode: str = "ranks"
 
     def make_ways(self):
         from .compare import Compiled
@@ -99,7 +102,7 @@ def run_case(case, plan, seconds=270, cache=None):
 
     with tempfile.TemporaryDirectory() as folder:
         spec = json.dumps([dataclasses.asdict(case), dataclasses.asdict(plan)])
-        ranks = range(1 if plan.late else case.ranks)
+        ranks = range(1 if plan.mode == "late" else case.ranks)
         outputs = [os.path.join(folder, f"output{rank}") for rank in ranks]
         environment = {"TORCHINDUCTOR_CACHE_DIR": os.path.join(cache or folder, "kernels")}
         if cache:
@@ -134,16 +137,18 @@ def _run_rank(rank, output, store, spec):
     from . import late
     from .compare import Case, check, describe
     from .record import Recording
-    from .settings import describe_gpu
+    from .settings import describe_gpu, keep_collectives
+    from .steps import Steps
 
     torch_ranks.say_where()
     describe_gpu()
+    keep_collectives()
     logging.disable(logging.WARNING)
     torch.set_num_threads(1)
     case, plan = json.loads(spec)
     case = Case(**case)
     plan = Plan(**{name: tuple(value) if isinstance(value, list) else value for name, value in plan.items()})
-    if plan.late:
+    if plan.mode == "late":
         late.start_group(case.ranks)
     else:
         torch_ranks.init_group(store, rank, case.ranks)
@@ -154,7 +159,7 @@ def _run_rank(rank, output, store, spec):
             file.flush()
 
         try:
-            recording = Recording(case, rank)
+            recording = (Steps if plan.mode == "steps" else Recording)(case, rank)
         except Exception as error:  # No pass has run.
             tell("eager", "", [], failure=f"PyTorch fails without passes: {describe(error)}")
             # Peers may wait for this rank in a collective.

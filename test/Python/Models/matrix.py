@@ -12,6 +12,8 @@ import unittest
 from real_models.matrix import Cell, make_cells
 from real_models.outcomes import DIFFERS, FAILED, PYTORCH_FAILS, SAME, File, make_entries, make_table
 from real_models.processes import PASSES, Outcome
+from real_models.settings import SETTINGS
+from real_models.zoo import MODELS
 
 CELL = Cell("llama", "fsdp", "train", "plain", "2.13")
 
@@ -28,7 +30,9 @@ class Cells(unittest.TestCase):
             return {pair for cell in cells for pair in itertools.combinations(enumerate(dataclasses.astuple(cell)), 2)}
 
         # As many cells as the two longest axes need, and a few more, have all pairs that any cell has.
-        self.assertEqual(get_pairs(cells[:150]), get_pairs(cells))
+        enough = len(MODELS) * len(SETTINGS) * 3 // 2
+        self.assertLess(enough, len(cells) // 10)
+        self.assertFalse(get_pairs(cells) - get_pairs(cells[:enough]))
         new = [len(get_pairs(cells[: count + 1]) - get_pairs(cells[:count])) for count in range(20)]
         self.assertEqual(new, sorted(new, reverse=True))
 

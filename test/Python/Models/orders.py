@@ -15,7 +15,7 @@ from real_models.processes import Plan, run_case
 
 class Orders(unittest.TestCase):
     def test_fully_sharded_llama(self):
-        plan = Plan(passes=("inductor", "inductor drawn"), orders=1, late=True)
+        plan = Plan(passes=("inductor", "inductor drawn"), orders=1, mode="late")
         outcomes = run_case(Case("llama", "fsdp", layers=1), plan)
         # Once as it is written, once with each pass.
         self.assertEqual(len(outcomes), 1 + 1 + plan.orders)
