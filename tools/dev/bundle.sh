@@ -33,6 +33,11 @@ cmake --install "$BUILD" --component bundle --strip --prefix "$folder" >"$BUILD/
 }
 [ $# -eq 0 ] || cp "$@" "$folder/programs/"
 cp "$ROOT/LICENSE" "$folder/"
+# Libraries that are headers are part of braid-run.
+for package in libcli11-dev nlohmann-json3-dev; do
+  notice=/usr/share/doc/$package/copyright
+  [ ! -f "$notice" ] || cp "$notice" "$folder/LICENSE.$package"
+done
 
 # The newest symbols that the files need of the C and the C++ library.
 newest() {
