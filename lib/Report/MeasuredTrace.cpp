@@ -10,6 +10,7 @@
 #include "SortByTime.h"
 
 #include "Support/StrictJson.h"
+#include "braid/Report/TraceWriter.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
@@ -19,9 +20,6 @@ using llvm::Error;
 using llvm::Expected;
 using llvm::StringRef;
 namespace json = llvm::json;
-
-/// The row of the compute stream (tools/braid-run/Timing/Trace.cpp).
-static constexpr int64_t computeRow = 7;
 
 namespace {
 class TraceReader {
@@ -80,7 +78,7 @@ Error TraceReader::readEvent(const json::Object &event, size_t index) {
     read.name = name.drop_front(category.size()).trim().str();
   } else if (category != "kernel") {
     return Error::success();
-  } else if (event.getInteger("tid").value_or(0) > computeRow) {
+  } else if (event.getInteger("tid").value_or(0) > TraceWriter::computeRow) {
     const json::Object *args = event.getObject("args");
     StringRef operation = args ? args->getString("operation").value_or("") : "";
     if (operation.empty())

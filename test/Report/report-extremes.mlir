@@ -42,7 +42,7 @@ func.func @endless_bodies(%x: tensor<4xf32>) {
 // A billion trips are counted and not drawn: the first is.
 // TEXT:  Timeline of @many_trips
 // TEXT:  hidden 70.0 % of the time with communication
-// TRACE: "name": "31622 more trips"
+// TRACE: "name":"31622 more trips"
 // HTML:  "after":{"function":2,"isComplete":false
 func.func @many_trips(%x: tensor<4xf32>) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index

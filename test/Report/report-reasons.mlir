@@ -1,6 +1,6 @@
 // RUN: braid-opt %s --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s
 // RUN: braid-opt %s --comm-report="machine=ideal format=json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
-// RUN: braid-opt %s --comm-report="machine=ideal format=trace" -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
+// RUN: braid-opt %s --comm-report="machine=ideal format=trace" -o /dev/null 2>&1 | %python -m json.tool --no-ensure-ascii | FileCheck %s --check-prefix=JSON
 
 // Each exposed collective with its reason, the worst first.
 

@@ -28,7 +28,12 @@ HEADERS = 600  # KB a source
 # More for those that cannot do without.
 MORE_HEADERS = {
     "lib/Target/Host/HostTarget.cpp": 2700,  # LLVM's pipelines
-    "tools/braid-run/Failures/Dumps.cpp": 950,  # JSON
+    # Whole traces and files in JSON.
+    "lib/Report/ReportTrace.cpp": 1100,
+    "lib/Report/TraceWriter.cpp": 1100,
+    "tools/braid-run/Failures/Dumps.cpp": 1100,
+    "tools/braid-run/Run/Measurements.cpp": 1100,
+    "tools/braid-run/Timing/Trace.cpp": 1100,
 }
 DEMO = 430  # processor seconds of CI's machine, which has two cores: less than four minutes
 # CI's machine measured 462 s for a demo whose counts below gave 271 s. That includes the

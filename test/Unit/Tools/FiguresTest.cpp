@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Timing/Figures.h"
-#include "Common/Json.h"
 
 #include <gmock/gmock.h>
 
@@ -129,17 +128,6 @@ TEST(GroupTest, NamesOfGroupsAndLanesMayHaveSpaces) {
     found.push_back(events[0].group);
   EXPECT_THAT(found,
               ElementsAre("my world", "my world", "my world", "my", "not"));
-}
-
-TEST(JsonTest, HasNoInfinityAndNoNaN) {
-  using Limits = std::numeric_limits<double>;
-  EXPECT_EQ(JsonObject()
-                .real("a", Limits::infinity())
-                .real("b", -Limits::infinity())
-                .real("c", Limits::quiet_NaN())
-                .real("d", 0.5)
-                .str(),
-            R"({"a": null, "b": null, "c": null, "d": 0.5})");
 }
 
 } // namespace

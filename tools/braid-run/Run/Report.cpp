@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run/Report.h"
-#include "Common/Json.h"
 
 #include <algorithm>
 #include <cstdarg>
@@ -70,8 +69,6 @@ static std::string format(const char *pattern, ...) {
   return text;
 }
 
-static double toMs(int64_t ns) { return static_cast<double>(ns) / 1e6; }
-
 static std::string describeTiming(const Timing &timing) {
   auto count = static_cast<double>(timing.runs.size());
   std::string text =
@@ -100,8 +97,7 @@ static std::string describeBound(const Subject &subject) {
                 compute, communication, step / bound);
 }
 
-/// The rank with the longest exposed communication.
-static size_t worstRank(const Recording &recording) {
+size_t braid::run::worstRank(const Recording &recording) {
   size_t worst = 0;
   int64_t most = -1;
   for (size_t rank = 0; rank < recording.ranks.size(); ++rank) {
@@ -151,54 +147,4 @@ std::string braid::run::describeSubject(const std::string &what,
   if (subject.recording)
     text += describeOverlap(*subject.recording);
   return text;
-}
-
-static std::string trafficJson(const Recording &recording) {
-  JsonObject object;
-  for (const auto &[kind, traffic] : measureTraffic(recording))
-    object.raw(braid_rt_kind_name(kind),
-               JsonObject()
-                   .number("count", traffic.count)
-                   .number("bytes", traffic.bytes)
-                   .real("ms", toMs(traffic.ns))
-                   .real("bus_gb_per_s", traffic.busBandwidth())
-                   .str());
-  return object.str();
-}
-
-std::string braid::run::subjectJson(const std::string &role,
-                                    const Subject &subject,
-                                    const Verifier *verifier) {
-  const Timing &timing = subject.timing;
-  std::string steps;
-  for (const Measurement &run : timing.runs)
-    steps += (steps.empty() ? "" : ", ") + format("%.6f", toMs(run.stepNs()));
-  JsonObject object;
-  object.text("name", subject.name)
-      .text("role", role)
-      .real("step_ms", timing.stepMs())
-      .raw("steps_ms", "[" + steps + "]")
-      .real("elapsed_ms", timing.median(&Measurement::elapsedNs))
-      .real("host_ms", timing.median(&Measurement::hostNs))
-      .number("peak_bytes", timing.peakBytes())
-      .raw("numerics", toJson(subject.numerics));
-  if (verifier)
-    object.raw("verified", verifier->toJson());
-  if (timing.hasDevice())
-    object.real("device_ms", timing.median(&Measurement::deviceNs));
-  if (subject.computeAloneMs)
-    object.real("compute_alone_ms", *subject.computeAloneMs);
-  if (subject.communicationAloneMs)
-    object.real("communication_alone_ms", *subject.communicationAloneMs);
-  if (subject.recording) {
-    const Recording &recording = *subject.recording;
-    Overlap overlap = measureOverlap(recording.ranks[worstRank(recording)],
-                                     recording.isHostMemory);
-    object.real("compute_ms", toMs(overlap.computeNs))
-        .real("communication_ms", toMs(overlap.communicationNs))
-        .real("exposed_ms", toMs(overlap.exposedNs))
-        .real("hidden_fraction", overlap.hiddenFraction())
-        .raw("collectives", trafficJson(recording));
-  }
-  return object.str();
 }

@@ -19,10 +19,10 @@ namespace braid::run {
 /// on a line.
 std::string describeSubject(const std::string &what, const Subject &subject);
 
-/// The same for scripts, as an object of JSON. `verifier` has compared the
-/// results; null: nothing has.
-std::string subjectJson(const std::string &role, const Subject &subject,
-                        const Verifier *verifier);
+/// The rank with the longest exposed communication.
+size_t worstRank(const Recording &recording);
+
+inline double toMs(int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
 } // namespace braid::run
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run/Session.h"
-#include "Common/Json.h"
+#include "Run/Measurements.h"
 #include "Run/Report.h"
 #include "Tensors/Arguments.h"
 #include "Tensors/Results.h"
@@ -220,7 +220,7 @@ void Session::addVerifiers() {
   for (Subject *subject : allPrograms())
     subject->numerics =
         numericsOf(runner.getWorld(), subject->program.numerics());
-  std::vector<std::string> known;
+  std::vector<std::optional<Numerics>> known;
   for (Subject &subject : subjects) {
     if (!subject.isCompared || (!reference && !expected))
       continue;
@@ -228,10 +228,9 @@ void Session::addVerifiers() {
     if (reference)
       expectation = {numericsBetween(subject.numerics, reference->numerics),
                      "those of the program as written"};
-    std::string key =
-        expectation.numerics && options.tolerance.kind == Tolerance::Auto
-            ? toJson(*expectation.numerics)
-            : "";
+    std::optional<Numerics> key;
+    if (options.tolerance.kind == Tolerance::Auto)
+      key = expectation.numerics;
     auto place = std::find(known.begin(), known.end(), key);
     subject.verifier = static_cast<int>(place - known.begin());
     if (place != known.end())
@@ -406,13 +405,6 @@ void Session::writeResults() {
       options, *main.entry, [&]() { return main.call->results(); }, processes);
 }
 
-static void writeMeasurements(const std::string &file,
-                              const std::string &text) {
-  if (std::string error = braid::writeWholeFile(file, text + "\n");
-      !error.empty())
-    throw RunError(error);
-}
-
 /// Which plan is the fastest, and the passes that make it.
 static std::string describePlans(const Subject &main, const Subject &fastest) {
   char text[512];
@@ -445,7 +437,8 @@ std::string Session::describeVerification() const {
 }
 
 void Session::report() {
-  std::string text = describeVerification(), programs;
+  std::string text = describeVerification();
+  Measurements measurements;
   auto add = [&](const std::string &what, const std::string &role,
                  const Subject &subject) {
     text += describeSubject(what, subject);
@@ -453,8 +446,7 @@ void Session::report() {
         subject.verifier < 0
             ? nullptr
             : &verifiers[static_cast<size_t>(subject.verifier)];
-    programs += (programs.empty() ? "" : ",\n  ") +
-                subjectJson(role, subject, verifier);
+    measurements.programs.push_back({role, &subject, verifier});
   };
   const Subject &main = subjects.front();
   if (reference)
@@ -477,24 +469,17 @@ void Session::report() {
   }
   if (options.plans > 1)
     text += describePlans(main, *fastest);
-  std::vector<Replacement> replacements = runner.replacements();
-  text += describe(replacements, processes.worldSize());
+  measurements.replacements = runner.replacements();
+  text += describe(measurements.replacements, processes.worldSize());
+  measurements.ranks = processes.worldSize();
+  measurements.repeat = options.repeat;
+  measurements.warmup = warmup();
+  for (const Verifier &verifier : verifiers)
+    measurements.largestError = std::max(measurements.largestError.value_or(0),
+                                         verifier.largestError());
   processes.together([&]() {
-    if (options.measurements.empty() || !processes.isFirst())
-      return;
-    JsonObject object;
-    object.number("ranks", processes.worldSize())
-        .number("repeat", options.repeat)
-        .number("warmup", warmup());
-    if (!verifiers.empty()) {
-      double largest = 0;
-      for (const Verifier &verifier : verifiers)
-        largest = std::max(largest, verifier.largestError());
-      object.real("largest_error", largest);
-    }
-    object.raw("replaced", toJson(replacements));
-    writeMeasurements(options.measurements,
-                      object.raw("programs", "[\n  " + programs + "]").str());
+    if (!options.measurements.empty() && processes.isFirst())
+      writeMeasurements(options.measurements, measurements);
   });
   if (processes.isFirst())
     std::fputs(text.c_str(), stdout);

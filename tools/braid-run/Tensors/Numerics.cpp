@@ -8,7 +8,6 @@
 
 #include "Tensors/Numerics.h"
 #include "Base/Error.h"
-#include "Common/Json.h"
 
 #include <algorithm>
 
@@ -58,20 +57,4 @@ std::string braid::run::listSums(const Numerics &numerics) {
   if (size_t left = numerics.sums.size() - count)
     text += " and " + std::to_string(left) + " more";
   return text;
-}
-
-std::string braid::run::toJson(const Numerics &numerics) {
-  static constexpr const char *names[] = {"same bits", "other order of sums",
-                                          "unknown"};
-  std::string sums;
-  for (const ReorderedSum &sum : numerics.sums)
-    sums += (sums.empty() ? "" : ", ") + JsonObject()
-                                             .text("operation", sum.operation)
-                                             .text("site", sum.site)
-                                             .text("reason", sum.reason)
-                                             .str();
-  return JsonObject()
-      .text("class", names[numerics.kind])
-      .raw("reordered_sums", "[" + sums + "]")
-      .str();
 }

@@ -36,6 +36,10 @@ struct Numerics {
     Unknown        ///< The program does not record it.
   } kind = SameBits;
   std::vector<ReorderedSum> sums; ///< Of ReorderedSums.
+
+  bool operator==(const Numerics &other) const {
+    return kind == other.kind && sums == other.sums;
+  }
 };
 
 /// What a program records, for this world; null: nothing.
@@ -48,9 +52,6 @@ Numerics numericsBetween(const Numerics &a, const Numerics &b);
 
 /// `all_reduce sum at prog.mlir:4:8 (8 CTAs), ... and 3 more`.
 std::string listSums(const Numerics &numerics);
-
-/// The object `numerics` of the figures.
-std::string toJson(const Numerics &numerics);
 
 } // namespace braid::run
 

@@ -8,7 +8,6 @@
 
 #include "Tensors/Verify.h"
 #include "Common/Bytes.h"
-#include "Common/Json.h"
 #include "Tensors/Arguments.h"
 #include "Tensors/Npy.h"
 
@@ -167,17 +166,6 @@ std::string Verifier::describe() const {
          (saysWhy ? " (same terms, other order of sums: " +
                         listSums(*numerics) + ")"
                   : "");
-}
-
-std::string Verifier::toJson() const {
-  JsonObject object;
-  object.text("by", isExact() ? "bits" : "tolerance")
-      .raw("same_bits", isBitwise ? "true" : "false")
-      .real("largest_error", largest)
-      .real("allowed_error", widestAllowance());
-  if (expectation.numerics)
-    object.raw("numerics", braid::run::toJson(*expectation.numerics));
-  return object.str();
 }
 
 Results braid::run::readExpected(const std::string &pattern,

@@ -57,18 +57,21 @@ public:
   /// why the bits may differ.
   std::string describe() const;
 
-  /// The object `verified` of the figures: how the results were compared.
-  std::string toJson() const;
-
   /// The largest error so far of all ranks, relative to the largest element.
   double largestError() const { return largest; }
+  /// The largest error that is allowed, relative to the largest element.
+  double widestAllowance() const;
+  /// True if results must have the expected bits, and if they have had them.
+  bool isExact() const;
+  bool isSameBits() const { return isBitwise; }
+  const std::optional<Numerics> &numerics() const {
+    return expectation.numerics;
+  }
 
 private:
   std::string compareRanks(const std::string &program, const Results &found,
                            const Results &expected);
   std::string explainDifference() const;
-  bool isExact() const;
-  double widestAllowance() const;
 
   const braid_rt_entry &entry;
   const Expectation expectation;

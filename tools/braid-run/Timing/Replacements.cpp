@@ -8,7 +8,6 @@
 
 #include "Timing/Replacements.h"
 #include "Common/Bytes.h"
-#include "Common/Json.h"
 #include "Operations/Messages.h"
 
 #include <algorithm>
@@ -71,21 +70,4 @@ std::string braid::run::describe(const std::vector<Replacement> &replacements,
             " (" + each.reason + ")\n";
   }
   return text;
-}
-
-std::string braid::run::toJson(const std::vector<Replacement> &replacements) {
-  std::string list;
-  for (const Replacement &each : replacements) {
-    std::string ranks;
-    for (int32_t rank : each.ranks)
-      ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
-    list += (list.empty() ? "" : ", ") + JsonObject()
-                                             .text("resource", each.resource)
-                                             .text("planned", each.planned)
-                                             .text("reason", each.reason)
-                                             .text("used", each.used)
-                                             .raw("ranks", "[" + ranks + "]")
-                                             .str();
-  }
-  return "[" + list + "]";
 }

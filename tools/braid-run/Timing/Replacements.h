@@ -32,9 +32,6 @@ std::vector<Replacement> gatherReplacements(const Processes &processes,
 std::string describe(const std::vector<Replacement> &replacements,
                      int32_t worldSize);
 
-/// A list of objects in JSON.
-std::string toJson(const std::vector<Replacement> &replacements);
-
 } // namespace braid::run
 
 #endif // BRAID_TOOLS_BRAID_RUN_TIMING_REPLACEMENTS_H

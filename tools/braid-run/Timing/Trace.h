@@ -11,6 +11,8 @@
 
 #include "Timing/Events.h"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <string>
 
 namespace braid::run {
@@ -20,6 +22,9 @@ namespace braid::run {
 /// processes call this function together.
 void writeTrace(const std::string &pattern, const Recording &recording,
                 const Processes &processes);
+
+/// A list of objects.
+nlohmann::ordered_json toJson(const std::vector<Replacement> &replacements);
 
 } // namespace braid::run
 
