@@ -12,6 +12,7 @@
 #include "braid-rt/Types.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace braid::rt {
@@ -32,6 +33,17 @@ BRAID_RT_API bool isNamedLibrary(const LibrarySpec &spec);
 /// process can load, so that a wrong name is an error even if nothing needs the
 /// library.
 BRAID_RT_API void checkNamedLibrary(const LibrarySpec &spec);
+
+/// A function of a library, and its name for messages.
+template <typename Signature> struct LibraryFunction;
+template <typename Result, typename... Parameters>
+struct LibraryFunction<Result(Parameters...)> {
+  Result (*address)(Parameters...);
+  const char *name;
+  Result operator()(Parameters... parameters) const {
+    return address(parameters...);
+  }
+};
 
 /// A library that is loaded when it is needed and never unloaded, because its
 /// threads may outlive every world.
@@ -66,6 +78,21 @@ private:
   void *handle = nullptr;
   std::string file;
   std::vector<std::string> missing;
+};
+
+/// A library with a function `check`, which throws an Error with the name of a
+/// function unless its result is a success.
+template <typename Self> class CheckedLibrary : public Library {
+public:
+  using Library::Library;
+
+  /// Calls a function and checks its result.
+  template <typename Signature, typename... Arguments>
+  void call(const LibraryFunction<Signature> &function,
+            Arguments &&...arguments) const {
+    static_cast<const Self *>(this)->check(
+        function(std::forward<Arguments>(arguments)...), function.name);
+  }
 };
 
 } // namespace braid::rt

@@ -39,7 +39,7 @@ void CudaEngine::logCommunicator(const CommunicatorSpec &spec,
 CommunicatorIds CudaEngine::createIds() const {
   CommunicatorIds ids;
   for (nccl::UniqueId *id : {&ids.collectives, &ids.messages})
-    nccl().check(nccl().getUniqueId(id), "ncclGetUniqueId");
+    nccl().call(nccl().getUniqueId, id);
   return ids;
 }
 

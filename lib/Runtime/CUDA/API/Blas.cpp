@@ -22,7 +22,7 @@ const LibrarySpec &braid::rt::cuda::blasSpec() {
   return spec;
 }
 
-Blas::Blas() : Library(blasSpec()) {
+Blas::Blas() : CheckedLibrary(blasSpec()) {
   checkComplete();
   if (size_t version = getVersion(); version < 130000)
     throw Error("cuBLASLt in " + path() + " has version " +

@@ -141,13 +141,13 @@ struct MatmulHeuristicResult {
 const LibrarySpec &blasSpec();
 
 /// The functions, by their names without `cublasLt`.
-class Blas : public Library {
+class Blas : public CheckedLibrary<Blas> {
 public:
   /// Loads the library. Throws an Error that names the missing part.
   Blas();
 
 #define BRAID_CUBLASLT_MEMBER(member, symbol, parameters)                      \
-  BlasStatus(*member) parameters = find(#symbol);
+  LibraryFunction<BlasStatus parameters> member = {find(#symbol), #symbol};
   BRAID_CUBLASLT_FUNCTIONS(BRAID_CUBLASLT_MEMBER)
 #undef BRAID_CUBLASLT_MEMBER
   const char *(*getStatusName)(BlasStatus) = find("cublasLtGetStatusName");

@@ -23,7 +23,7 @@ const LibrarySpec &braid::rt::cuda::cudnn::librarySpec() {
   return spec;
 }
 
-Cudnn::Cudnn() : Library(librarySpec()) {
+Cudnn::Cudnn() : CheckedLibrary(librarySpec()) {
   checkComplete();
   if (size_t version = getVersion(); version < 90100 || version >= 100000)
     throw Error("cuDNN in " + path() + " has version " +

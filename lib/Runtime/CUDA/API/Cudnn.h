@@ -187,13 +187,13 @@ enum NumericalNote : unsigned {
 const LibrarySpec &librarySpec();
 
 /// The functions, by their names without `cudnn` and `cudnnBackend`.
-class Cudnn : public Library {
+class Cudnn : public CheckedLibrary<Cudnn> {
 public:
   /// Loads the library. Throws an Error that names the missing part.
   Cudnn();
 
 #define BRAID_CUDNN_MEMBER(member, symbol, parameters)                         \
-  Status(*member) parameters = find(#symbol);
+  LibraryFunction<Status parameters> member = {find(#symbol), #symbol};
   BRAID_CUDNN_FUNCTIONS(BRAID_CUDNN_MEMBER)
 #undef BRAID_CUDNN_MEMBER
   size_t (*getVersion)() = find("cudnnGetVersion");

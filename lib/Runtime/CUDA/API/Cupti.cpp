@@ -22,10 +22,10 @@ const LibrarySpec &braid::rt::cupti::librarySpec() {
   return spec;
 }
 
-Cupti::Cupti() : Library(librarySpec()) {
+Cupti::Cupti() : CheckedLibrary(librarySpec()) {
   checkComplete();
   uint32_t version = 0;
-  check(getVersion(&version), "cuptiGetVersion");
+  call(getVersion, &version);
   if (version / 100 != knownVersion)
     throw Error("CUPTI in " + path() + " has version " +
                 std::to_string(version) + ", expected " +

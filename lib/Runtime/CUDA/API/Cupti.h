@@ -171,14 +171,14 @@ using Callback = void(void *data, CallbackDomain domain, uint32_t callback,
 const LibrarySpec &librarySpec();
 
 /// The library of CUDA 13.0, whose records the structs above describe.
-class Cupti : public Library {
+class Cupti : public CheckedLibrary<Cupti> {
 public:
   /// Loads the library. Throws an Error that names the missing part (the
   /// library, functions) or the unsupported version.
   Cupti();
 
 #define BRAID_CUPTI_MEMBER(member, name, parameters)                           \
-  Result(*member) parameters = find(#name);
+  LibraryFunction<Result parameters> member = {find(#name), #name};
   BRAID_CUPTI_FUNCTIONS(BRAID_CUPTI_MEMBER)
 #undef BRAID_CUPTI_MEMBER
 

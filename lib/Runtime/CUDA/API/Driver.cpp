@@ -26,7 +26,7 @@ const LibrarySpec &braid::rt::cuda::driverSpec() {
   return spec;
 }
 
-Driver::Driver() : Library(driverSpec()) {
+Driver::Driver() : CheckedLibrary(driverSpec()) {
   checkComplete();
   // Streams that share one of the default's 8 queues wait for each other.
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*replace=*/0);
@@ -37,7 +37,7 @@ Driver::Driver() : Library(driverSpec()) {
                 "CUDA_VISIBLE_DEVICES hides the GPUs of this machine");
   check(result, "cuInit");
   int version = 0;
-  check(driverGetVersion(&version), "cuDriverGetVersion");
+  call(driverGetVersion, &version);
   if (version < leastVersion)
     throw Error("the CUDA driver in " + path() + " is one for CUDA " +
                 std::to_string(version / 1000) + '.' +
@@ -62,18 +62,15 @@ void Driver::fail(Result result, const char *function) const {
 
 Stream Driver::createStream(StreamPriority priority) const {
   int least = 0, greatest = 0;
-  check(ctxGetStreamPriorityRange(&least, &greatest),
-        "cuCtxGetStreamPriorityRange");
+  call(ctxGetStreamPriorityRange, &least, &greatest);
   Stream stream = nullptr;
-  check(streamCreateWithPriority(&stream, STREAM_NON_BLOCKING,
-                                 priority == StreamPriority::Lowest ? least
-                                                                    : greatest),
-        "cuStreamCreateWithPriority");
+  call(streamCreateWithPriority, &stream, STREAM_NON_BLOCKING,
+       priority == StreamPriority::Lowest ? least : greatest);
   return stream;
 }
 
 int Driver::deviceCount() const {
   int count = 0;
-  check(deviceGetCount(&count), "cuDeviceGetCount");
+  call(deviceGetCount, &count);
   return count;
 }

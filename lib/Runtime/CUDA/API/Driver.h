@@ -214,14 +214,14 @@ enum JitOption : unsigned {
 const LibrarySpec &driverSpec();
 
 /// The functions, by their names without `cu`.
-class Driver : public Library {
+class Driver : public CheckedLibrary<Driver> {
 public:
   /// Loads and initializes the library. Throws an Error that names the missing
   /// part: the library, functions, a GPU.
   Driver();
 
 #define BRAID_CUDA_MEMBER(member, name, symbol, parameters)                    \
-  Result(*member) parameters = find(symbol);
+  LibraryFunction<Result parameters> member = {find(symbol), #name};
   BRAID_CUDA_DRIVER_FUNCTIONS(BRAID_CUDA_MEMBER)
 #undef BRAID_CUDA_MEMBER
 

@@ -22,10 +22,11 @@ const LibrarySpec &braid::rt::nccl::librarySpec() {
   return spec;
 }
 
-NCCL::NCCL() : Library(librarySpec()) {
+NCCL::NCCL() : CheckedLibrary(librarySpec()) {
   // An older library also lacks functions, but its version is the better
   // message.
-  if (getVersion && getVersion(&version) == Success && version < leastVersion)
+  if (getVersion.address && getVersion(&version) == Success &&
+      version < leastVersion)
     throw Error("NCCL in " + path() + " has version " +
                 describeVersion(version) + ", expected " +
                 describeVersion(leastVersion) + " or later; " +
@@ -33,16 +34,16 @@ NCCL::NCCL() : Library(librarySpec()) {
   checkComplete();
 }
 
-std::string NCCL::describe(Result result, Comm comm) const {
+std::string NCCL::describe(Result result) const {
   std::string text = getErrorString(result);
-  const char *last = getLastError(comm);
+  const char *last = getLastError(/*comm=*/nullptr);
   if (last && *last)
     text += std::string(" (") + last + ")";
   return text;
 }
 
-void NCCL::fail(Result result, const char *function, Comm comm) const {
-  throw Error(std::string(function) + " failed: " + describe(result, comm));
+void NCCL::fail(Result result, const char *function) const {
+  throw Error(std::string(function) + " failed: " + describe(result));
 }
 
 std::string braid::rt::nccl::describeVersion(int version) {

@@ -150,27 +150,27 @@ struct Config {
 const LibrarySpec &librarySpec();
 
 /// The functions, by their names without `nccl`.
-class NCCL : public Library {
+class NCCL : public CheckedLibrary<NCCL> {
 public:
   /// Loads the library. Throws an Error that names the missing part (the
   /// library, functions) or the version, if it is too old.
   NCCL();
 
 #define BRAID_NCCL_MEMBER(member, name, result, parameters)                    \
-  result(*member) parameters = find(#name);
+  LibraryFunction<result parameters> member = {find(#name), #name};
   BRAID_NCCL_FUNCTIONS(BRAID_NCCL_MEMBER)
 #undef BRAID_NCCL_MEMBER
 
   /// Throws an Error unless `result` is Success or InProgress: `ncclAllReduce
   /// failed: unhandled cuda error (...)`.
-  void check(Result result, const char *function, Comm comm = nullptr) const {
+  void check(Result result, const char *function) const {
     if (result != Success && result != InProgress)
-      fail(result, function, comm);
+      fail(result, function);
   }
-  [[noreturn]] void fail(Result result, const char *function, Comm comm) const;
+  [[noreturn]] void fail(Result result, const char *function) const;
 
   /// `unhandled cuda error (...)`, with the library's text of the last error.
-  std::string describe(Result result, Comm comm) const;
+  std::string describe(Result result) const;
 
   int version = 0; ///< 22809 for 2.28.9.
 };
@@ -178,9 +178,7 @@ public:
 /// A group of calls. The destructor ends the group if an Error leaves it.
 class Group {
 public:
-  explicit Group(const NCCL &nccl) : nccl(nccl) {
-    nccl.check(nccl.groupStart(), "ncclGroupStart");
-  }
+  explicit Group(const NCCL &nccl) : nccl(nccl) { nccl.call(nccl.groupStart); }
   ~Group() {
     if (!ended)
       nccl.groupEnd();

@@ -32,10 +32,9 @@ void NCCLCommunicator::copy(char *destination, const char *source,
   if (bytes == 0 || destination == source)
     return;
   const Driver &driver = rank.driver();
-  driver.check(
-      driver.memcpyDtoDAsync(deviceAddress(destination), deviceAddress(source),
-                             static_cast<size_t>(bytes), collectives.stream),
-      "cuMemcpyDtoDAsync");
+  driver.call(driver.memcpyDtoDAsync, deviceAddress(destination),
+              deviceAddress(source), static_cast<size_t>(bytes),
+              collectives.stream);
 }
 
 /// Returns true if this member is the target of a pair.
@@ -71,10 +70,8 @@ void NCCLCommunicator::fillAfter(const Operation &operation) {
   const Driver &driver = rank.driver();
   for (const Operand &operand : operation.operands)
     if (int64_t bytes = operand.destinationBytes())
-      driver.check(driver.memsetD8Async(deviceAddress(operand.destination), 0,
-                                        static_cast<size_t>(bytes),
-                                        collectives.stream),
-                   "cuMemsetD8Async");
+      driver.call(driver.memsetD8Async, deviceAddress(operand.destination), 0,
+                  static_cast<size_t>(bytes), collectives.stream);
 }
 
 /// Replaces sources outside of the windows, as arguments of the program may be,
@@ -115,10 +112,8 @@ std::vector<const char *> NCCLCommunicator::stage(const Operation &operation) {
         operand.sourceBytes() == 0)
       continue;
     DevicePointer memory = 0;
-    driver.check(driver.memAllocAsync(
-                     &memory, static_cast<size_t>(operand.sourceBytes()),
-                     collectives.stream),
-                 "cuMemAllocAsync");
+    driver.call(driver.memAllocAsync, &memory,
+                static_cast<size_t>(operand.sourceBytes()), collectives.stream);
     sources.back() = reinterpret_cast<const char *>(memory);
     copy(reinterpret_cast<char *>(memory), operand.source,
          operand.sourceBytes());
@@ -131,9 +126,8 @@ void NCCLCommunicator::unstage(const Operation &operation,
   const Driver &driver = rank.driver();
   for (size_t i = 0; i < sources.size(); ++i)
     if (sources[i] != operation.operands[i].source)
-      driver.check(
-          driver.memFreeAsync(deviceAddress(sources[i]), collectives.stream),
-          "cuMemFreeAsync");
+      driver.call(driver.memFreeAsync, deviceAddress(sources[i]),
+                  collectives.stream);
 }
 
 void NCCLCommunicator::registerMemory(Lane &lane) {
@@ -149,19 +143,13 @@ void NCCLCommunicator::registerMemory(Lane &lane) {
     if (bytes == 0)
       continue;
     if (!needs) {
-      settle(lane,
-             nccl.commRegister(lane.comm, reinterpret_cast<void *>(pointer),
-                               static_cast<size_t>(bytes),
-                               &lane.registrations[pointer]),
-             "ncclCommRegister");
+      run(lane, nccl.commRegister, lane.comm, reinterpret_cast<void *>(pointer),
+          static_cast<size_t>(bytes), &lane.registrations[pointer]);
       continue;
     }
-    settle(lane,
-           nccl.commWindowRegister(lane.comm, reinterpret_cast<void *>(pointer),
-                                   static_cast<size_t>(bytes),
-                                   &lane.windows[pointer],
-                                   nccl::windowCollSymmetric),
-           "ncclCommWindowRegister");
+    run(lane, nccl.commWindowRegister, lane.comm,
+        reinterpret_cast<void *>(pointer), static_cast<size_t>(bytes),
+        &lane.windows[pointer], nccl::windowCollSymmetric);
     // The members cannot agree here to do without this window.
     if (!lane.windows[pointer])
       throw Error("ncclCommWindowRegister has given no window for " +
@@ -176,16 +164,14 @@ void NCCLCommunicator::forgetMemory(DevicePointer memory) {
     auto registration = lane.registrations.find(memory);
     if (registration != lane.registrations.end()) {
       if (lane.comm)
-        settle(lane, nccl.commDeregister(lane.comm, registration->second),
-               "ncclCommDeregister");
+        run(lane, nccl.commDeregister, lane.comm, registration->second);
       lane.registrations.erase(registration);
     }
     auto found = lane.windows.find(memory);
     if (found == lane.windows.end())
       return;
     if (lane.comm)
-      settle(lane, nccl.commWindowDeregister(lane.comm, found->second),
-             "ncclCommWindowDeregister");
+      run(lane, nccl.commWindowDeregister, lane.comm, found->second);
     lane.windows.erase(found);
   });
 }
@@ -197,8 +183,7 @@ void NCCLCommunicator::deregisterBuffers() {
     registrations.swap(lane.registrations);
     for (const auto &[memory, registration] : registrations)
       if (lane.comm)
-        settle(lane, nccl.commDeregister(lane.comm, registration),
-               "ncclCommDeregister");
+        run(lane, nccl.commDeregister, lane.comm, registration);
   });
 }
 
@@ -214,7 +199,7 @@ void NCCLCommunicator::issue(const Operation &operation) {
   if (spec.size() == 1 && !collectives.comm) {
     // NCCL multiplies the operand of a premul_sum, also for one rank.
     nccl::UniqueId id;
-    nccl.check(nccl.getUniqueId(&id), "ncclGetUniqueId");
+    nccl.call(nccl.getUniqueId, &id);
     requestAccepted(collectives, id);
     allRefusals = refusal;
     reportReplacement();
@@ -230,10 +215,9 @@ void NCCLCommunicator::issue(const Operation &operation) {
   if (scales) {
     unsigned char scale[sizeof(operation.scale)];
     std::copy(std::begin(operation.scale), std::end(operation.scale), scale);
-    nccl.check(nccl.redOpCreatePreMulSum(
-                   &op, scale, reducedType(operation.operands[0].dtype).type,
-                   nccl::ScalarHostImmediate, collectives.comm),
-               "ncclRedOpCreatePreMulSum", collectives.comm);
+    nccl.call(nccl.redOpCreatePreMulSum, &op, scale,
+              reducedType(operation.operands[0].dtype).type,
+              nccl::ScalarHostImmediate, collectives.comm);
   }
   std::vector<const char *> sources = stage(operation);
   std::vector<const char *> given = sources;
@@ -244,8 +228,7 @@ void NCCLCommunicator::issue(const Operation &operation) {
     issueOperand(operation, operation.operands[i], given[i], op);
   settle(collectives, group.end(), "ncclGroupEnd");
   if (scales)
-    nccl.check(nccl.redOpDestroy(op, collectives.comm), "ncclRedOpDestroy",
-               collectives.comm);
+    nccl.call(nccl.redOpDestroy, op, collectives.comm);
   fillAfter(operation);
   unstage(operation, sources);
 }
@@ -262,10 +245,8 @@ void NCCLCommunicator::issueAlone(const Operation &operation) {
 void NCCLCommunicator::issueBarrier() {
   const nccl::NCCL &nccl = rank.engine.nccl();
   auto *word = reinterpret_cast<void *>(barrierWord);
-  settle(collectives,
-         nccl.allReduce(word, word, 1, nccl::Int32, nccl::Max, collectives.comm,
-                        collectives.stream),
-         "ncclAllReduce");
+  run(collectives, nccl.allReduce, word, word, 1, nccl::Int32, nccl::Max,
+      collectives.comm, collectives.stream);
 }
 
 void NCCLCommunicator::issueReduction(const Operation &operation,
@@ -276,23 +257,17 @@ void NCCLCommunicator::issueReduction(const Operation &operation,
   nccl::Comm comm = collectives.comm;
   Stream stream = collectives.stream;
   if (operation.kind == BRAID_RT_ALL_REDUCE)
-    return nccl.check(
-        nccl.allReduce(operand.source, operand.destination,
-                       countOf(type, elementCount(operand.sourceSizes)),
-                       type.type, op, comm, stream),
-        "ncclAllReduce", comm);
+    return nccl.call(nccl.allReduce, operand.source, operand.destination,
+                     countOf(type, elementCount(operand.sourceSizes)),
+                     type.type, op, comm, stream);
   if (operation.kind == BRAID_RT_REDUCE_SCATTER)
-    return nccl.check(nccl.reduceScatter(
-                          operand.source, operand.destination,
-                          countOf(type, elementCount(operand.destinationSizes)),
-                          type.type, op, comm, stream),
-                      "ncclReduceScatter", comm);
-  nccl.check(
-      nccl.reduce(operand.source,
-                  operation.root == spec.index ? operand.destination : nullptr,
-                  countOf(type, elementCount(operand.sourceSizes)), type.type,
-                  op, static_cast<int>(operation.root), comm, stream),
-      "ncclReduce", comm);
+    return nccl.call(nccl.reduceScatter, operand.source, operand.destination,
+                     countOf(type, elementCount(operand.destinationSizes)),
+                     type.type, op, comm, stream);
+  nccl.call(nccl.reduce, operand.source,
+            operation.root == spec.index ? operand.destination : nullptr,
+            countOf(type, elementCount(operand.sourceSizes)), type.type, op,
+            static_cast<int>(operation.root), comm, stream);
 }
 
 void NCCLCommunicator::issueOperand(const Operation &operation,
@@ -311,32 +286,23 @@ void NCCLCommunicator::issueOperand(const Operation &operation,
     return issuePairs(operation, operand, source);
   switch (operation.kind) {
   case BRAID_RT_BROADCAST:
-    return nccl.check(nccl.broadcast(source, operand.destination,
-                                     countOf(type, given), type.type, root,
-                                     comm, stream),
-                      "ncclBroadcast", comm);
+    return nccl.call(nccl.broadcast, source, operand.destination,
+                     countOf(type, given), type.type, root, comm, stream);
   case BRAID_RT_ALL_GATHER:
-    return nccl.check(nccl.allGather(source, operand.destination,
-                                     countOf(type, given), type.type, comm,
-                                     stream),
-                      "ncclAllGather", comm);
+    return nccl.call(nccl.allGather, source, operand.destination,
+                     countOf(type, given), type.type, comm, stream);
   case BRAID_RT_GATHER:
-    return nccl.check(nccl.gather(source, operand.destination,
-                                  countOf(type, given), type.type, root, comm,
-                                  stream),
-                      "ncclGather", comm);
+    return nccl.call(nccl.gather, source, operand.destination,
+                     countOf(type, given), type.type, root, comm, stream);
   case BRAID_RT_SCATTER:
-    return nccl.check(nccl.scatter(source, operand.destination,
-                                   countOf(type, got), type.type, root, comm,
-                                   stream),
-                      "ncclScatter", comm);
+    return nccl.call(nccl.scatter, source, operand.destination,
+                     countOf(type, got), type.type, root, comm, stream);
   case BRAID_RT_ALL_TO_ALL:
     if (operation.splits != Splits::Equal)
       return issueSplits(operation, operand, source);
-    return nccl.check(nccl.allToAll(source, operand.destination,
-                                    countOf(type, given / spec.size()),
-                                    type.type, comm, stream),
-                      "ncclAlltoAll", comm);
+    return nccl.call(nccl.allToAll, source, operand.destination,
+                     countOf(type, given / spec.size()), type.type, comm,
+                     stream);
   default:
     return issueReduction(operation, operand, op);
   }
@@ -359,13 +325,11 @@ void NCCLCommunicator::issueSplits(const Operation &operation,
         operation.rowsFrom(spec.index, other, spec.size(), operand);
     auto peer = static_cast<int>(other);
     if (sent * row > 0)
-      nccl.check(nccl.send(source, countOf(type, sent * row), type.type, peer,
-                           comm, stream),
-                 "ncclSend", comm);
+      nccl.call(nccl.send, source, countOf(type, sent * row), type.type, peer,
+                comm, stream);
     if (received * row > 0)
-      nccl.check(nccl.recv(destination, countOf(type, received * row),
-                           type.type, peer, comm, stream),
-                 "ncclRecv", comm);
+      nccl.call(nccl.recv, destination, countOf(type, received * row),
+                type.type, peer, comm, stream);
     source += sent * rowBytes;
     destination += received * rowBytes;
   }
@@ -379,14 +343,11 @@ void NCCLCommunicator::issuePairs(const Operation &operation,
   for (size_t i = 0; i < operation.pairs.size(); i += 2) {
     int64_t from = operation.pairs[i], to = operation.pairs[i + 1];
     if (from == spec.index)
-      nccl.check(nccl.send(source, count, type.type, static_cast<int>(to),
-                           collectives.comm, collectives.stream),
-                 "ncclSend", collectives.comm);
+      nccl.call(nccl.send, source, count, type.type, static_cast<int>(to),
+                collectives.comm, collectives.stream);
     if (to == spec.index)
-      nccl.check(nccl.recv(operand.destination, count, type.type,
-                           static_cast<int>(from), collectives.comm,
-                           collectives.stream),
-                 "ncclRecv", collectives.comm);
+      nccl.call(nccl.recv, operand.destination, count, type.type,
+                static_cast<int>(from), collectives.comm, collectives.stream);
   }
 }
 
@@ -401,10 +362,11 @@ void NCCLCommunicator::issueMessage(const Operation &operation) {
                                          : operand.destinationSizes));
     if (count == 0)
       continue;
-    nccl.check(sends ? nccl.send(operand.source, count, type.type, peer,
-                                 messages.comm, messages.stream)
-                     : nccl.recv(operand.destination, count, type.type, peer,
-                                 messages.comm, messages.stream),
-               sends ? "ncclSend" : "ncclRecv", messages.comm);
+    if (sends)
+      nccl.call(nccl.send, operand.source, count, type.type, peer,
+                messages.comm, messages.stream);
+    else
+      nccl.call(nccl.recv, operand.destination, count, type.type, peer,
+                messages.comm, messages.stream);
   }
 }

@@ -67,16 +67,14 @@ void NCCLCommunicator::open() {
   // slowest one.
   forEachLane([&](Lane &lane) {
     lane.stream = driver.createStream(StreamPriority::Highest);
-    driver.check(driver.eventCreate(&lane.follow, EVENT_NO_TIMING),
-                 "cuEventCreate");
+    driver.call(driver.eventCreate, &lane.follow, EVENT_NO_TIMING);
   });
   if (hasWindows()) {
     void *word = nullptr;
-    rank.engine.nccl().check(rank.engine.nccl().memAlloc(&word, wordBytes()),
-                             "ncclMemAlloc");
+    rank.engine.nccl().call(rank.engine.nccl().memAlloc, &word, wordBytes());
     barrierWord = reinterpret_cast<DevicePointer>(word);
   } else {
-    driver.check(driver.memAlloc(&barrierWord, sizeof(int32_t)), "cuMemAlloc");
+    driver.call(driver.memAlloc, &barrierWord, sizeof(int32_t));
   }
   made = spec.size() == 1;
 }
@@ -94,11 +92,10 @@ bool NCCLCommunicator::wantsWindows() const {
 }
 
 void NCCLCommunicator::refuse(const char *function, nccl::Result result) {
-  std::string text =
-      std::string(function) +
-      (result == nccl::Success
-           ? " has given no window"
-           : " failed: " + rank.engine.nccl().describe(result, nullptr));
+  std::string text = std::string(function) +
+                     (result == nccl::Success
+                          ? " has given no window"
+                          : " failed: " + rank.engine.nccl().describe(result));
   if (refusal.find(text) == std::string::npos)
     refusal += (refusal.empty() ? "" : ", ") + text;
 }
@@ -149,7 +146,7 @@ void NCCLCommunicator::completeFirstWindow(nccl::Result result) {
   if (result == nccl::InProgress)
     result = poll(collectives, result, function);
   if (!isRefusal(result))
-    rank.engine.nccl().check(result, function, collectives.comm);
+    rank.engine.nccl().check(result, function);
   if (result == nccl::Success && collectives.windows[barrierWord])
     return;
   // A communicator that has returned an error is of no further use.
@@ -181,8 +178,7 @@ nccl::Result NCCLCommunicator::poll(Lane &lane, nccl::Result result,
   // With blocking=0 a call returns ncclInProgress: poll until it completes.
   for (int64_t begin = monotonicNs(); result == nccl::InProgress;) {
     rank.throwIfFailed();
-    nccl.check(nccl.commGetAsyncError(lane.comm, &result),
-               "ncclCommGetAsyncError", lane.comm);
+    nccl.call(nccl.commGetAsyncError, lane.comm, &result);
     if (result != nccl::InProgress)
       break;
     int64_t timeoutNs = rank.engine.environment.config.timeoutNs;
@@ -204,7 +200,7 @@ void NCCLCommunicator::settle(Lane &lane, nccl::Result result,
     rank.engine.awaitFailureOfPeer();
     rank.throwIfFailed();
   }
-  nccl.check(result, function, lane.comm);
+  nccl.check(result, function);
 }
 
 void NCCLCommunicator::release(Lane &lane, bool abort) {
@@ -218,7 +214,7 @@ void NCCLCommunicator::release(Lane &lane, bool abort) {
     rank.engine.environment.log("rank " + std::to_string(rank.rank) + ": " +
                                 (abort ? "ncclCommAbort" : "ncclCommDestroy") +
                                 " for @" + lane.label +
-                                " failed: " + nccl.describe(result, nullptr));
+                                " failed: " + nccl.describe(result));
 }
 
 void NCCLCommunicator::release() {
@@ -258,15 +254,13 @@ Flight &NCCLCommunicator::begin(Lane &lane, std::shared_ptr<const Call> call,
 
 void NCCLCommunicator::follow(Lane &lane) {
   const Driver &driver = rank.driver();
-  driver.check(driver.eventRecord(lane.follow, rank.gpu().ordered()),
-               "cuEventRecord");
-  driver.check(driver.streamWaitEvent(lane.stream, lane.follow, 0),
-               "cuStreamWaitEvent");
+  driver.call(driver.eventRecord, lane.follow, rank.gpu().ordered());
+  driver.call(driver.streamWaitEvent, lane.stream, lane.follow, 0);
 }
 
 void NCCLCommunicator::finish(Lane &lane, Flight &flight) {
   const Driver &driver = rank.driver();
-  driver.check(driver.eventRecord(flight.end, lane.stream), "cuEventRecord");
+  driver.call(driver.eventRecord, flight.end, lane.stream);
   rank.markIssued(flight);
 }
 
@@ -402,9 +396,8 @@ void NCCLCommunicator::wait(EngineRequest &base) {
     rank.flushMessages(*this);
   rank.passesWait();
   const Driver &driver = rank.driver();
-  driver.check(
-      driver.streamWaitEvent(rank.gpu().ordered(), request.flight->end, 0),
-      "cuStreamWaitEvent");
+  driver.call(driver.streamWaitEvent, rank.gpu().ordered(), request.flight->end,
+              0);
   rank.markAwaited(*request.flight);
   if (spec.size() > 1 && rank.engine.announces()) {
     rank.beginWait(rank.gpu().stream);

@@ -169,6 +169,11 @@ private:
                       std::vector<const char *> &sources);
   void registerMemory(Lane &lane);
   void settle(Lane &lane, nccl::Result result, const char *function) const;
+  /// Calls a function of NCCL and settles its result.
+  template <typename Function, typename... Arguments>
+  void run(Lane &lane, const Function &function, Arguments... arguments) const {
+    settle(lane, function(arguments...), function.name);
+  }
   nccl::Result poll(Lane &lane, nccl::Result result,
                     const char *function) const;
   bool isTargetOf(const Operation &operation) const;

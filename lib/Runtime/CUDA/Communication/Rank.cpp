@@ -92,8 +92,7 @@ void CudaRank::free(const Driver &driver, DevicePointer pointer) {
       bytes = 0;
       begin = 0;
     }
-  engine.nccl().check(engine.nccl().memFree(reinterpret_cast<void *>(pointer)),
-                      "ncclMemFree");
+  engine.nccl().call(engine.nccl().memFree, reinterpret_cast<void *>(pointer));
 }
 
 bool CudaRank::isSymmetric(DevicePointer pointer, int64_t bytes) const {
@@ -250,8 +249,7 @@ NCCLCommunicator &CudaRank::communicator(const CommunicatorSpec &spec) {
 Event CudaRank::takeEvent() {
   if (events.empty()) {
     Event event = nullptr;
-    driver().check(driver().eventCreate(&event, EVENT_NO_TIMING),
-                   "cuEventCreate");
+    driver().call(driver().eventCreate, &event, EVENT_NO_TIMING);
     return event;
   }
   Event event = events.back();
@@ -510,7 +508,7 @@ std::string CudaRank::findAsyncError() {
             result == nccl::Success || result == nccl::InProgress)
           return;
         text = "NCCL reports for the communicator of @" + lane.label + ": " +
-               nccl.describe(result, lane.comm);
+               nccl.describe(result);
       });
   return text;
 }

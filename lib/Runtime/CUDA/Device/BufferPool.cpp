@@ -50,7 +50,7 @@ void BufferPool::reserve() {
   if (!slabs.empty())
     return;
   size_t available = 0, total = 0;
-  gpu.driver.check(gpu.driver.memGetInfo(&available, &total), "cuMemGetInfo");
+  gpu.driver.call(gpu.driver.memGetInfo, &available, &total);
   int64_t bytes =
       std::min(static_cast<int64_t>(available) / reserveFraction, mostReserved);
   if (bytes >= slabBytes)

@@ -85,8 +85,7 @@ bool ComputeGraphs::follow(const CallWords &call) {
     if (isLast) {
       state = next == mostCalls ? State::Between : State::Passing;
       current->failures = std::max(current->failures - 1, 0);
-      gpu.driver.check(gpu.driver.graphLaunch(current->graph, gpu.stream),
-                       "cuGraphLaunch");
+      gpu.driver.call(gpu.driver.graphLaunch, current->graph, gpu.stream);
     }
     return true;
   }

@@ -51,7 +51,7 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
         options.computeGraphs);
   try {
     for (Event *event : {&invocation.begun, &invocation.ended})
-      driver.check(driver.eventCreate(event, EVENT_TIMING), "cuEventCreate");
+      driver.call(driver.eventCreate, event, EVENT_TIMING);
   } catch (const Error &) {
     destroyEvents();
     throw;
@@ -166,8 +166,7 @@ void CudaDevice::copyFromDevice(void *host, const void *device, int64_t bytes) {
 //===----------------------------------------------------------------------===//
 
 void CudaDevice::record(Event event) const {
-  gpuState.driver.check(gpuState.driver.eventRecord(event, gpuState.ordered()),
-                        "cuEventRecord");
+  gpuState.driver.call(gpuState.driver.eventRecord, event, gpuState.ordered());
 }
 
 bool CudaDevice::beginInvocation(const braid_rt_entry &entry, void **args) {
@@ -195,9 +194,8 @@ bool CudaDevice::beginInvocation(const braid_rt_entry &entry, void **args) {
 
 int64_t CudaDevice::elapsedNs(const Span &span) const {
   float milliseconds = 0;
-  gpuState.driver.check(
-      gpuState.driver.eventElapsedTime(&milliseconds, span.begun, span.ended),
-      "cuEventElapsedTime");
+  gpuState.driver.call(gpuState.driver.eventElapsedTime, &milliseconds,
+                       span.begun, span.ended);
   return static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6);
 }
 
@@ -358,8 +356,7 @@ CudaDevice::Span &CudaDevice::nextStandIn() {
   if (standInCount == standIns.size()) {
     Span &span = standIns.emplace_back();
     for (Event *event : {&span.begun, &span.ended})
-      gpuState.driver.check(gpuState.driver.eventCreate(event, EVENT_TIMING),
-                            "cuEventCreate");
+      gpuState.driver.call(gpuState.driver.eventCreate, event, EVENT_TIMING);
   }
   return standIns[standInCount++];
 }

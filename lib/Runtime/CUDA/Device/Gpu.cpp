@@ -36,7 +36,7 @@ DevicePointer DeviceHooks::allocate(const Driver &driver, int64_t bytes) {
 }
 
 void DeviceHooks::free(const Driver &driver, DevicePointer pointer) {
-  driver.check(driver.memFree(pointer), "cuMemFree");
+  driver.call(driver.memFree, pointer);
 }
 
 int32_t DeviceHooks::chooseAlgorithm(const std::string &,
@@ -79,10 +79,9 @@ Gpu::Gpu(const Driver &driver, int32_t ordinal, const DeviceOptions &options,
     throw Error("there is no device " + std::to_string(ordinal) +
                 ": the CUDA driver finds " + std::to_string(count) +
                 (count == 1 ? " GPU" : " GPUs"));
-  driver.check(driver.deviceGet(&device, ordinal), "cuDeviceGet");
+  driver.call(driver.deviceGet, &device, ordinal);
   char text[256] = {};
-  driver.check(driver.deviceGetName(text, sizeof(text), device),
-               "cuDeviceGetName");
+  driver.call(driver.deviceGetName, text, sizeof(text), device);
   model = text;
   name = "device " + std::to_string(ordinal) + " (" + model + ")";
   multiprocessors = attribute(DEVICE_MULTIPROCESSOR_COUNT);
@@ -100,17 +99,15 @@ Gpu::~Gpu() { close(); }
 
 int Gpu::attribute(DeviceAttribute which) const {
   int value = 0;
-  driver.check(driver.deviceGetAttribute(&value, which, device),
-               "cuDeviceGetAttribute");
+  driver.call(driver.deviceGetAttribute, &value, which, device);
   return value;
 }
 
 void Gpu::openStream() {
-  driver.check(driver.devicePrimaryCtxRetain(&context, device),
-               "cuDevicePrimaryCtxRetain");
+  driver.call(driver.devicePrimaryCtxRetain, &context, device);
   makeCurrent();
   stream = driver.createStream(StreamPriority::Lowest);
-  driver.check(driver.eventCreate(&reached, EVENT_NO_TIMING), "cuEventCreate");
+  driver.call(driver.eventCreate, &reached, EVENT_NO_TIMING);
   if (options.trace && options.activities)
     timeline = std::make_unique<ActivityTimeline>(*options.activities, context,
                                                   options.createdNs);
@@ -132,9 +129,7 @@ void Gpu::close() {
   driver.devicePrimaryCtxRelease(device);
 }
 
-void Gpu::makeCurrent() const {
-  driver.check(driver.ctxSetCurrent(context), "cuCtxSetCurrent");
-}
+void Gpu::makeCurrent() const { driver.call(driver.ctxSetCurrent, context); }
 
 //===----------------------------------------------------------------------===//
 // Waiting
@@ -185,7 +180,7 @@ void Gpu::pollEvent(Event event, Stream stream, const char *what) const {
 }
 
 void Gpu::synchronize(const char *what) const {
-  driver.check(driver.eventRecord(reached, ordered()), "cuEventRecord");
+  driver.call(driver.eventRecord, reached, ordered());
   waitOnHost(reached, stream, what);
 }
 
@@ -200,8 +195,7 @@ bool Gpu::settle(int64_t limitNs) const {
 
 void Gpu::checkActiveCapture(const char *what) const {
   CaptureStatus status = CAPTURE_NONE;
-  driver.check(driver.streamIsCapturing(stream, &status),
-               "cuStreamIsCapturing");
+  driver.call(driver.streamIsCapturing, stream, &status);
   if (status == CAPTURE_INVALIDATED)
     throw Error(std::string(what) +
                 " cannot be recorded in a graph: it broke the recording of "

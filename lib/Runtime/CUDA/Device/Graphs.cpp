@@ -109,9 +109,8 @@ Graphs::Mode Graphs::begin(const braid_rt_entry &entry, void **args) {
     return Mode::Replay;
   // Calls of other threads, such as allocations of other ranks, do not matter
   // to this recording.
-  gpu.driver.check(
-      gpu.driver.streamBeginCapture(gpu.stream, CAPTURE_THREAD_LOCAL),
-      "cuStreamBeginCapture");
+  gpu.driver.call(gpu.driver.streamBeginCapture, gpu.stream,
+                  CAPTURE_THREAD_LOCAL);
   gpu.capturing = true;
   return Mode::Record;
 }
@@ -142,8 +141,7 @@ void Graphs::finish() {
 }
 
 void Graphs::launch() {
-  gpu.driver.check(gpu.driver.graphLaunch(selected->graph, gpu.stream),
-                   "cuGraphLaunch");
+  gpu.driver.call(gpu.driver.graphLaunch, selected->graph, gpu.stream);
 }
 
 void Graphs::forget() {

@@ -47,7 +47,7 @@ void Matmuls::prepare() {
     workspace =
         memory.allocatePrivate(workspaceBytes, "the workspace of matmuls");
   openMeasurement();
-  blas.check(blas.create(&handle), "cublasLtCreate");
+  blas.call(blas.create, &handle);
 }
 
 //===----------------------------------------------------------------------===//
@@ -69,19 +69,15 @@ MatrixLayout Matmuls::layout(DataType type, int64_t rows, int64_t columns,
                              int64_t leading, int64_t batch,
                              int64_t stride) const {
   MatrixLayout result = nullptr;
-  blas.check(blas.matrixLayoutCreate(&result, type, static_cast<uint64_t>(rows),
-                                     static_cast<uint64_t>(columns), leading),
-             "cublasLtMatrixLayoutCreate");
+  blas.call(blas.matrixLayoutCreate, &result, type, static_cast<uint64_t>(rows),
+            static_cast<uint64_t>(columns), leading);
   if (batch == 1)
     return result;
   auto count = static_cast<int32_t>(batch);
-  blas.check(blas.matrixLayoutSetAttribute(result, MATRIX_LAYOUT_BATCH_COUNT,
-                                           &count, sizeof(count)),
-             "cublasLtMatrixLayoutSetAttribute");
-  blas.check(blas.matrixLayoutSetAttribute(result,
-                                           MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
-                                           &stride, sizeof(stride)),
-             "cublasLtMatrixLayoutSetAttribute");
+  blas.call(blas.matrixLayoutSetAttribute, result, MATRIX_LAYOUT_BATCH_COUNT,
+            &count, sizeof(count));
+  blas.call(blas.matrixLayoutSetAttribute, result,
+            MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof(stride));
   return result;
 }
 
@@ -115,8 +111,7 @@ void Matmuls::describe(Plan &plan, const Matmul &p) const {
   ComputeType compute = arithmetic.compute;
   if (isTF32(p, gpu.options.tf32))
     compute = COMPUTE_32F_FAST_TF32;
-  blas.check(blas.matmulDescCreate(&plan.desc, compute, arithmetic.scale),
-             "cublasLtMatmulDescCreate");
+  blas.call(blas.matmulDescCreate, &plan.desc, compute, arithmetic.scale);
   if (p.transposeB)
     set(plan.desc, MATMUL_DESC_TRANSA, OPERATION_T);
   if (p.transposeA)
@@ -150,12 +145,10 @@ void Matmuls::release(Plan &plan) const {
 std::vector<MatmulHeuristicResult>
 Matmuls::propose(const Plan &plan, const Matmul &matmul, const Key &key) const {
   MatmulPreference preference = nullptr;
-  blas.check(blas.matmulPreferenceCreate(&preference),
-             "cublasLtMatmulPreferenceCreate");
+  blas.call(blas.matmulPreferenceCreate, &preference);
   auto prefer = [&](MatmulPreferenceAttribute attribute, auto value) {
-    blas.check(blas.matmulPreferenceSetAttribute(preference, attribute, &value,
-                                                 sizeof(value)),
-               "cublasLtMatmulPreferenceSetAttribute");
+    blas.call(blas.matmulPreferenceSetAttribute, preference, attribute, &value,
+              sizeof(value));
   };
   prefer(MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<size_t>(workspaceBytes));
   // The operands of the library are B, A, C, C.
@@ -314,13 +307,12 @@ void Matmuls::multiplyByNothing(const Matmul &p, void *c) const {
                 "is 0, or 1 without an epilogue");
   int64_t size = braid_rt_dtype_size(p.options.resultDtype);
   for (int64_t i = 0; i < p.batch; ++i)
-    gpu.driver.check(gpu.driver.memsetD2D8Async(
-                         reinterpret_cast<DevicePointer>(c) +
-                             static_cast<DevicePointer>(i * p.strideC * size),
-                         static_cast<size_t>(p.ldc * size), 0,
-                         static_cast<size_t>(p.n * size),
-                         static_cast<size_t>(p.m), gpu.stream),
-                     "cuMemsetD2D8Async");
+    gpu.driver.call(gpu.driver.memsetD2D8Async,
+                    reinterpret_cast<DevicePointer>(c) +
+                        static_cast<DevicePointer>(i * p.strideC * size),
+                    static_cast<size_t>(p.ldc * size), 0,
+                    static_cast<size_t>(p.n * size), static_cast<size_t>(p.m),
+                    gpu.stream);
 }
 
 void Matmuls::multiply(Matmul matmul, const void *a, const void *b, void *c) {

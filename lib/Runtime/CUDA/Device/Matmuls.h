@@ -102,9 +102,8 @@ private:
 
   template <typename Value>
   void set(MatmulDesc desc, MatmulDescAttribute attribute, Value value) const {
-    blas.check(
-        blas.matmulDescSetAttribute(desc, attribute, &value, sizeof(value)),
-        "cublasLtMatmulDescSetAttribute");
+    blas.call(blas.matmulDescSetAttribute, desc, attribute, &value,
+              sizeof(value));
   }
 
   const Blas &blas;

@@ -40,8 +40,7 @@ void Matmuls::openMeasurement() {
     measuring = gpu.driver.createStream(StreamPriority::Lowest);
   for (Event *event : {&begin, &end})
     if (!*event)
-      gpu.driver.check(gpu.driver.eventCreate(event, EVENT_TIMING),
-                       "cuEventCreate");
+      gpu.driver.call(gpu.driver.eventCreate, event, EVENT_TIMING);
 }
 
 void Matmuls::closeMeasurement() {
@@ -119,33 +118,29 @@ void Matmuls::fill(DevicePointer memory, int64_t bytes, int32_t dtype) {
   std::vector<uint64_t> data = makeOperandData(dtype);
   auto done = std::min<int64_t>(
       bytes, static_cast<int64_t>(data.size() * sizeof(uint64_t)));
-  gpu.driver.check(gpu.driver.memcpyHtoDAsync(memory, data.data(),
-                                              static_cast<size_t>(done),
-                                              measuring),
-                   "cuMemcpyHtoDAsync");
+  gpu.driver.call(gpu.driver.memcpyHtoDAsync, memory, data.data(),
+                  static_cast<size_t>(done), measuring);
   for (int64_t size; done < bytes; done += size) {
     size = std::min(done, bytes - done);
-    gpu.driver.check(gpu.driver.memcpyDtoDAsync(
-                         memory + static_cast<DevicePointer>(done), memory,
-                         static_cast<size_t>(size), measuring),
-                     "cuMemcpyDtoDAsync");
+    gpu.driver.call(gpu.driver.memcpyDtoDAsync,
+                    memory + static_cast<DevicePointer>(done), memory,
+                    static_cast<size_t>(size), measuring);
   }
   // The copy from the host may read its data until the stream is done.
-  gpu.driver.check(gpu.driver.eventRecord(end, measuring), "cuEventRecord");
+  gpu.driver.call(gpu.driver.eventRecord, end, measuring);
   gpu.waitOnHost(end, measuring, "the operands of a matmul's measurement");
 }
 
 /// The milliseconds of `runs` runs of an algorithm.
 float Matmuls::time(const Plan &plan, const Operands &operands,
                     const MatmulAlgorithm &algorithm, int runs) {
-  gpu.driver.check(gpu.driver.eventRecord(begin, measuring), "cuEventRecord");
+  gpu.driver.call(gpu.driver.eventRecord, begin, measuring);
   for (int i = 0; i < runs; ++i)
     blas.check(run(plan, operands, algorithm, measuring), "cublasLtMatmul");
-  gpu.driver.check(gpu.driver.eventRecord(end, measuring), "cuEventRecord");
+  gpu.driver.call(gpu.driver.eventRecord, end, measuring);
   gpu.waitOnHost(end, measuring, "the choice of a matmul's algorithm");
   float milliseconds = 0;
-  gpu.driver.check(gpu.driver.eventElapsedTime(&milliseconds, begin, end),
-                   "cuEventElapsedTime");
+  gpu.driver.call(gpu.driver.eventElapsedTime, &milliseconds, begin, end);
   return milliseconds;
 }
 

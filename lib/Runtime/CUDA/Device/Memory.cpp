@@ -51,7 +51,7 @@ static Error notEnough(const Gpu &gpu, int64_t bytes, const std::string &what,
 void DeviceMemory::checkAvailable(int64_t bytes, const std::string &what,
                                   int64_t released) const {
   size_t available = 0, total = 0;
-  gpu.driver.check(gpu.driver.memGetInfo(&available, &total), "cuMemGetInfo");
+  gpu.driver.call(gpu.driver.memGetInfo, &available, &total);
   int64_t usable = static_cast<int64_t>(available) + released;
   if (bytes > usable)
     throw notEnough(gpu, bytes, what, usable, static_cast<int64_t>(total));
@@ -79,23 +79,20 @@ DevicePointer DeviceMemory::allocatePrivate(int64_t bytes,
                                             const std::string &what) {
   checkAvailable(bytes, what);
   DevicePointer pointer = 0;
-  gpu.driver.check(
-      gpu.driver.memAlloc(&pointer,
-                          static_cast<size_t>(std::max<int64_t>(bytes, 1))),
-      "cuMemAlloc");
+  gpu.driver.call(gpu.driver.memAlloc, &pointer,
+                  static_cast<size_t>(std::max<int64_t>(bytes, 1)));
   return pointer;
 }
 
 void DeviceMemory::freePrivate(DevicePointer pointer) {
   if (pointer)
-    gpu.driver.check(gpu.driver.memFree(pointer), "cuMemFree");
+    gpu.driver.call(gpu.driver.memFree, pointer);
 }
 
 void DeviceMemory::prepare() {
   if (!staging)
-    gpu.driver.check(
-        gpu.driver.memHostAlloc(&staging, stagingBytes, HOST_PORTABLE),
-        "cuMemHostAlloc");
+    gpu.driver.call(gpu.driver.memHostAlloc, &staging, stagingBytes,
+                    HOST_PORTABLE);
 }
 
 //===----------------------------------------------------------------------===//
@@ -106,18 +103,16 @@ void DeviceMemory::toDevice(DevicePointer device, const void *host,
                             int64_t bytes) {
   if (bytes == 0)
     return;
-  gpu.driver.check(gpu.driver.memcpyHtoDAsync(
-                       device, host, static_cast<size_t>(bytes), gpu.ordered()),
-                   "cuMemcpyHtoDAsync");
+  gpu.driver.call(gpu.driver.memcpyHtoDAsync, device, host,
+                  static_cast<size_t>(bytes), gpu.ordered());
   gpu.synchronize("a copy from the host");
 }
 
 void DeviceMemory::toHost(void *host, DevicePointer device, int64_t bytes) {
   if (bytes == 0)
     return;
-  gpu.driver.check(gpu.driver.memcpyDtoHAsync(
-                       host, device, static_cast<size_t>(bytes), gpu.ordered()),
-                   "cuMemcpyDtoHAsync");
+  gpu.driver.call(gpu.driver.memcpyDtoHAsync, host, device,
+                  static_cast<size_t>(bytes), gpu.ordered());
   gpu.synchronize("a copy to the host");
 }
 
@@ -137,10 +132,8 @@ void DeviceMemory::read(void *host, DevicePointer device, int64_t bytes) {
 void DeviceMemory::copy(DevicePointer destination, DevicePointer source,
                         int64_t bytes) {
   gpu.hooks.enqueues();
-  gpu.driver.check(gpu.driver.memcpyDtoDAsync(destination, source,
-                                              static_cast<size_t>(bytes),
-                                              gpu.stream),
-                   "cuMemcpyDtoDAsync");
+  gpu.driver.call(gpu.driver.memcpyDtoDAsync, destination, source,
+                  static_cast<size_t>(bytes), gpu.stream);
   gpu.checkCapture("a copy");
 }
 
@@ -148,7 +141,7 @@ void DeviceMemory::copy(DevicePointer destination, DevicePointer source,
 /// equal units.
 template <typename T, typename Set>
 static void writeUnits(const Gpu &gpu, DevicePointer device, const char *from,
-                       int64_t bytes, Set set, const char *name) {
+                       int64_t bytes, const Set &set) {
   int64_t count = bytes / static_cast<int64_t>(sizeof(T));
   for (int64_t i = 0; i < count;) {
     T value, next;
@@ -159,9 +152,8 @@ static void writeUnits(const Gpu &gpu, DevicePointer device, const char *from,
       if (next != value)
         break;
     }
-    gpu.driver.check(set(device + i * sizeof(T), value,
-                         static_cast<size_t>(end - i), gpu.stream),
-                     name);
+    gpu.driver.call(set, device + i * sizeof(T), value,
+                    static_cast<size_t>(end - i), gpu.stream);
     i = end;
   }
 }
@@ -175,13 +167,10 @@ void DeviceMemory::write(DevicePointer device, const void *host,
   const auto *from = static_cast<const char *>(host);
   DevicePointer alignment = device | static_cast<DevicePointer>(bytes);
   if (alignment % 4 == 0)
-    writeUnits<uint32_t>(gpu, device, from, bytes, gpu.driver.memsetD32Async,
-                         "cuMemsetD32Async");
+    writeUnits<uint32_t>(gpu, device, from, bytes, gpu.driver.memsetD32Async);
   else if (alignment % 2 == 0)
-    writeUnits<uint16_t>(gpu, device, from, bytes, gpu.driver.memsetD16Async,
-                         "cuMemsetD16Async");
+    writeUnits<uint16_t>(gpu, device, from, bytes, gpu.driver.memsetD16Async);
   else
-    writeUnits<uint8_t>(gpu, device, from, bytes, gpu.driver.memsetD8Async,
-                        "cuMemsetD8Async");
+    writeUnits<uint8_t>(gpu, device, from, bytes, gpu.driver.memsetD8Async);
   gpu.checkCapture("a write");
 }

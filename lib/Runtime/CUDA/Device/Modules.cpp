@@ -74,15 +74,13 @@ void Modules::loadImage(const braid_rt_image &image) {
                 "cuModuleLoadDataEx failed: " + gpu.driver.describe(result) +
                 (*log ? std::string(": ") + log : ""));
   unsigned count = 0;
-  gpu.driver.check(gpu.driver.moduleGetFunctionCount(&count, loaded.module),
-                   "cuModuleGetFunctionCount");
+  gpu.driver.call(gpu.driver.moduleGetFunctionCount, &count, loaded.module);
   std::vector<Function> functions(count);
-  gpu.driver.check(gpu.driver.moduleEnumerateFunctions(functions.data(), count,
-                                                       loaded.module),
-                   "cuModuleEnumerateFunctions");
+  gpu.driver.call(gpu.driver.moduleEnumerateFunctions, functions.data(), count,
+                  loaded.module);
   for (Function function : functions) {
     const char *name = nullptr;
-    gpu.driver.check(gpu.driver.funcGetName(&name, function), "cuFuncGetName");
+    gpu.driver.call(gpu.driver.funcGetName, &name, function);
     // Loading a kernel at its first launch waits for all running work, such as
     // a collective that another rank has not started.
     Result loadResult = gpu.driver.funcLoad(function);
@@ -209,10 +207,8 @@ Modules::Kernel &Modules::find(const braid_rt_kernel &kernel) {
   }
   findParameters(found);
   int limit = 0;
-  gpu.driver.check(
-      gpu.driver.funcGetAttribute(
-          &limit, FUNCTION_MAX_DYNAMIC_SHARED_SIZE_BYTES, found.function),
-      "cuFuncGetAttribute");
+  gpu.driver.call(gpu.driver.funcGetAttribute, &limit,
+                  FUNCTION_MAX_DYNAMIC_SHARED_SIZE_BYTES, found.function);
   found.sharedLimit = limit;
   return kernels.emplace(&kernel, found).first->second;
 }
@@ -251,13 +247,11 @@ void Modules::launch(const braid_rt_kernel &kernel, const LaunchSize &size,
                   std::to_string(argumentCount));
     allowShared(found, size.sharedBytes);
     gpu.hooks.enqueues();
-    gpu.driver.check(
-        gpu.driver.launchKernel(found.function, narrow(size.grid[0]),
-                                narrow(size.grid[1]), narrow(size.grid[2]),
-                                narrow(size.block[0]), narrow(size.block[1]),
-                                narrow(size.block[2]), narrow(size.sharedBytes),
-                                gpu.stream, arguments, nullptr),
-        "cuLaunchKernel");
+    gpu.driver.call(gpu.driver.launchKernel, found.function,
+                    narrow(size.grid[0]), narrow(size.grid[1]),
+                    narrow(size.grid[2]), narrow(size.block[0]),
+                    narrow(size.block[1]), narrow(size.block[2]),
+                    narrow(size.sharedBytes), gpu.stream, arguments, nullptr);
   } catch (const Error &caught) {
     throw Error("kernel '" + std::string(kernel.name) +
                 "' cannot be launched on " + gpu.name + " with a grid of " +

@@ -75,20 +75,18 @@ Activities::Activities() {
   cupti.check(result, "cuptiSubscribe");
   for (cupti::ResourceCallback callback :
        {cupti::NodeCreated, cupti::NodeCloned})
-    cupti.check(cupti.enableCallback(1, subscriber, cupti::Resources, callback),
-                "cuptiEnableCallback");
+    cupti.call(cupti.enableCallback, 1, subscriber, cupti::Resources, callback);
   // Before any kind is enabled, because the clock of records must not change. A
   // library without this function keeps its own clock.
   cupti.registerTimestamp(
       []() { return static_cast<uint64_t>(monotonicNs()); });
-  cupti.check(cupti.registerBuffers(request, complete),
-              "cuptiActivityRegisterCallbacks");
+  cupti.call(cupti.registerBuffers, request, complete);
 }
 
 void Activities::enable() {
   try {
     for (cupti::ActivityKind kind : kinds)
-      cupti.check(cupti.enable(kind), "cuptiActivityEnable");
+      cupti.call(cupti.enable, kind);
   } catch (const Error &) {
     disable();
     throw;
@@ -109,7 +107,7 @@ void Activities::disable() {
 int64_t Activities::clockOffsetNs() const {
   int64_t before = monotonicNs();
   uint64_t shown = 0;
-  cupti.check(cupti.getTimestamp(&shown), "cuptiGetTimestamp");
+  cupti.call(cupti.getTimestamp, &shown);
   int64_t after = monotonicNs();
   auto shownNs = static_cast<int64_t>(shown);
   return shownNs >= before && shownNs <= after
@@ -127,8 +125,7 @@ uint64_t Activities::begin() {
     std::lock_guard<std::mutex> lock(mutex);
     region = ++regions;
   }
-  cupti.check(cupti.pushExternalId(cupti::Custom0, region),
-              "cuptiActivityPushExternalCorrelationId");
+  cupti.call(cupti.pushExternalId, cupti::Custom0, region);
   current.push_back(region);
   return region;
 }
@@ -140,18 +137,18 @@ void Activities::end() {
 
 uint32_t Activities::contextId(ContextHandle context) const {
   uint32_t id = 0;
-  cupti.check(cupti.getContextId(context, &id), "cuptiGetContextId");
+  cupti.call(cupti.getContextId, context, &id);
   return id;
 }
 
 uint32_t Activities::streamId(ContextHandle context, Stream stream) const {
   uint32_t id = 0;
-  cupti.check(cupti.getStreamId(context, stream, 0, &id), "cuptiGetStreamIdEx");
+  cupti.call(cupti.getStreamId, context, stream, 0, &id);
   return id;
 }
 
 std::vector<Activities::Activity> Activities::take(uint32_t context) {
-  cupti.check(cupti.flushAll(0), "cuptiActivityFlushAll");
+  cupti.call(cupti.flushAll, 0);
   int64_t offsetNs = clockOffsetNs();
   std::lock_guard<std::mutex> lock(mutex);
   std::vector<Activity> taken;

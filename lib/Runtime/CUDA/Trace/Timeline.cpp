@@ -31,10 +31,9 @@ void EventTimeline::begin(Event first) {
 size_t EventTimeline::mark(Stream stream) {
   if (used == events.size()) {
     events.push_back(nullptr);
-    driver.check(driver.eventCreate(&events.back(), EVENT_TIMING),
-                 "cuEventCreate");
+    driver.call(driver.eventCreate, &events.back(), EVENT_TIMING);
   }
-  driver.check(driver.eventRecord(events[used], stream), "cuEventRecord");
+  driver.call(driver.eventRecord, events[used], stream);
   return used++;
 }
 
@@ -53,8 +52,7 @@ void EventTimeline::close(int64_t number, Stream stream) {
 
 int64_t EventTimeline::timeOfMark(size_t mark) const {
   float milliseconds = 0;
-  driver.check(driver.eventElapsedTime(&milliseconds, origin, events[mark]),
-               "cuEventElapsedTime");
+  driver.call(driver.eventElapsedTime, &milliseconds, origin, events[mark]);
   return originNs +
          static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6);
 }

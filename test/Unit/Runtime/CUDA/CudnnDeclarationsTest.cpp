@@ -22,7 +22,7 @@ using namespace braid::rt::cuda;
 using namespace braid::test;
 
 #define COMPARE(member, name, parameters)                                      \
-  static_assert(HaveOneInterface<decltype(cudnn::Cudnn::member),               \
+  static_assert(HaveOneInterface<decltype(cudnn::Cudnn::member.address),       \
                                  decltype(&name)>::value,                      \
                 "the parameters of " #name);
 BRAID_CUDNN_FUNCTIONS(COMPARE)

@@ -38,7 +38,7 @@ using namespace braid::test;
 // The name in the library, where cuda.h maps the name in the manual to it.
 #define EXPANDED(name) TEXT_OF(name)
 #define COMPARE(member, name, symbol, parameters)                              \
-  static_assert(HaveOneInterface<decltype(cuda::Driver::member),               \
+  static_assert(HaveOneInterface<decltype(cuda::Driver::member.address),       \
                                  decltype(&name)>::value,                      \
                 "the parameters of " symbol);                                  \
   static_assert(std::string_view(EXPANDED(name)) == symbol, symbol);
@@ -108,9 +108,9 @@ EQUAL(JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 #ifdef BRAID_HAS_CUBLASLT_HEADER
 
 #define COMPARE(member, name, parameters)                                      \
-  static_assert(                                                               \
-      HaveOneInterface<decltype(cuda::Blas::member), decltype(&name)>::value,  \
-      "the parameters of " #name);
+  static_assert(HaveOneInterface<decltype(cuda::Blas::member.address),         \
+                                 decltype(&name)>::value,                      \
+                "the parameters of " #name);
 BRAID_CUBLASLT_FUNCTIONS(COMPARE)
 #undef COMPARE
 static_assert(HaveOneInterface<decltype(cuda::Blas::getStatusName),
@@ -185,7 +185,7 @@ BLAS_EQUAL(EPILOGUE_GELU | cuda::EPILOGUE_BIAS, CUBLASLT_EPILOGUE_GELU_BIAS);
 #ifdef BRAID_HAS_CUPTI_HEADER
 
 #define COMPARE(member, name, parameters)                                      \
-  static_assert(HaveOneInterface<decltype(cupti::Cupti::member),               \
+  static_assert(HaveOneInterface<decltype(cupti::Cupti::member.address),       \
                                  decltype(&name)>::value,                      \
                 "the parameters of " #name);
 BRAID_CUPTI_FUNCTIONS(COMPARE)

@@ -25,9 +25,9 @@ using namespace braid::test;
 #ifdef BRAID_HAS_NCCL_HEADER
 
 #define COMPARE(member, name, result, parameters)                              \
-  static_assert(                                                               \
-      HaveOneInterface<decltype(nccl::NCCL::member), decltype(&name)>::value,  \
-      "the parameters of " #name);
+  static_assert(HaveOneInterface<decltype(nccl::NCCL::member.address),         \
+                                 decltype(&name)>::value,                      \
+                "the parameters of " #name);
 BRAID_NCCL_FUNCTIONS(COMPARE)
 #undef COMPARE
 

@@ -27,8 +27,7 @@ Descriptors::~Descriptors() {
 Descriptor Descriptors::create(DescriptorType type) {
   all.reserve(all.size() + 1);
   Descriptor descriptor = nullptr;
-  library.check(library.createDescriptor(type, &descriptor),
-                "cudnnBackendCreateDescriptor");
+  library.call(library.createDescriptor, type, &descriptor);
   all.push_back(descriptor);
   return descriptor;
 }
@@ -36,12 +35,11 @@ Descriptor Descriptors::create(DescriptorType type) {
 void Descriptors::set(Descriptor descriptor, AttributeName name,
                       AttributeType type, int64_t count,
                       const void *values) const {
-  library.check(library.setAttribute(descriptor, name, type, count, values),
-                "cudnnBackendSetAttribute");
+  library.call(library.setAttribute, descriptor, name, type, count, values);
 }
 
 void Descriptors::finalize(Descriptor descriptor) const {
-  library.check(library.finalize(descriptor), "cudnnBackendFinalize");
+  library.call(library.finalize, descriptor);
 }
 
 Descriptor Descriptors::createGraph(Handle handle,
@@ -74,7 +72,7 @@ void CudnnPlans::open() {
   if (!library)
     library = std::make_unique<Cudnn>();
   Handle created = nullptr;
-  library->check(library->create(&created), "cudnnCreate");
+  library->call(library->create, &created);
   Status status = library->setStream(created, gpu.stream);
   if (status != STATUS_SUCCESS) {
     library->destroy(created);
@@ -107,10 +105,8 @@ std::vector<Descriptor> CudnnPlans::propose(Descriptor graph,
     proposals.push_back(owner.create(ENGINECFG_DESCRIPTOR));
   // The first count is of what may be proposed.
   if (count > 0)
-    library->check(library->getAttribute(heuristics, ENGINEHEUR_RESULTS,
-                                         TYPE_BACKEND_DESCRIPTOR, count, &count,
-                                         proposals.data()),
-                   "cudnnBackendGetAttribute");
+    library->call(library->getAttribute, heuristics, ENGINEHEUR_RESULTS,
+                  TYPE_BACKEND_DESCRIPTOR, count, &count, proposals.data());
   proposals.resize(static_cast<size_t>(count));
   return proposals;
 }
@@ -178,10 +174,8 @@ CudnnPlans::build(Descriptor graph,
   if (!plan.plan)
     return plan;
   int64_t count = 0;
-  library->check(library->getAttribute(plan.plan, EXECUTION_PLAN_WORKSPACE_SIZE,
-                                       TYPE_INT64, 1, &count,
-                                       &plan.workspaceBytes),
-                 "cudnnBackendGetAttribute");
+  library->call(library->getAttribute, plan.plan, EXECUTION_PLAN_WORKSPACE_SIZE,
+                TYPE_INT64, 1, &count, &plan.workspaceBytes);
   return plan;
 }
 
@@ -207,6 +201,5 @@ void CudnnPlans::run(const CudnnPlan &plan, const std::vector<int64_t> &ids,
   own.set(pack, VARIANT_PACK_WORKSPACE, TYPE_VOID_PTR,
           reinterpret_cast<void *>(workspace));
   own.finalize(pack);
-  library->check(library->execute(opened, plan.plan, pack),
-                 "cudnnBackendExecute");
+  library->call(library->execute, opened, plan.plan, pack);
 }
