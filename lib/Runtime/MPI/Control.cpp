@@ -45,9 +45,9 @@ RankStatus MPIEngine::ownStatus() {
 void MPIEngine::send(int32_t to, ControlKind kind, const std::string &body) {
   sent.push_back({body, MPI_REQUEST_NULL});
   SentMessage &message = sent.back();
-  checkMPI(MPI_Isend(message.body.data(), static_cast<int>(message.body.size()),
-                     MPI_BYTE, to, kind, control, &message.request),
-           "MPI_Isend");
+  CHECK_MPI(MPI_Isend(message.body.data(),
+                      static_cast<int>(message.body.size()), MPI_BYTE, to, kind,
+                      control, &message.request));
 }
 
 void MPIEngine::sendToAll(ControlKind kind, const std::string &body) {
@@ -59,7 +59,7 @@ void MPIEngine::sendToAll(ControlKind kind, const std::string &body) {
 void MPIEngine::releaseSent() {
   for (auto it = sent.begin(); it != sent.end();) {
     int done = 0;
-    checkMPI(MPI_Test(&it->request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    CHECK_MPI(MPI_Test(&it->request, &done, MPI_STATUS_IGNORE));
     it = done ? sent.erase(it) : std::next(it);
   }
 }
@@ -70,17 +70,15 @@ void MPIEngine::serveControl() {
     int arrived = 0;
     MPI_Status status;
     MPI_Message message;
-    checkMPI(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, control, &arrived,
-                         &message, &status),
-             "MPI_Improbe");
+    CHECK_MPI(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, control, &arrived,
+                          &message, &status));
     if (!arrived)
       return;
     int bytes = 0;
-    checkMPI(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+    CHECK_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
     std::string body(static_cast<size_t>(bytes), '\0');
-    checkMPI(
-        MPI_Mrecv(body.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE),
-        "MPI_Mrecv");
+    CHECK_MPI(
+        MPI_Mrecv(body.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE));
     receive(status.MPI_SOURCE, status.MPI_TAG, body);
   }
 }
@@ -158,14 +156,12 @@ void MPIEngine::makeAnnounced(const std::string &key) {
                 "member");
   MPICommunicator &communicator = *found->second;
   MPI_Group all = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
-  checkMPI(MPI_Comm_group(world, &all), "MPI_Comm_group");
+  CHECK_MPI(MPI_Comm_group(world, &all));
   const std::vector<int32_t> &ranks = communicator.spec.ranks;
-  checkMPI(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(),
-                          &members),
-           "MPI_Group_incl");
+  CHECK_MPI(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(),
+                           &members));
   MPI_Comm comm = MPI_COMM_NULL;
-  checkMPI(MPI_Comm_create_group(world, members, 0, &comm),
-           "MPI_Comm_create_group");
+  CHECK_MPI(MPI_Comm_create_group(world, members, 0, &comm));
   MPI_Group_free(&members);
   MPI_Group_free(&all);
   communicator.make(comm);

@@ -369,7 +369,7 @@ bool MPIEngine::leave() {
   int64_t beginNs = environment.now(), failedNs = 0;
   Requests requests;
   if (!isDead)
-    checkMPI(MPI_Ibarrier(leaving, addRequest(requests)), "MPI_Ibarrier");
+    CHECK_MPI(MPI_Ibarrier(leaving, addRequest(requests)));
   while (true) {
     int64_t now = environment.now();
     if (failedNs == 0 && (isDead || hasFailed || failure || !gone.empty()))
@@ -377,8 +377,7 @@ bool MPIEngine::leave() {
     int done = 0;
     if (!isDead) {
       progress();
-      checkMPI(MPI_Test(&requests.front(), &done, MPI_STATUS_IGNORE),
-               "MPI_Test");
+      CHECK_MPI(MPI_Test(&requests.front(), &done, MPI_STATUS_IGNORE));
     }
     if (done && sent.empty())
       return true;

@@ -57,11 +57,11 @@ static int64_t exchangeTimeoutNs(const Environment &environment) {
 static void meet(const Environment &environment) {
   int64_t timeoutNs = exchangeTimeoutNs(environment);
   MPI_Request request = MPI_REQUEST_NULL;
-  checkMPI(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
+  CHECK_MPI(MPI_Ibarrier(MPI_COMM_WORLD, &request));
   int64_t beginNs = environment.now();
   while (true) {
     int done = 0;
-    checkMPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    CHECK_MPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
     if (done)
       return;
     int64_t waitedNs = environment.now() - beginNs;
@@ -94,8 +94,8 @@ MPIEngine::MPIEngine(const Environment &environment)
     : environment(environment), isFast(choosesFast(environment)),
       abilities(getCapabilities(isFast)) {
   bool wantsThread = isFirstChoice(environment, "progress", "thread", "none");
-  checkMPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
-  checkMPI(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+  CHECK_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+  CHECK_MPI(MPI_Comm_size(MPI_COMM_WORLD, &size));
   if (environment.config.ranks != 0 && environment.config.ranks != size)
     throw Error("MPI has started " + std::to_string(size) +
                 (size == 1 ? " process" : " processes") + ", expected " +
@@ -107,11 +107,10 @@ MPIEngine::MPIEngine(const Environment &environment)
   local = {rank};
   meet(environment);
   MPI_Comm host = MPI_COMM_NULL;
-  checkMPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank,
-                               MPI_INFO_NULL, &host),
-           "MPI_Comm_split_type");
+  CHECK_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank,
+                                MPI_INFO_NULL, &host));
   int ranksOfHost = 1;
-  checkMPI(MPI_Comm_size(host, &ranksOfHost), "MPI_Comm_size");
+  CHECK_MPI(MPI_Comm_size(host, &ranksOfHost));
   MPI_Comm_free(&host);
   auto cores =
       static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
@@ -121,9 +120,8 @@ MPIEngine::MPIEngine(const Environment &environment)
       chooseThreads(environment.config.blasThreads, ranksOfHost),
       /*isAlone=*/true);
   for (MPI_Comm *comm : {&world, &control, &leaving}) {
-    checkMPI(MPI_Comm_dup(MPI_COMM_WORLD, comm), "MPI_Comm_dup");
-    checkMPI(MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN),
-             "MPI_Comm_set_errhandler");
+    CHECK_MPI(MPI_Comm_dup(MPI_COMM_WORLD, comm));
+    CHECK_MPI(MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN));
   }
   if (wantsThread && size > 1)
     thread = std::thread([this]() { progressThread(); });
@@ -187,9 +185,8 @@ void MPIEngine::complete(Requests &requests, Pause &pause, const char *what) {
       throw Error(std::string("the world cannot ") + what +
                   " after it has failed");
     int done = 0;
-    checkMPI(MPI_Testall(static_cast<int>(requests.size()), requests.data(),
-                         &done, MPI_STATUSES_IGNORE),
-             "MPI_Testall");
+    CHECK_MPI(MPI_Testall(static_cast<int>(requests.size()), requests.data(),
+                          &done, MPI_STATUSES_IGNORE));
     if (done)
       break;
     progress();
@@ -219,17 +216,15 @@ std::vector<std::string> MPIEngine::exchange(const std::string &bytes) {
   auto own = static_cast<int64_t>(bytes.size());
   std::vector<int64_t> sizes(static_cast<size_t>(size));
   Requests requests;
-  checkMPI(MPI_Iallgather(&own, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T,
-                          world, addRequest(requests)),
-           "MPI_Iallgather");
+  CHECK_MPI(MPI_Iallgather(&own, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T,
+                           world, addRequest(requests)));
   complete(requests, pause, what);
   std::vector<std::string> all(static_cast<size_t>(size));
   all[rank] = bytes;
   for (int32_t from = 0; from < size; ++from) {
     all[from].resize(static_cast<size_t>(sizes[from]));
-    checkMPI(MPI_Ibcast(all[from].data(), static_cast<int>(sizes[from]),
-                        MPI_BYTE, from, world, addRequest(requests)),
-             "MPI_Ibcast");
+    CHECK_MPI(MPI_Ibcast(all[from].data(), static_cast<int>(sizes[from]),
+                         MPI_BYTE, from, world, addRequest(requests)));
   }
   complete(requests, pause, what);
   return all;
@@ -247,10 +242,9 @@ void MPIEngine::prepare(const std::vector<RankSpecs> &specsOfRanks) {
   ++exchanges;
   constexpr const char *what = "make the communicators of a program";
   Requests requests;
-  checkMPI(MPI_Iallreduce(needed.data(), agreed.data(),
-                          static_cast<int>(specs.size()), MPI_INT32_T, MPI_MAX,
-                          world, addRequest(requests)),
-           "MPI_Iallreduce");
+  CHECK_MPI(MPI_Iallreduce(needed.data(), agreed.data(),
+                           static_cast<int>(specs.size()), MPI_INT32_T, MPI_MAX,
+                           world, addRequest(requests)));
   complete(requests, pause, what);
   for (size_t i = 0; i < specs.size(); ++i) {
     if (!agreed[i])
@@ -261,8 +255,8 @@ void MPIEngine::prepare(const std::vector<RankSpecs> &specsOfRanks) {
                     ? *std::min_element(spec.ranks.begin(), spec.ranks.end())
                     : MPI_UNDEFINED;
     MPI_Comm comm = MPI_COMM_NULL;
-    checkMPI(MPI_Comm_split(world, color, static_cast<int>(spec.index), &comm),
-             "MPI_Comm_split");
+    CHECK_MPI(
+        MPI_Comm_split(world, color, static_cast<int>(spec.index), &comm));
     if (comm == MPI_COMM_NULL)
       continue;
     // A program may contain a group twice.

@@ -11,11 +11,12 @@
 
 using namespace braid::rt;
 
-void braid::rt::failMPI(int code, const char *call) {
+void braid::rt::failMPI(int code, const std::string &call) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
-  throw Error(std::string(call) + " of the MPI library failed: " + text);
+  throw Error(call.substr(0, call.find('(')) +
+              " of the MPI library failed: " + text);
 }
 
 MPI_Datatype braid::rt::nativeType(int32_t dtype, int32_t reduction) {
@@ -77,9 +78,8 @@ MPI_Op braid::rt::nativeOperator(int32_t dtype, int32_t reduction) {
 
 bool braid::rt::testAll(Requests &requests) {
   int done = 0;
-  checkMPI(MPI_Testall(static_cast<int>(requests.size()), requests.data(),
-                       &done, MPI_STATUSES_IGNORE),
-           "MPI_Testall");
+  CHECK_MPI(MPI_Testall(static_cast<int>(requests.size()), requests.data(),
+                        &done, MPI_STATUSES_IGNORE));
   if (done) {
     requests.clear();
     requests.kept.clear();
@@ -91,10 +91,8 @@ void braid::rt::exchangeWith(MPI_Comm comm, int64_t member, const void *own,
                              Tag ownTag, void *other, Tag otherTag,
                              int64_t bytes, Requests &requests) {
   auto count = static_cast<int>(bytes), peer = static_cast<int>(member);
-  checkMPI(MPI_Irecv(other, count, MPI_BYTE, peer, otherTag, comm,
-                     addRequest(requests)),
-           "MPI_Irecv");
-  checkMPI(
-      MPI_Isend(own, count, MPI_BYTE, peer, ownTag, comm, addRequest(requests)),
-      "MPI_Isend");
+  CHECK_MPI(MPI_Irecv(other, count, MPI_BYTE, peer, otherTag, comm,
+                      addRequest(requests)));
+  CHECK_MPI(MPI_Isend(own, count, MPI_BYTE, peer, ownTag, comm,
+                      addRequest(requests)));
 }

@@ -12,19 +12,22 @@
 #include <cstdint>
 #include <memory>
 #include <mpi.h>
+#include <string>
 #include <vector>
 
 namespace braid::rt {
 
-/// Throws an Error with the library's text for `code`, which the function
-/// `call` has returned.
-[[noreturn]] void failMPI(int code, const char *call);
+/// Throws an Error with the library's text for `code`, which the call has
+/// returned whose source text is `call`.
+[[noreturn]] void failMPI(int code, const std::string &call);
 
-/// Throws an Error unless the function `call` has returned MPI_SUCCESS.
-inline void checkMPI(int code, const char *call) {
-  if (code != MPI_SUCCESS)
-    failMPI(code, call);
-}
+/// Throws an Error with the name of the function unless CALL, a call of the MPI
+/// library, returns MPI_SUCCESS.
+#define CHECK_MPI(CALL)                                                        \
+  do {                                                                         \
+    if (int code = (CALL); code != MPI_SUCCESS)                                \
+      failMPI(code, #CALL);                                                    \
+  } while (false)
 
 /// The native type of an element type in a reduction, or MPI_DATATYPE_NULL.
 MPI_Datatype nativeType(int32_t dtype, int32_t reduction);

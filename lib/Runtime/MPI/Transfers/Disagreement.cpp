@@ -61,10 +61,9 @@ void braid::rt::planDisagreement(Transfer &transfer) {
                           all->data() + (1 - self) * length,
                           sends ? TextOfReceiver : TextOfSender,
                           static_cast<int64_t>(length), requests);
-    checkMPI(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all->data(),
-                            static_cast<int>(length), MPI_BYTE, comm,
-                            addRequest(requests)),
-             "MPI_Iallgather");
+    CHECK_MPI(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all->data(),
+                             static_cast<int>(length), MPI_BYTE, comm,
+                             addRequest(requests)));
   };
   transfer.add({issue, [=, &transfer]() { refuse(transfer, *all, length); }});
 }

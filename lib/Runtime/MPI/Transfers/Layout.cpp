@@ -37,21 +37,18 @@ PartType braid::rt::makePartType(MPI_Datatype element, const Sizes &part,
   if (rows <= 1)
     return {element, count};
   MPI_Aint lowerBound = 0, bytes = 0;
-  checkMPI(MPI_Type_get_extent(element, &lowerBound, &bytes),
-           "MPI_Type_get_extent");
+  CHECK_MPI(MPI_Type_get_extent(element, &lowerBound, &bytes));
   auto release = [](MPI_Datatype *owned) {
     MPI_Type_free(owned);
     delete owned;
   };
   MPI_Datatype vector = MPI_DATATYPE_NULL, type = MPI_DATATYPE_NULL;
-  checkMPI(MPI_Type_vector(static_cast<int>(rows), count,
-                           count * static_cast<int>(parts), element, &vector),
-           "MPI_Type_vector");
-  checkMPI(MPI_Type_create_resized(vector, 0, count * bytes, &type),
-           "MPI_Type_create_resized");
+  CHECK_MPI(MPI_Type_vector(static_cast<int>(rows), count,
+                            count * static_cast<int>(parts), element, &vector));
+  CHECK_MPI(MPI_Type_create_resized(vector, 0, count * bytes, &type));
   MPI_Type_free(&vector);
   requests.kept.push_back(
       std::shared_ptr<MPI_Datatype>(new MPI_Datatype(type), release));
-  checkMPI(MPI_Type_commit(&type), "MPI_Type_commit");
+  CHECK_MPI(MPI_Type_commit(&type));
   return {type, 1};
 }

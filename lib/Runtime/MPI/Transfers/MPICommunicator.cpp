@@ -27,10 +27,9 @@ int64_t MPICommunicator::sequenceNumber() const { return collectives.started; }
 
 void MPICommunicator::make(MPI_Comm comm) {
   check = comm;
-  checkMPI(MPI_Comm_dup(comm, &moves), "MPI_Comm_dup");
+  CHECK_MPI(MPI_Comm_dup(comm, &moves));
   for (MPI_Comm each : {check, moves})
-    checkMPI(MPI_Comm_set_errhandler(each, MPI_ERRORS_RETURN),
-             "MPI_Comm_set_errhandler");
+    CHECK_MPI(MPI_Comm_set_errhandler(each, MPI_ERRORS_RETURN));
   made = true;
   engine.logCommunicator(spec);
   forEachQueue([&](Queue &queue) {

@@ -51,18 +51,17 @@ static void addCalls(Transfer &transfer, Issue issue,
 
 static void sendTo(MPI_Comm comm, int64_t member, const char *source,
                    const Operand &operand, Tag tag, Requests &requests) {
-  checkMPI(MPI_Isend(source, countOf(operand.sourceSizes),
-                     movedType(operand.elementBytes()),
-                     static_cast<int>(member), tag, comm, addRequest(requests)),
-           "MPI_Isend");
+  CHECK_MPI(MPI_Isend(
+      source, countOf(operand.sourceSizes), movedType(operand.elementBytes()),
+      static_cast<int>(member), tag, comm, addRequest(requests)));
 }
 
 static void receiveFrom(MPI_Comm comm, int64_t member, char *destination,
                         int count, const Operand &operand, Tag tag,
                         Requests &requests) {
-  checkMPI(MPI_Irecv(destination, count, movedType(operand.elementBytes()),
-                     static_cast<int>(member), tag, comm, addRequest(requests)),
-           "MPI_Irecv");
+  CHECK_MPI(MPI_Irecv(destination, count, movedType(operand.elementBytes()),
+                      static_cast<int>(member), tag, comm,
+                      addRequest(requests)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -94,15 +93,13 @@ void braid::rt::planGather(Transfer &transfer) {
         copyBytes(operand.destination + self * bytes, operand.source, bytes,
                   false);
     } else if (hasRoot)
-      checkMPI(MPI_Igather(source, count, element, operand.destination,
-                           part.count, part.type, static_cast<int>(root), comm,
-                           addRequest(requests)),
-               "MPI_Igather");
+      CHECK_MPI(MPI_Igather(source, count, element, operand.destination,
+                            part.count, part.type, static_cast<int>(root), comm,
+                            addRequest(requests)));
     else
-      checkMPI(MPI_Iallgather(source, count, element, operand.destination,
-                              part.count, part.type, comm,
-                              addRequest(requests)),
-               "MPI_Iallgather");
+      CHECK_MPI(MPI_Iallgather(source, count, element, operand.destination,
+                               part.count, part.type, comm,
+                               addRequest(requests)));
   };
   if (!hasRoot || isRoot)
     return addCalls(transfer, issue);
@@ -123,10 +120,9 @@ static void issueBroadcast(const Operand &operand, int root, bool isRoot,
   // The root's buffer is only read.
   char *buffer =
       isRoot ? const_cast<char *>(operand.source) : operand.destination;
-  checkMPI(MPI_Ibcast(buffer, countOf(operand.sourceSizes),
-                      movedType(operand.elementBytes()), root, comm,
-                      addRequest(requests)),
-           "MPI_Ibcast");
+  CHECK_MPI(MPI_Ibcast(buffer, countOf(operand.sourceSizes),
+                       movedType(operand.elementBytes()), root, comm,
+                       addRequest(requests)));
   if (isRoot && operand.destination != operand.source)
     copyBytes(operand.destination, operand.source, operand.sourceBytes(),
               false);
@@ -139,10 +135,9 @@ static void issueScatter(const Operand &operand, int root, int self,
   bool inPlace =
       self == root &&
       operand.destination == operand.source + self * operand.destinationBytes();
-  checkMPI(MPI_Iscatter(operand.source, count, type,
-                        inPlace ? MPI_IN_PLACE : operand.destination, count,
-                        type, root, comm, addRequest(requests)),
-           "MPI_Iscatter");
+  CHECK_MPI(MPI_Iscatter(operand.source, count, type,
+                         inPlace ? MPI_IN_PLACE : operand.destination, count,
+                         type, root, comm, addRequest(requests)));
 }
 
 void braid::rt::planFromRoot(Transfer &transfer) {
@@ -170,9 +165,8 @@ static void issueAllToAll(const Transfer &transfer, const Operand &operand,
   MPI_Datatype type = movedType(operand.elementBytes());
   if (operation.splits == Splits::Equal) {
     int count = countOf(operand.sourceSizes) / static_cast<int>(size);
-    checkMPI(MPI_Ialltoall(source, count, type, operand.destination, count,
-                           type, comm, addRequest(requests)),
-             "MPI_Ialltoall");
+    CHECK_MPI(MPI_Ialltoall(source, count, type, operand.destination, count,
+                            type, comm, addRequest(requests)));
     return;
   }
   // The source may have no rows.
@@ -185,11 +179,10 @@ static void issueAllToAll(const Transfer &transfer, const Operand &operand,
     sent->add(operation.rowsTo(self, m, size, operand) * rowCount);
     received->add(operation.rowsFrom(self, m, size, operand) * rowCount);
   }
-  checkMPI(MPI_Ialltoallv(source, sent->counts.data(), sent->begins.data(),
-                          type, operand.destination, received->counts.data(),
-                          received->begins.data(), type, comm,
-                          addRequest(requests)),
-           "MPI_Ialltoallv");
+  CHECK_MPI(MPI_Ialltoallv(source, sent->counts.data(), sent->begins.data(),
+                           type, operand.destination, received->counts.data(),
+                           received->begins.data(), type, comm,
+                           addRequest(requests)));
   requests.kept.insert(requests.kept.end(), {sent, received});
 }
 
@@ -225,10 +218,9 @@ void braid::rt::planAllToAll(Transfer &transfer) {
       own->size() * static_cast<size_t>(transfer.groupSize()));
   transfer.add({[=](MPI_Comm comm, Requests &requests) {
                   auto count = static_cast<int>(own->size());
-                  checkMPI(MPI_Iallgather(own->data(), count, MPI_INT64_T,
-                                          all->data(), count, MPI_INT64_T, comm,
-                                          addRequest(requests)),
-                           "MPI_Iallgather");
+                  CHECK_MPI(MPI_Iallgather(own->data(), count, MPI_INT64_T,
+                                           all->data(), count, MPI_INT64_T,
+                                           comm, addRequest(requests)));
                 },
                 [&transfer, all]() { checkSplits(transfer, *all); }});
 }

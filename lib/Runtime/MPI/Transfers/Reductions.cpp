@@ -123,26 +123,23 @@ char *Ordered::resultOf(const Work &work) const {
 void Ordered::issueShares(MPI_Comm comm, Requests &requests) {
   if (isScaled()) {
     scales.resize(static_cast<size_t>(size()));
-    checkMPI(MPI_Iallgather(operation().scale, 16, MPI_BYTE, scales.data(), 16,
-                            MPI_BYTE, comm, addRequest(requests)),
-             "MPI_Iallgather");
+    CHECK_MPI(MPI_Iallgather(operation().scale, 16, MPI_BYTE, scales.data(), 16,
+                             MPI_BYTE, comm, addRequest(requests)));
   }
   for (const Work &work : works) {
     if (!isStrided(work)) {
-      checkMPI(MPI_Ialltoallv(work.operand.source, work.sent.counts.data(),
-                              work.sent.begins.data(), work.type(),
-                              memoryOf(work), work.received.counts.data(),
-                              work.received.begins.data(), work.type(), comm,
-                              addRequest(requests)),
-               "MPI_Ialltoallv");
+      CHECK_MPI(MPI_Ialltoallv(work.operand.source, work.sent.counts.data(),
+                               work.sent.begins.data(), work.type(),
+                               memoryOf(work), work.received.counts.data(),
+                               work.received.begins.data(), work.type(), comm,
+                               addRequest(requests)));
       continue;
     }
     PartType part = makePartType(work.type(), work.operand.destinationSizes,
                                  operation().dim, size(), requests);
-    checkMPI(MPI_Ialltoall(work.operand.source, part.count, part.type,
-                           memoryOf(work), static_cast<int>(work.count),
-                           work.type(), comm, addRequest(requests)),
-             "MPI_Ialltoall");
+    CHECK_MPI(MPI_Ialltoall(work.operand.source, part.count, part.type,
+                            memoryOf(work), static_cast<int>(work.count),
+                            work.type(), comm, addRequest(requests)));
   }
 }
 
@@ -171,15 +168,13 @@ void Ordered::issueResults(MPI_Comm comm, Requests &requests) {
     const int *counts = work.shares.counts.data();
     const int *begins = work.shares.begins.data();
     if (operation().traits().hasRoot)
-      checkMPI(MPI_Igatherv(own, count, work.type(), destination, counts,
-                            begins, work.type(),
-                            static_cast<int>(operation().root), comm,
-                            addRequest(requests)),
-               "MPI_Igatherv");
+      CHECK_MPI(MPI_Igatherv(
+          own, count, work.type(), destination, counts, begins, work.type(),
+          static_cast<int>(operation().root), comm, addRequest(requests)));
     else
-      checkMPI(MPI_Iallgatherv(own, count, work.type(), destination, counts,
-                               begins, work.type(), comm, addRequest(requests)),
-               "MPI_Iallgatherv");
+      CHECK_MPI(MPI_Iallgatherv(own, count, work.type(), destination, counts,
+                                begins, work.type(), comm,
+                                addRequest(requests)));
   }
 }
 
@@ -196,17 +191,14 @@ static void issueCall(const Operation &operation, const Operand &operand,
   MPI_Op op = nativeOperator(operand.dtype, operation.reduction);
   MPI_Request *request = addRequest(requests);
   if (operation.kind == BRAID_RT_REDUCE_SCATTER)
-    checkMPI(MPI_Ireduce_scatter_block(source, operand.destination, count, type,
-                                       op, comm, request),
-             "MPI_Ireduce_scatter_block");
+    CHECK_MPI(MPI_Ireduce_scatter_block(source, operand.destination, count,
+                                        type, op, comm, request));
   else if (operation.traits().hasRoot)
-    checkMPI(MPI_Ireduce(source, operand.destination, count, type, op,
-                         static_cast<int>(operation.root), comm, request),
-             "MPI_Ireduce");
+    CHECK_MPI(MPI_Ireduce(source, operand.destination, count, type, op,
+                          static_cast<int>(operation.root), comm, request));
   else
-    checkMPI(MPI_Iallreduce(source, operand.destination, count, type, op, comm,
-                            request),
-             "MPI_Iallreduce");
+    CHECK_MPI(MPI_Iallreduce(source, operand.destination, count, type, op, comm,
+                             request));
 }
 
 static void issueNative(const Transfer &transfer, const Operands &operands,

@@ -70,9 +70,8 @@ void Transfer::postCheck() {
                         queue.sends ? HashOfSender : HashOfReceiver, others,
                         queue.sends ? HashOfReceiver : HashOfSender,
                         sizeof(own[0]), requests);
-  checkMPI(MPI_Iallreduce(own, others, 2, MPI_UINT64_T, MPI_MAX, comm,
-                          addRequest(requests)),
-           "MPI_Iallreduce");
+  CHECK_MPI(MPI_Iallreduce(own, others, 2, MPI_UINT64_T, MPI_MAX, comm,
+                           addRequest(requests)));
 }
 
 bool Transfer::advanceCheck() {
