@@ -171,15 +171,6 @@ void CudaRank::endInvocation() {
   running = false;
 }
 
-/// Waits until a lane's stream is idle, for 5 s at most.
-static void settle(const Driver &driver, const Lane &lane) {
-  constexpr int64_t limitNs = int64_t(5) * 1000 * 1000 * 1000;
-  int64_t begin = monotonicNs();
-  while (driver.streamQuery(lane.stream) == ERROR_NOT_READY &&
-         monotonicNs() - begin < limitNs)
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
-}
-
 void CudaRank::failInvocation() {
   for (NCCLCommunicator *communicator : withMessages)
     communicator->drop();
@@ -193,7 +184,9 @@ void CudaRank::failInvocation() {
     abortDone.wait(lock, [&]() { return aborted; });
   }
   for (auto &entry : communicators)
-    entry.second->forEachLane([&](Lane &lane) { settle(driver(), lane); });
+    entry.second->forEachLane([&](Lane &lane) {
+      gpu().settle(lane.stream, int64_t(5) * 1000 * 1000 * 1000);
+    });
 }
 
 void CudaRank::throwIfFailed() {

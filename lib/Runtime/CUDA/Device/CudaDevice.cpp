@@ -221,7 +221,7 @@ void CudaDevice::failInvocation() {
   dropRecordings();
   standInCount = 0;
   // Waits for work that uses the rank's memory, if the device still runs.
-  gpuState.settle(int64_t(5) * 1000 * 1000 * 1000);
+  gpuState.settle(gpuState.stream, int64_t(5) * 1000 * 1000 * 1000);
   lastNs = 0;
 }
 

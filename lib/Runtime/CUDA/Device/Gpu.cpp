@@ -184,13 +184,11 @@ void Gpu::synchronize(const char *what) const {
   waitOnHost(reached, stream, what);
 }
 
-bool Gpu::settle(int64_t limitNs) const {
-  for (int64_t begin = monotonicNs(); monotonicNs() - begin < limitNs;) {
-    if (driver.streamQuery(stream) != ERROR_NOT_READY)
-      return true;
+void Gpu::settle(Stream which, int64_t limitNs) const {
+  for (int64_t begin = monotonicNs();
+       driver.streamQuery(which) == ERROR_NOT_READY &&
+       monotonicNs() - begin < limitNs;)
     std::this_thread::sleep_for(std::chrono::microseconds(100));
-  }
-  return false;
 }
 
 void Gpu::checkActiveCapture(const char *what) const {

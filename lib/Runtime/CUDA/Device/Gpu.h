@@ -120,9 +120,8 @@ public:
   /// The same for all work of the compute stream.
   void synchronize(const char *what) const;
 
-  /// Waits until the compute stream is idle or has failed, for at most
-  /// `limitNs`. False if the stream is still busy.
-  bool settle(int64_t limitNs) const;
+  /// Waits until a stream is idle or has failed, for at most `limitNs`.
+  void settle(Stream which, int64_t limitNs) const;
 
   /// Throws an Error that names `what` (`all_reduce`) if the present recording
   /// is broken. Callers call this function after operations that may break a

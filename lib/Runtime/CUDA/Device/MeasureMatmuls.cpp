@@ -243,7 +243,7 @@ int32_t Matmuls::measure(Plan &plan, const Matmul &p,
         static_cast<const void *>(next + bytesA + bytesB + bytesC));
   // Work of the program would disturb the measurement. It may wait for an
   // operation that another rank has yet to start, so the wait is short.
-  gpu.settle(int64_t(200) * 1000 * 1000);
+  gpu.settle(gpu.stream, int64_t(200) * 1000 * 1000);
   std::vector<float> times = timeAll(plan, operands, candidates);
   if (p.options.bias)
     set(plan.desc, MATMUL_DESC_BIAS_POINTER, p.options.bias);
