@@ -51,8 +51,6 @@ inline constexpr SearchPart searchParts[] = {
     {"exact", &SearchParts::useExact},
     {"windows", &SearchParts::useWindows},
     {"moves", &SearchParts::useMoves},
-    {"contention-windows", &SearchParts::useContentionWindows,
-     PartUse::Contention},
     {"contention-moves", &SearchParts::useContentionMoves, PartUse::Contention},
     {"multipliers", &SearchParts::useMultipliers, PartUse::Contention},
     {"least-memory-lists", &SearchParts::useLeastMemoryLists, PartUse::Memory},

@@ -31,8 +31,7 @@ struct SearchParts : SearchOptions {
   bool useWindows = true;
   /// Moves of single nodes along the critical path.
   bool useMoves = true;
-  /// The same two where ops slow each other down.
-  bool useContentionWindows = true;
+  /// Moves of a few neighbours where ops slow each other down.
   bool useContentionMoves = true;
   /// Moves of single nodes in the body of a loop.
   bool useInsertionMoves = true;

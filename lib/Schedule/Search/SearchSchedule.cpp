@@ -169,7 +169,7 @@ void ScheduleSearch::runLocalSearch() {
   if (flat.size() < 3)
     return;
   if (flat.timing == TimingModel::Contended) {
-    if (options.useContentionWindows || options.useContentionMoves)
+    if (options.useContentionMoves)
       improveWithContention();
     return;
   }

@@ -21,9 +21,6 @@ using namespace braid;
 /// Measured: a node that a machine goes past, and the copy of the machine.
 static constexpr unsigned stepsPerNode = 10;
 
-/// Measured: a sweep of windows, for each node and state that is kept.
-static constexpr unsigned stepsOfWindowNode = 100;
-
 /// After this many nodes, getGain estimates the rest of the difference.
 static constexpr unsigned horizon = 300;
 
@@ -37,7 +34,7 @@ static constexpr unsigned mostPassed = 64;
 ContentionLocalSearch::ContentionLocalSearch(const FlatProblem &flat,
                                              SearchStatistics &statistics)
     : frozen(flat), statistics(statistics), ops(getOpsByNode(flat.problem)),
-      times(flat.size()), timed(frozen), windows(frozen),
+      times(flat.size()), timed(frozen),
       machines(2 * (horizon + maxReach),
                ContentionMachine(ops, flat.problem.machine, times, &pairs)),
       trial(machines.front()) {}
@@ -151,65 +148,6 @@ int64_t ContentionLocalSearch::getGain(ContentionMachine &machine,
     steps += stepsPerNode;
   }
   return getPresent(place).getNowNs() - machine.getNowNs();
-}
-
-bool ContentionLocalSearch::searchWindow(unsigned begin, unsigned end,
-                                         unsigned width, uint64_t maxSteps) {
-  const ContentionMachine &machine = getPresent(begin);
-  ScheduleWindow window = timed.getWindow(begin, end);
-  outer.clear();
-  machine.visitInFlight(frozen.cost, [&](unsigned start, int64_t) {
-    outer.push_back({start, timed.getAwaitedTail(start, end)});
-  });
-  ++statistics.windowsTried;
-  // Estimates may be wrong about which of them is the best.
-  constexpr unsigned maxFound = 4;
-  windows.search(window, machine, outer, width, maxFound, maxSteps, found);
-  int64_t mostNs = 0;
-  const ContentionWindow::Found *chosen = nullptr;
-  for (ContentionWindow::Found &candidate : found) {
-    if (candidate.order == window.nodes)
-      continue;
-    int64_t gainNs = getGain(candidate.machine, end);
-    if (gainNs <= mostNs)
-      continue;
-    mostNs = gainNs;
-    chosen = &candidate;
-  }
-  if (!chosen)
-    return false;
-  ++statistics.windowsImproved;
-  change(begin, chosen->order);
-  return true;
-}
-
-bool ContentionLocalSearch::searchWindows(unsigned length, unsigned width,
-                                          int64_t targetNs, uint64_t maxSteps) {
-  unsigned size = frozen.size();
-  length = std::min({length, size, 64u});
-  unsigned stride = std::max(length / 2, 1u);
-  uint64_t lastStep = getSteps() + maxSteps;
-  // All of the order once is worth more than a part of it in depth.
-  uint64_t stepsPerWidth = uint64_t(size) * stepsOfWindowNode;
-  width = std::clamp<uint64_t>(maxSteps / stepsPerWidth, 4, width);
-  int64_t beforeNs = bestNs;
-  unsigned failures = 0;
-  for (unsigned offset = 0;
-       failures != 2 && bestNs > targetNs && getSteps() < lastStep;
-       offset = offset == 0 ? stride / 2 : 0) {
-    beginSweep();
-    for (unsigned begin = std::min(offset, size - length);
-         getSteps() < lastStep; begin += stride) {
-      unsigned end = std::min(begin + length, size);
-      searchWindow(begin, end, width, lastStep - getSteps());
-      if (end == size)
-        break;
-    }
-    failures = endSweep() ? 0 : failures + 1;
-    if (failures != 0)
-      restore();
-  }
-  return bestNs < beforeNs;
 }
 
 bool ContentionLocalSearch::isLegal(const Move &move) const {
@@ -346,15 +284,9 @@ void ContentionLocalSearch::improve(const SearchParts &options,
   int64_t toleranceNs = maxSteps < fewStepsPerNode * frozen.size()
                             ? 0
                             : workNs / frozen.size() / 16;
-  // Windows see what takes several moves; moves reach further.
-  if (options.useContentionWindows && !isDone())
-    searchWindows(20, 64, targetNs, maxSteps / 20);
-  if (options.useContentionMoves && !isDone())
+  if (!isDone())
     anneal(toleranceNs, targetNs, maxSteps / 4 * 3, engine);
-  if (options.useContentionWindows && !isDone())
-    searchWindows(20, 64, targetNs,
-                  options.useContentionMoves ? maxSteps / 20 : getLeft());
-  if (options.useContentionMoves && !isDone())
+  if (!isDone())
     anneal(toleranceNs / 16, targetNs, getLeft(), engine);
 }
 

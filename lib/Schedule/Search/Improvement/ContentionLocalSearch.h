@@ -18,8 +18,8 @@
 #ifndef BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_CONTENTIONLOCALSEARCH_H
 #define BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_CONTENTIONLOCALSEARCH_H
 
-#include "ContentionWindow.h"
 #include "Schedule/Search/SearchParts.h"
+#include "Schedule/Simulation/ContentionSimulator.h"
 #include "TimedOrder.h"
 #include "braid/Schedule/Simulation/Simulator.h"
 
@@ -36,8 +36,8 @@ public:
   /// Restarts from `order`, which has at least one node.
   void assign(llvm::ArrayRef<unsigned> order);
 
-  /// Windows and moves in turn, as far as `options` has them, until the
-  /// makespan is at most `targetNs` or `maxSteps` are spent.
+  /// Anneals with less and less tolerance, until the makespan is at most
+  /// `targetNs` or `maxSteps` are spent.
   void improve(const SearchParts &options, int64_t targetNs, uint64_t maxSteps,
                std::mt19937_64 &engine);
 
@@ -47,13 +47,6 @@ public:
   void improveBestOf(std::vector<std::pair<int64_t, ScheduleOrder>> &starts,
                      const SearchParts &options, int64_t targetNs,
                      uint64_t maxSteps, std::mt19937_64 &engine);
-
-  /// Searches every window of `length` nodes, half of each new, from the first
-  /// to the last, repeatedly until no window improves, the makespan is at most
-  /// `targetNs` or `maxSteps` are spent. True if the makespan has become
-  /// shorter.
-  bool searchWindows(unsigned length, unsigned width, int64_t targetNs,
-                     uint64_t maxSteps);
 
   /// Moves neighbours past others at random, everywhere in turn, while steps
   /// are left. A move that makes the order longer may stay, by at most
@@ -65,9 +58,7 @@ public:
   /// The best order since `assign`.
   llvm::ArrayRef<unsigned> getOrder() const { return best; }
   int64_t getMakespanNs() const { return bestNs; }
-  uint64_t getSteps() const {
-    return steps + windows.getSteps() + timed.getSteps();
-  }
+  uint64_t getSteps() const { return steps + timed.getSteps(); }
 
 private:
   bool isStopped() const {
@@ -91,8 +82,6 @@ private:
   /// The end of the order if it continues at `place` from the state `machine`,
   /// and all further nodes take as long as in the last simulation.
   int64_t estimateEnd(const ContentionMachine &machine, unsigned place);
-  bool searchWindow(unsigned begin, unsigned end, unsigned width,
-                    uint64_t maxSteps);
   /// Moves the nodes from `begin` to `end`, in their order, to just before the
   /// place `to`, which is outside of that range or the end of the order.
   struct Move {
@@ -122,7 +111,6 @@ private:
   PairRates pairs;
   /// The present order.
   TimedOrder timed;
-  ContentionWindow windows;
   ScheduleOrder best;
   int64_t bestNs = 0;
 
@@ -134,8 +122,6 @@ private:
   // Scratch.
   ContentionMachine trial;
   std::vector<unsigned> swapped;
-  std::vector<std::pair<unsigned, int64_t>> outer;
-  std::vector<ContentionWindow::Found> found;
 };
 
 } // namespace braid

@@ -102,7 +102,7 @@ public:
 
   uint64_t getSteps() const { return steps; }
 
-protected:
+private:
   struct Node {
     unsigned id;
     bool isStart, isWait;

@@ -22,8 +22,8 @@ comm.group @world all
 // CHECK:         return
 // ORDER-LABEL: func.func @last_collective
 // ORDER:         comm.all_reduce {{.*}}comm.label = "g0"} : tensor<8192x8192xbf16>
-// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.0", comm.reordered_sums = {divided = "in 2 chunks"}} : tensor<4096x8192xbf16>
-// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.1", comm.reordered_sums = {divided = "in 2 chunks"}} : tensor<4096x8192xbf16>
+// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.0", comm.reordered_sums = {divided = "in 4 chunks"}} : tensor<2048x8192xbf16>
+// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.3", comm.reordered_sums = {divided = "in 4 chunks"}} : tensor<2048x8192xbf16>
 // ORDER-NOT:     comm.all_reduce
 // ORDER:         return
 // OVERLAP-LABEL: func.func @last_collective
