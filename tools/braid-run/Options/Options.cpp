@@ -7,173 +7,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "Options/Options.h"
+#include "Options/Values.h"
 #include "braid/Support/RenamedArguments.h"
 #include "braid/Support/Text.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <sstream>
 
 using namespace braid::run;
-
-//===----------------------------------------------------------------------===//
-// Values. What fails throws a UsageError without the name of the option.
-//===----------------------------------------------------------------------===//
-
-/// Parses a number of at least 0 with one of `units`, `20us`.
-static double
-parseWithUnit(const std::string &text,
-              std::initializer_list<std::pair<const char *, double>> units) {
-  double value = 0;
-  const char *end = text.data() + text.size();
-  auto [next, code] = std::from_chars(text.data(), end, value);
-  if (code != std::errc() || !std::isfinite(value) || value < 0)
-    throw UsageError("'" + text +
-                     "' does not start with a number that is not negative");
-  std::string rest(next, end), known;
-  for (auto [name, factor] : units) {
-    if (rest == name)
-      return value * factor;
-    known += (known.empty() ? "" : ", ") + std::string(name);
-  }
-  throw UsageError("'" + text + "' has " +
-                   (rest.empty() ? "no unit" : "the unit '" + rest + "'") +
-                   ", expected one of " + known);
-}
-
-/// A duration in ns.
-static int64_t parseDuration(const std::string &text) {
-  double ns =
-      parseWithUnit(text, {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}});
-  if (ns > 1e18)
-    throw UsageError("'" + text + "' is too long");
-  return static_cast<int64_t>(ns + 0.5);
-}
-
-static int64_t parseCount(const std::string &text, int64_t least,
-                          int64_t largest) {
-  int64_t value = 0;
-  const char *end = text.data() + text.size();
-  auto [next, code] = std::from_chars(text.data(), end, value);
-  if (code != std::errc() || next != end || value < least || value > largest)
-    throw UsageError("found '" + text + "', expected a number from " +
-                     std::to_string(least) + " to " + std::to_string(largest));
-  return value;
-}
-
-/// The parts between commas; one empty part for an empty text.
-static std::vector<std::string> splitAtCommas(const std::string &text) {
-  std::vector<std::string> parts = CLI::detail::split(text + ",x", ',');
-  parts.pop_back();
-  return parts;
-}
-
-/// Calls `parse`, and begins messages with `name`.
-template <typename Parse>
-static auto parseFor(const std::string &name, const Parse &parse) {
-  try {
-    return parse();
-  } catch (const UsageError &error) {
-    throw UsageError(name + ": " + error.what());
-  }
-}
-
-static double parseBandwidth(const std::string &text) {
-  double rate = parseWithUnit(text, {{"B/s", 1},
-                                     {"kB/s", 1e3},
-                                     {"MB/s", 1e6},
-                                     {"GB/s", 1e9},
-                                     {"TB/s", 1e12},
-                                     {"Gbit/s", 1.25e8}});
-  if (rate == 0)
-    throw UsageError("a link needs a bandwidth above 0");
-  return rate;
-}
-
-/// `latency=20us,bandwidth=10GB/s`, in any order, either may be left out.
-static void parseLink(const std::string &text, Options &options) {
-  options.link = true;
-  for (const std::string &part : splitAtCommas(text)) {
-    size_t equals = std::min(part.find('='), part.size());
-    std::string key = part.substr(0, equals);
-    std::string value = part.substr(std::min(equals + 1, part.size()));
-    if (key == "latency")
-      options.linkLatencyNs =
-          parseFor(key, [&] { return parseDuration(value); });
-    else if (key == "bandwidth")
-      options.linkBandwidth =
-          parseFor(key, [&] { return parseBandwidth(value); });
-    else
-      throw UsageError("found '" + part +
-                       "', expected latency=TIME or bandwidth=RATE");
-  }
-}
-
-/// `exact`, `auto` or a number that is not negative.
-static Tolerance parseTolerance(const std::string &text) {
-  if (text == "auto")
-    return {Tolerance::Auto, 0};
-  if (text == "exact")
-    return {Tolerance::Exact, 0};
-  double value = 0;
-  const char *end = text.data() + text.size();
-  auto [next, code] = std::from_chars(text.data(), end, value);
-  if (code != std::errc() || next != end || !std::isfinite(value) || value < 0)
-    throw UsageError("found '" + text +
-                     "', expected exact, auto or a number that is not "
-                     "negative");
-  return {Tolerance::Given, value};
-}
-
-/// Converts `latency:ctas=8,transport=copy` to an option of the engine:
-/// `lane.latency` with the value `ctas=8,transport=copy`.
-static std::pair<std::string, std::string> parseLane(const std::string &text) {
-  size_t colon = text.find(':');
-  bool isWhole = colon != std::string::npos && colon > 0;
-  std::string value = isWhole ? text.substr(colon + 1) : "";
-  for (const std::string &part : splitAtCommas(value))
-    if (part.rfind("ctas=", 0) == 0)
-      parseFor("ctas", [&] { return parseCount(part.substr(5), 1, 64); });
-    else if (part != "transport=default" && part != "transport=symmetric" &&
-             part != "transport=copy")
-      isWhole = false;
-  if (!isWhole)
-    throw UsageError("found '" + text +
-                     "', expected NAME:ctas=NUMBER,transport=KIND with "
-                     "default, symmetric or copy");
-  return {"lane." + text.substr(0, colon), value};
-}
-
-static std::pair<std::string, std::string>
-parseEngineOption(const std::string &text) {
-  size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0)
-    throw UsageError("found '" + text + "', expected KEY=VALUE");
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
-static std::string checkOneOf(const std::string &value,
-                              const std::vector<std::string> &words) {
-  std::string expected;
-  for (const std::string &word : words) {
-    if (value == word)
-      return value;
-    expected += (expected.empty()         ? ""
-                 : &word == &words.back() ? " or "
-                                          : ", ") +
-                word;
-  }
-  throw UsageError("found '" + value + "', expected " + expected);
-}
-
-//===----------------------------------------------------------------------===//
-// Options
-//===----------------------------------------------------------------------===//
 
 namespace {
 /// Prints `--name=VALUE`, and texts in lines of 80 characters.
@@ -228,7 +73,7 @@ public:
     addEngine();
     group = "General";
     app.set_help_flag("-h,--help", "this text")->group(group);
-    addFlag("--version", "the version of Braid", [&] { o.version = true; });
+    addFlag("--version", o.version, "the version of Braid");
     app.footer(
         "A time has a unit: ns, us, ms or s.\n\n"
         "The environment variable BRAID_DEBUG (OFF, INFO or DETAIL) makes "
@@ -276,17 +121,17 @@ private:
     });
   }
 
-  void addFlag(const char *name, const char *help, std::function<void()> set) {
-    app.add_flag_callback(name, std::move(set), help)
-        ->group(group)
-        ->disable_flag_override()
-        ->trigger_on_parse();
+  void addFlag(const char *name, bool &field, const char *help) {
+    app.add_flag(name, field, help)->group(group)->disable_flag_override();
   }
 
   /// A flag that may have a value.
   void addOptional(const char *name, const char *type, std::string &field,
                    const char *help) {
-    app.add_flag(name, field, help)->option_text(type)->group(group);
+    app.add_flag(name, field, help)
+        ->option_text(type)
+        ->group(group)
+        ->take_last();
   }
 
   void checkValues(const std::vector<std::string> &words) const;
@@ -313,6 +158,7 @@ private:
   Options o;
   /// `true` without a value.
   std::string report, reference;
+  bool cudaGraph = false;
 };
 } // namespace
 
@@ -341,14 +187,12 @@ void CommandLine::addProgram() {
       "rank); VALUE@4x8 gives the sizes of an argument with dynamic ones (a "
       "file has its own)",
       [&](Text value) { o.args.push_back(value); });
-  addFlag("--send-program",
+  addFlag("--send-program", o.isProgramSent,
           "rank 0 sends its program to the other processes, which run it; else "
-          "each process reads its own file, and all must have the same",
-          [&] { o.isProgramSent = true; });
-  addFlag("--show-binding",
+          "each process reads its own file, and all must have the same");
+  addFlag("--show-binding", o.showBinding,
           "say which cores each rank may use and how to bind it; without "
-          "PROGRAM nothing is run",
-          [&] { o.showBinding = true; });
+          "PROGRAM nothing is run");
   add("--link", "latency=20us,bandwidth=10GB/s",
       "let every collective take as long as on such a link (engine inproc)",
       [&](Text value) { parseLink(value, o); });
@@ -401,8 +245,7 @@ void CommandLine::addResults() {
   addText("--out", "FILE.npy", o.out,
           "write results; {rank} and {result} (from 0) in the name are "
           "replaced, and needed where there are several");
-  addFlag("--print", "print the results of every rank",
-          [&] { o.print = true; });
+  addFlag("--print", o.print, "print the results of every rank");
   addOptional("--compare-results", "[=REF.so]", reference,
               "run the program as written, too, or REF.so, and compare the "
               "results that the entry returns");
@@ -438,10 +281,10 @@ void CommandLine::addMeasurements() {
       "run this program in turn, too, any number of times; with "
       "--compare-results or --expect its results are compared as well",
       [&](Text value) { o.interleaved.push_back(value); });
-  addFlag("--measure-bounds", "measure compute and communication alone, too",
-          [&] { o.measureBounds = true; });
-  addFlag("--show-overlap", "say how much of the communication compute hides",
-          [&] { o.showOverlap = true; });
+  addFlag("--measure-bounds", o.measureBounds,
+          "measure compute and communication alone, too");
+  addFlag("--show-overlap", o.showOverlap,
+          "say how much of the communication compute hides");
   addOptional("--report", "[=OPTIONS]", report,
               "compare the run with the prediction of the model, op by op, as "
               "comm-report prints it on stderr; with options of comm-report, "
@@ -500,8 +343,7 @@ void CommandLine::addEngine() {
         o.engineOptions.emplace_back(
             "device", std::to_string(parseCount(value, 0, 4095)));
       });
-  addFlag("--cuda-graph", "record a step once and replay it",
-          [&] { o.engineOptions.emplace_back("cuda-graph", "1"); });
+  addFlag("--cuda-graph", cudaGraph, "record a step once and replay it");
   add("--matmul-tuning", "KIND",
       "how to choose the algorithms of the matrix library: measure (before the "
       "first run, the default) or heuristic",
@@ -580,6 +422,8 @@ Options CommandLine::parse(const std::vector<std::string> &words) {
       throw UsageError("two programs: '" + o.program + "' and '" + word + "'");
     o.program = word;
   }
+  if (cudaGraph)
+    o.engineOptions.emplace_back("cuda-graph", "1");
   o.compareResults = !reference.empty();
   o.reference = reference == "true" ? "" : reference;
   if (!report.empty())
