@@ -10,6 +10,7 @@
 
 #include "ReportFormat.h"
 
+#include "braid/Support/Text.h"
 #include "llvm/Support/JSON.h"
 
 using namespace braid;
