@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Legalizer.h"
-#include "TokenFamilies.h"
+#include "TokenClasses.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
@@ -30,11 +30,11 @@ using namespace braid::comm;
 
 namespace {
 
-/// Legalizes the starts of one family of tokens. A wait undoes what the start
-/// of its token has changed, which is the same for all starts of a web.
-class FamilyLegalizer {
+/// Legalizes the starts of a function. A wait undoes what the start of its
+/// token has changed, which is the same for all starts of a class of tokens.
+class FunctionLegalizer {
 public:
-  FamilyLegalizer(TokenFamily &family) : family(family) {}
+  FunctionLegalizer(Operation *function) : function(getTokens(function)) {}
 
   LogicalResult legalize();
 
@@ -48,9 +48,9 @@ private:
   };
 
   LogicalResult replaceStart(AsyncStartOpInterface start);
-  LogicalResult rewrite(TokenWeb &web);
+  LogicalResult rewrite(const TokenClass &tokenClass);
 
-  TokenFamily &family;
+  FunctionTokens function;
   DenseMap<Value, StartedToken> started; ///< By the token of the old start.
 };
 
@@ -71,19 +71,27 @@ LogicalResult emitUnsupported(Operation *op, const Twine &expected) {
                            << " so that other collectives can replace it";
 }
 
-LogicalResult FamilyLegalizer::replaceStart(AsyncStartOpInterface start) {
+LogicalResult FunctionLegalizer::replaceStart(AsyncStartOpInterface start) {
   if (isLegal(start)) {
     for (Value token : start.getTokens())
       started[token] = {token, {}, {}};
     return success();
   }
-  if (family.leavesFunction && !start.isBufferForm())
+  auto getClass = [&](Value token) -> const TokenClass & {
+    return function.classes[function.classOf.lookup(token)];
+  };
+  if (!start.isBufferForm() &&
+      llvm::any_of(start.getTokens(),
+                   [&](Value token) { return getClass(token).leavesFunction; }))
     return emitUnsupported(start, "tokens that stay in their function");
   FailureOr<Replacement> replacement =
       Legalizer(cast<CollectiveOpInterface>(start.getOperation())).replace();
   if (failed(replacement))
     return failure();
-  if (replacement->usesOperands && !family.isAwaitedDirectly())
+  if (replacement->usesOperands &&
+      !llvm::all_of(start.getTokens(), [&](Value token) {
+        return getClass(token).isAwaitedDirectly();
+      }))
     return emitUnsupported(start, "waits as the only users of its tokens");
   // Nothing is to be undone, for example of `band` of i1.
   bool isUndone = llvm::any_of(
@@ -114,10 +122,10 @@ void renewWait(WaitOp wait, const Finish &finish, Type original) {
   wait.erase();
 }
 
-LogicalResult FamilyLegalizer::rewrite(TokenWeb &web) {
+LogicalResult FunctionLegalizer::rewrite(const TokenClass &tokenClass) {
   Value firstToken;
-  Type original = web.tokens.front().getType();
-  for (Value token : web.tokens) {
+  Type original = tokenClass.tokens.front().getType();
+  for (Value token : tokenClass.tokens) {
     auto found = started.find(token);
     if (found == started.end())
       continue;
@@ -134,28 +142,29 @@ LogicalResult FamilyLegalizer::rewrite(TokenWeb &web) {
   if (!firstToken)
     return success();
   const StartedToken &first = started[firstToken];
-  for (Value token : web.tokens) {
+  for (Value token : tokenClass.tokens) {
     auto found = started.find(token);
     if (found == started.end())
       token.setType(first.token.getType());
     else if (found->second.token != token)
       token.replaceAllUsesWith(found->second.token);
   }
-  for (WaitOp wait : web.waits)
+  // Nothing is to be undone.
+  if (!first.finish && first.token.getType() == original)
+    return success();
+  for (WaitOp wait : tokenClass.waits)
     renewWait(wait, first.finish, cast<TokenType>(original).getValueType());
   return success();
 }
 
-LogicalResult FamilyLegalizer::legalize() {
-  if (llvm::all_of(family.starts, isLegal))
-    return success();
-  for (AsyncStartOpInterface start : family.starts)
+LogicalResult FunctionLegalizer::legalize() {
+  for (AsyncStartOpInterface start : function.starts)
     if (failed(replaceStart(start)))
       return failure();
-  for (TokenWeb &web : family.webs)
-    if (failed(rewrite(web)))
+  for (const TokenClass &tokenClass : function.classes)
+    if (failed(rewrite(tokenClass)))
       return failure();
-  for (AsyncStartOpInterface start : family.starts)
+  for (AsyncStartOpInterface start : function.starts)
     if (started.lookup(start.getTokens()[0]).token != start.getTokens()[0])
       start->erase();
   return success();
@@ -210,10 +219,7 @@ struct CommLegalizeForNCCLPass
   }
 
   LogicalResult transform() override {
-    for (TokenFamily &family : getTokenFamilies(getOperation()))
-      if (failed(FamilyLegalizer(family).legalize()))
-        return failure();
-    return success();
+    return FunctionLegalizer(getOperation()).legalize();
   }
 };
 

@@ -1,4 +1,4 @@
-//===- TokenFamilies.cpp - Tokens that reach the same waits ---------------===//
+//===- TokenClasses.cpp - Tokens that reach the same waits ----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TokenFamilies.h"
+#include "TokenClasses.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "llvm/ADT/IntEqClasses.h"
@@ -15,11 +15,9 @@
 using namespace mlir;
 using namespace braid::comm;
 
-bool TokenFamily::isAwaitedDirectly() const {
-  return llvm::all_of(webs, [](const TokenWeb &web) {
-    return web.tokens.size() == 1 &&
-           llvm::all_of(web.tokens.front().getUsers(), llvm::IsaPred<WaitOp>);
-  });
+bool TokenClass::isAwaitedDirectly() const {
+  return tokens.size() == 1 &&
+         llvm::all_of(tokens.front().getUsers(), llvm::IsaPred<WaitOp>);
 }
 
 namespace {
@@ -27,7 +25,7 @@ namespace {
 /// Joins the tokens of a function.
 class Joiner {
 public:
-  SmallVector<TokenFamily> run(Operation *function);
+  FunctionTokens run(Operation *function);
 
 private:
   void number(Operation *function);
@@ -36,7 +34,7 @@ private:
   bool passesOn(Operation *op);
 
   llvm::MapVector<Value, unsigned> numbers;
-  llvm::IntEqClasses webs, families;
+  llvm::IntEqClasses classes;
   /// The tokens that other ops create or use.
   SmallVector<unsigned> strangers;
 };
@@ -52,16 +50,13 @@ void Joiner::number(Operation *function) {
       for (Block &block : region)
         llvm::for_each(block.getArguments(), add);
   });
-  webs.grow(numbers.size());
-  families.grow(numbers.size());
+  classes.grow(numbers.size());
 }
 
 void Joiner::join(Value first, Value second) {
   auto *one = numbers.find(first), *other = numbers.find(second);
-  if (one == numbers.end() || other == numbers.end())
-    return;
-  webs.join(one->second, other->second);
-  families.join(one->second, other->second);
+  if (one != numbers.end() && other != numbers.end())
+    classes.join(one->second, other->second);
 }
 
 /// Joins the tokens that `op` passes on. Returns false if `op` is no control
@@ -92,13 +87,7 @@ bool Joiner::passesOn(Operation *op) {
 }
 
 void Joiner::visit(Operation *op) {
-  if (auto start = dyn_cast<AsyncStartOpInterface>(op)) {
-    for (Value token : start.getTokens())
-      families.join(numbers.lookup(start.getTokens()[0]),
-                    numbers.lookup(token));
-    return;
-  }
-  if (isa<WaitOp>(op) || passesOn(op))
+  if (isa<AsyncStartOpInterface, WaitOp>(op) || passesOn(op))
     return;
   auto note = [&](Value value) {
     if (auto *found = numbers.find(value); found != numbers.end())
@@ -112,37 +101,30 @@ void Joiner::visit(Operation *op) {
       llvm::for_each(region.getArguments(), note);
 }
 
-SmallVector<TokenFamily> Joiner::run(Operation *function) {
+FunctionTokens Joiner::run(Operation *function) {
   number(function);
   function->walk([&](Operation *op) { visit(op); });
-  webs.compress();
-  families.compress();
-  SmallVector<TokenFamily> found(families.getNumClasses());
-  SmallVector<std::pair<unsigned, unsigned>> places(
-      webs.getNumClasses(), {~0u, 0}); // family and web in it
+  classes.compress();
+  FunctionTokens found;
+  found.classes.resize(classes.getNumClasses());
   for (auto [token, number] : numbers) {
-    TokenFamily &family = found[families[number]];
-    auto &place = places[webs[number]];
-    if (place.first == ~0u) {
-      place = {families[number], family.webs.size()};
-      family.webs.emplace_back();
-    }
-    TokenWeb &web = family.webs[place.second];
-    web.tokens.push_back(token);
+    found.classOf[token] = classes[number];
+    TokenClass &tokenClass = found.classes[classes[number]];
+    tokenClass.tokens.push_back(token);
     for (Operation *user : token.getUsers())
       if (auto wait = dyn_cast<WaitOp>(user))
-        web.waits.push_back(wait);
+        tokenClass.waits.push_back(wait);
     auto start = token.getDefiningOp<AsyncStartOpInterface>();
     if (start && token == start.getTokens()[0])
-      family.starts.push_back(start);
+      found.starts.push_back(start);
   }
   for (unsigned number : strangers)
-    found[families[number]].leavesFunction = true;
+    found.classes[classes[number]].leavesFunction = true;
   return found;
 }
 
 } // namespace
 
-SmallVector<TokenFamily> braid::comm::getTokenFamilies(Operation *function) {
+FunctionTokens braid::comm::getTokens(Operation *function) {
   return Joiner().run(function);
 }
