@@ -6,11 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
 #include "GatheredRows.h"
-#include "RewriteJudge.h"
+#include "RewritePass.h"
 
-#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
@@ -32,19 +30,16 @@ static constexpr int64_t mostMembers = 16;
 
 namespace {
 struct CommOwnPartFirstPass
-    : StructuralPass<PassWithCosts<
-          comm::impl::CommOwnPartFirstPassBase<CommOwnPartFirstPass>>> {
-  using StructuralPass::StructuralPass;
+    : StructuralRewritePass<
+          comm::impl::CommOwnPartFirstPassBase<CommOwnPartFirstPass>> {
+  using RewritePass::RewritePass;
 
-  LogicalResult initialize(MLIRContext *context) override {
-    Location loc = getOptionLoc(context);
-    if (failed(StructuralPass::initialize(context)) ||
-        failed(parseRewriteGain(loc, minGain)))
-      return failure();
+  std::optional<StringRef> getMaxMemory() const override { return maxMemory; }
+  LogicalResult checkOptions(Location loc) override {
     if (matmuls < 0)
       return emitError(loc) << "invalid value " << int64_t(matmuls)
                             << " of option 'matmuls', expected 0 or more";
-    return checkMaxMemory(loc, maxMemory);
+    return success();
   }
 
   LogicalResult transform() override;
@@ -54,8 +49,6 @@ private:
   FailureOr<SmallVector<RewriteChoice>> choose(func::FuncOp function,
                                                const SchedulableBlock &block,
                                                RankUniformity &uniformity);
-
-  std::optional<int64_t> memoryLimit;
 };
 } // namespace
 
@@ -98,12 +91,9 @@ CommOwnPartFirstPass::choose(func::FuncOp function,
   }
   ChoiceOptions options;
   options.parts = {2, 1};
-  options.minGain = *parseRewriteGain(function.getLoc(), minGain);
+  options.minGain = leastGain;
   options.maxTrials = getMostTrials(block.numOps);
-  CostSettings settings = getCostSettings();
-  RewriteJudge judge(getOperation(), function, block, uniformity, settings,
-                     planResources);
-  judge.setMaxMemory(memoryLimit);
+  RewriteJudge judge = getJudge(function, block, uniformity, planResources);
   return chooseRewrites(gathers, chosen, options,
                         [&](ArrayRef<RewriteChoice> choices) {
                           return judge.predict([&](const IRMapping &mapping) {
@@ -127,15 +117,7 @@ LogicalResult CommOwnPartFirstPass::rewriteIn(func::FuncOp function,
 }
 
 LogicalResult CommOwnPartFirstPass::transform() {
-  FailureOr<std::optional<int64_t>> limit =
-      resolveMaxMemory(getOperation(), maxMemory);
-  if (failed(limit))
-    return failure();
-  memoryLimit = *limit;
-  RankUniformity uniformity(getOperation());
-  for (func::FuncOp function :
-       getHostFunctionsCalleesFirst(getOperation(), getAnalysisManager()))
-    if (!function.isExternal() && failed(rewriteIn(function, uniformity)))
-      return failure();
-  return success();
+  return rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
+    return rewriteIn(function, known);
+  });
 }

@@ -9,10 +9,8 @@
 #include "ChunkCollective.h"
 #include "ChunkGather.h"
 #include "ChunkedMatmul.h"
-#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
-#include "RewriteJudge.h"
+#include "RewritePass.h"
 
-#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
@@ -36,15 +34,9 @@ static constexpr int64_t kMostChunks = 1024;
 
 namespace {
 struct CommPipelineMatmulPass
-    : StructuralPass<PassWithCosts<
-          comm::impl::CommPipelineMatmulPassBase<CommPipelineMatmulPass>>> {
-  using StructuralPass::StructuralPass;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    if (failed(StructuralPass::initialize(context)))
-      return failure();
-    return checkOptions(getOptionLoc(context));
-  }
+    : StructuralRewritePass<
+          comm::impl::CommPipelineMatmulPassBase<CommPipelineMatmulPass>> {
+  using RewritePass::RewritePass;
 
   CommunicationRules getRules() const override {
     CommunicationRules rules;
@@ -54,7 +46,7 @@ struct CommPipelineMatmulPass
   LogicalResult transform() override;
 
 private:
-  LogicalResult checkOptions(Location loc);
+  LogicalResult checkOptions(Location loc) override;
   LogicalResult pipeline(func::FuncOp function, RankUniformity &uniformity);
   FailureOr<SmallVector<RewriteChoice>> choose(func::FuncOp function,
                                                const SchedulableBlock &block,
@@ -202,11 +194,9 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
   ChoiceOptions options;
   // With few predictions the first number is the only one.
   options.parts = {4, 2, 8};
-  options.minGain = *parseRewriteGain(function.getLoc(), minGain);
+  options.minGain = leastGain;
   options.maxTrials = getMostTrials(block.numOps);
-  CostSettings settings = getCostSettings();
-  RewriteJudge judge(getOperation(), function, block, uniformity, settings,
-                     planResources);
+  RewriteJudge judge = getJudge(function, block, uniformity, planResources);
   return chooseRewrites(
       free, chosen, options, [&](ArrayRef<RewriteChoice> choices) {
         return judge.predict([&](const IRMapping &mapping) {
@@ -236,14 +226,11 @@ LogicalResult CommPipelineMatmulPass::checkOptions(Location loc) {
                           << " of option 'chunks', expected 0 or a number from "
                              "2 to "
                           << kMostChunks;
-  return parseRewriteGain(loc, minGain);
+  return success();
 }
 
 LogicalResult CommPipelineMatmulPass::transform() {
-  RankUniformity uniformity(getOperation());
-  for (func::FuncOp function :
-       getHostFunctionsCalleesFirst(getOperation(), getAnalysisManager()))
-    if (!function.isExternal() && failed(pipeline(function, uniformity)))
-      return failure();
-  return success();
+  return rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
+    return pipeline(function, known);
+  });
 }

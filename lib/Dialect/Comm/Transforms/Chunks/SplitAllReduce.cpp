@@ -7,11 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChunkedMatmul.h"
-#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
-#include "RewriteJudge.h"
+#include "RewritePass.h"
 
 #include "braid/Analysis/Structure/ReorderedSums.h"
-#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
@@ -38,15 +36,9 @@ struct SplittableAllReduce {
 };
 
 struct CommSplitAllReducePass
-    : StructuralPass<PassWithCosts<
-          comm::impl::CommSplitAllReducePassBase<CommSplitAllReducePass>>> {
-  using StructuralPass::StructuralPass;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    if (failed(StructuralPass::initialize(context)))
-      return failure();
-    return parseRewriteGain(getOptionLoc(context), minGain);
-  }
+    : StructuralRewritePass<
+          comm::impl::CommSplitAllReducePassBase<CommSplitAllReducePass>> {
+  using RewritePass::RewritePass;
 
   CommunicationRules getRules() const override {
     CommunicationRules rules;
@@ -165,11 +157,10 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitAllReducePass::choose(
     return chosen;
   ChoiceOptions options;
   options.parts = {numParts};
-  options.minGain = *parseRewriteGain(function.getLoc(), minGain);
+  options.minGain = leastGain;
   options.maxTrials = getMostTrials(block.numOps);
-  CostSettings settings = getCostSettings();
-  RewriteJudge judge(getOperation(), function, block, uniformity, settings,
-                     /*plansResources=*/true);
+  RewriteJudge judge =
+      getJudge(function, block, uniformity, /*plansResources=*/true);
   return chooseRewrites(free, chosen, options,
                         [&](ArrayRef<RewriteChoice> choices) {
                           return judge.predict([&](const IRMapping &mapping) {
@@ -198,10 +189,7 @@ LogicalResult CommSplitAllReducePass::splitIn(func::FuncOp function,
 }
 
 LogicalResult CommSplitAllReducePass::transform() {
-  RankUniformity uniformity(getOperation());
-  for (func::FuncOp function :
-       getHostFunctionsCalleesFirst(getOperation(), getAnalysisManager()))
-    if (!function.isExternal() && failed(splitIn(function, uniformity)))
-      return failure();
-  return success();
+  return rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
+    return splitIn(function, known);
+  });
 }

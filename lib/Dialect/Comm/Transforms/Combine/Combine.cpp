@@ -7,11 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "CombinedStarts.h"
-#include "Dialect/Comm/Transforms/Chunks/RewriteJudge.h"
-#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
+#include "Dialect/Comm/Transforms/Chunks/RewritePass.h"
 #include "Schedule/Planning/LaunchChoice.h"
 
-#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
 #include "braid/Support/Units.h"
@@ -34,10 +32,12 @@ struct CombinedBlock {
 };
 
 struct CommCombinePass
-    : PassWithCosts<comm::impl::CommCombinePassBase<CommCombinePass>> {
-  using PassWithCosts::PassWithCosts;
+    : RewritePass<
+          PassWithCosts<comm::impl::CommCombinePassBase<CommCombinePass>>> {
+  using RewritePass::RewritePass;
 
-  LogicalResult initialize(MLIRContext *context) override;
+  LogicalResult checkOptions(Location loc) override;
+  std::optional<StringRef> getMaxMemory() const override { return maxMemory; }
   void runOnOperation() override;
 
 private:
@@ -52,7 +52,6 @@ private:
   /// The values of the options.
   SmallVector<int64_t, 2> launchBytes;
   SmallVector<CollectiveKind> combinedKinds;
-  std::optional<int64_t> memoryLimit;
 };
 } // namespace
 
@@ -65,12 +64,7 @@ static SmallVector<CollectiveKind> getCoalescableKinds() {
           CollectiveKind::permute};
 }
 
-LogicalResult CommCombinePass::initialize(MLIRContext *context) {
-  Location loc = getOptionLoc(context);
-  if (failed(PassWithCosts::initialize(context)) ||
-      failed(parseRewriteGain(loc, minGain)) ||
-      failed(checkMaxMemory(loc, maxMemory)))
-    return failure();
+LogicalResult CommCombinePass::checkOptions(Location loc) {
   launchBytes.clear();
   for (const std::string &text : bytes) {
     std::optional<int64_t> size = parseBytes(text);
@@ -123,12 +117,9 @@ FailureOr<LaunchGroups> CommCombinePass::choose(func::FuncOp function,
     llvm::fill(limits.bytes, launchBytes);
     return findLaunchGroups(graph.graph, items, limits);
   }
-  CostSettings settings = getCostSettings();
-  RewriteJudge judge(getOperation(), function, block, uniformity, settings,
-                     planResources);
-  judge.setMaxMemory(memoryLimit);
+  RewriteJudge judge = getJudge(function, block, uniformity, planResources);
   LaunchChoiceOptions options;
-  options.minGain = *parseRewriteGain(function.getLoc(), minGain);
+  options.minGain = leastGain;
   options.maxTrials = getMostLaunchTrials(block.numOps);
   auto predict = [&](const LaunchGroups &groups, JudgeEffort effort) {
     return judge.predict(
@@ -199,18 +190,14 @@ LogicalResult CommCombinePass::chooseIn(func::FuncOp function,
 
 void CommCombinePass::runOnOperation() {
   ModuleOp module = getOperation();
-  FailureOr<std::optional<int64_t>> limit = resolveMaxMemory(module, maxMemory);
-  if (failed(limit))
-    return signalPassFailure();
-  memoryLimit = *limit;
-  RankUniformity uniformity(module);
   std::vector<CombinedBlock> chosen;
-  SmallVector<func::FuncOp> functions =
-      getHostFunctionsCalleesFirst(module, getAnalysisManager());
-  for (func::FuncOp function : functions)
-    if (!function.isExternal() &&
-        failed(chooseIn(function, uniformity, chosen)))
-      return signalPassFailure();
+  SmallVector<func::FuncOp> functions;
+  if (failed(
+          rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
+            functions.push_back(function);
+            return chooseIn(function, known, chosen);
+          })))
+    return signalPassFailure();
 
   // First the starts of each launch come side by side, then they are combined.
   // Each step has a check of its own.

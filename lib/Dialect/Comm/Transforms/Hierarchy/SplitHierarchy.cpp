@@ -6,12 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Comm/Transforms/Chunks/RewriteJudge.h"
-#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
+#include "Dialect/Comm/Transforms/Chunks/RewritePass.h"
 #include "GroupSteps.h"
 
 #include "braid/Analysis/Structure/ReorderedSums.h"
-#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
@@ -30,15 +28,9 @@ using namespace braid::comm;
 
 namespace {
 struct CommSplitHierarchyPass
-    : StructuralPass<PassWithCosts<
-          comm::impl::CommSplitHierarchyPassBase<CommSplitHierarchyPass>>> {
-  using StructuralPass::StructuralPass;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    if (failed(StructuralPass::initialize(context)))
-      return failure();
-    return parseRewriteGain(getOptionLoc(context), minGain);
-  }
+    : StructuralRewritePass<
+          comm::impl::CommSplitHierarchyPassBase<CommSplitHierarchyPass>> {
+  using RewritePass::RewritePass;
 
   CommunicationRules getRules() const override {
     CommunicationRules rules;
@@ -99,11 +91,10 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitHierarchyPass::choose(
   }
   ChoiceOptions options;
   options.parts = {1};
-  options.minGain = *parseRewriteGain(function.getLoc(), minGain);
+  options.minGain = leastGain;
   options.maxTrials = getMostTrials(block.numOps);
-  CostSettings settings = getCostSettings();
-  RewriteJudge judge(getOperation(), function, block, uniformity, settings,
-                     /*plansResources=*/false);
+  RewriteJudge judge =
+      getJudge(function, block, uniformity, /*plansResources=*/false);
   return chooseRewrites(free, chosen, options,
                         [&](ArrayRef<RewriteChoice> choices) {
                           return judge.predict([&](const IRMapping &mapping) {
@@ -132,12 +123,12 @@ LogicalResult CommSplitHierarchyPass::splitIn(func::FuncOp function,
 }
 
 LogicalResult CommSplitHierarchyPass::transform() {
-  RankUniformity uniformity(getOperation());
   GridGroups groups;
-  for (func::FuncOp function :
-       getHostFunctionsCalleesFirst(getOperation(), getAnalysisManager()))
-    if (!function.isExternal() && failed(splitIn(function, uniformity, groups)))
-      return failure();
+  if (failed(
+          rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
+            return splitIn(function, known, groups);
+          })))
+    return failure();
   groups.eraseUnused(getOperation());
   return success();
 }

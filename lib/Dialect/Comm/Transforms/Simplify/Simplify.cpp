@@ -6,11 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Comm/Transforms/Chunks/RewriteJudge.h"
-#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
+#include "Dialect/Comm/Transforms/Chunks/RewritePass.h"
 #include "Rewrites.h"
 
-#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
@@ -40,18 +38,11 @@ struct Rewrite {
 };
 
 struct CommSimplifyPass
-    : StructuralPass<
-          PassWithCosts<comm::impl::CommSimplifyPassBase<CommSimplifyPass>>> {
-  using StructuralPass::StructuralPass;
+    : StructuralRewritePass<
+          comm::impl::CommSimplifyPassBase<CommSimplifyPass>> {
+  using RewritePass::RewritePass;
 
-  LogicalResult initialize(MLIRContext *context) override {
-    Location loc = getOptionLoc(context);
-    if (failed(StructuralPass::initialize(context)) ||
-        failed(parseRewriteGain(loc, minGain)))
-      return failure();
-    return checkMaxMemory(loc, maxMemory);
-  }
-
+  std::optional<StringRef> getMaxMemory() const override { return maxMemory; }
   CommunicationRules getRules() const override;
   LogicalResult transform() override;
 
@@ -68,8 +59,6 @@ private:
 
   /// What the rewrites have erased, for the check of the pass.
   llvm::DenseSet<Operation *> erased;
-  std::optional<int64_t> memoryLimit;
-  double leastGain = 0;
 };
 
 } // namespace
@@ -302,10 +291,7 @@ LogicalResult CommSimplifyPass::simplifyJudged(func::FuncOp function,
   SmallVector<Find> kinds = {findEqual, findMovesBehind};
   if (numerics != Numerics::Exact)
     kinds.push_back(findJoins);
-  CostSettings settings = getCostSettings();
-  RewriteJudge judge(getOperation(), function, block, uniformity, settings,
-                     planResources);
-  judge.setMaxMemory(memoryLimit);
+  RewriteJudge judge = getJudge(function, block, uniformity, planResources);
   std::optional<BlockPrediction> present;
   size_t trialsLeft = getMostTrials(block.numOps);
   for (Find find : kinds) {
@@ -356,17 +342,8 @@ LogicalResult CommSimplifyPass::simplifyIn(func::FuncOp function,
 }
 
 LogicalResult CommSimplifyPass::transform() {
-  ModuleOp module = getOperation();
   erased.clear();
-  FailureOr<std::optional<int64_t>> limit = resolveMaxMemory(module, maxMemory);
-  if (failed(limit))
-    return failure();
-  memoryLimit = *limit;
-  leastGain = *parseRewriteGain(module.getLoc(), minGain);
-  RankUniformity uniformity(module);
-  for (func::FuncOp function :
-       getHostFunctionsCalleesFirst(module, getAnalysisManager()))
-    if (!function.isExternal() && failed(simplifyIn(function, uniformity)))
-      return failure();
-  return success();
+  return rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
+    return simplifyIn(function, known);
+  });
 }

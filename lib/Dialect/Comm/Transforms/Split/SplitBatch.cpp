@@ -7,10 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "BatchParts.h"
-#include "Dialect/Comm/Transforms/Chunks/RewriteJudge.h"
-#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
+#include "Dialect/Comm/Transforms/Chunks/RewritePass.h"
 
-#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
 #include "braid/Support/Units.h"
@@ -39,11 +37,15 @@ struct BatchCandidate {
 using BatchChoice = std::pair<const BatchCandidate *, ArrayRef<int64_t>>;
 
 struct CommSplitBatchPass
-    : StructuralPass<PassWithCosts<
-          comm::impl::CommSplitBatchPassBase<CommSplitBatchPass>>> {
-  using StructuralPass::StructuralPass;
+    : StructuralRewritePass<
+          comm::impl::CommSplitBatchPassBase<CommSplitBatchPass>> {
+  using RewritePass::RewritePass;
 
-  LogicalResult initialize(MLIRContext *context) override;
+  LogicalResult checkOptions(Location loc) override {
+    return success(succeeded(parseShares(loc)) &&
+                   succeeded(parseArguments(loc)));
+  }
+  std::optional<StringRef> getMaxMemory() const override { return maxMemory; }
   CommunicationRules getRules() const override {
     CommunicationRules rules;
     rules.mayDivide = rules.mayKeepParts = true;
@@ -71,7 +73,6 @@ private:
   /// dimensions.
   SmallVector<SmallVector<int64_t>> shares;
   SmallVector<std::pair<unsigned, int64_t>> givenArguments;
-  std::optional<int64_t> memoryLimit;
 };
 } // namespace
 
@@ -122,15 +123,6 @@ LogicalResult CommSplitBatchPass::parseArguments(Location loc) {
     givenArguments.push_back(argument);
   }
   return success();
-}
-
-LogicalResult CommSplitBatchPass::initialize(MLIRContext *context) {
-  Location loc = getOptionLoc(context);
-  if (failed(StructuralPass::initialize(context)) ||
-      failed(parseRewriteGain(loc, minGain)) ||
-      failed(checkMaxMemory(loc, maxMemory)))
-    return failure();
-  return success(succeeded(parseShares(loc)) && succeeded(parseArguments(loc)));
 }
 
 /// The arguments of `function` that the option names. Emits an error and fails
@@ -264,10 +256,8 @@ CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
                            RankUniformity &uniformity) {
   if (all)
     return std::optional(BatchChoice(&candidates.front(), shares.front()));
-  CostSettings settings = getCostSettings();
-  RewriteJudge judge(getOperation(), function, block.block, uniformity,
-                     settings, planResources);
-  judge.setMaxMemory(memoryLimit);
+  RewriteJudge judge =
+      getJudge(function, block.block, uniformity, planResources);
   std::optional<BatchChoice> best;
   auto predict = [&](const std::optional<BatchChoice> &choice,
                      JudgeEffort effort) {
@@ -285,9 +275,8 @@ CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
         },
         effort);
   };
-  double gain = *parseRewriteGain(function.getLoc(), minGain);
   auto reduce = [&](int64_t ns) {
-    return static_cast<int64_t>(static_cast<double>(ns) * (1 - gain));
+    return static_cast<int64_t>(static_cast<double>(ns) * (1 - leastGain));
   };
   FailureOr<BlockPrediction> present = predict(best, JudgeEffort::Trial);
   if (failed(present))
@@ -409,15 +398,7 @@ LogicalResult CommSplitBatchPass::splitIn(func::FuncOp function,
 }
 
 LogicalResult CommSplitBatchPass::transform() {
-  ModuleOp module = getOperation();
-  FailureOr<std::optional<int64_t>> limit = resolveMaxMemory(module, maxMemory);
-  if (failed(limit))
-    return failure();
-  memoryLimit = *limit;
-  RankUniformity uniformity(module);
-  for (func::FuncOp function :
-       getHostFunctionsCalleesFirst(module, getAnalysisManager()))
-    if (!function.isExternal() && failed(splitIn(function, uniformity)))
-      return failure();
-  return success();
+  return rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
+    return splitIn(function, known);
+  });
 }

@@ -1,0 +1,98 @@
+//===- RewritePass.h - Base of passes that rewrite what pays ----*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITEPASS_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITEPASS_H
+
+#include "../Schedule/SchedulingPass.h"
+#include "RewriteJudge.h"
+
+#include "braid/Analysis/Structure/StructuralPass.h"
+
+namespace braid::comm {
+
+/// The base of a pass on modules that rewrites functions where predictions say
+/// that it pays: `Base`, a pass with costs and the option `min-gain`.
+template <typename Base> class RewritePass : public Base {
+public:
+  using Base::Base;
+
+  llvm::LogicalResult initialize(mlir::MLIRContext *context) override {
+    mlir::Location loc = getOptionLoc(context);
+    if (llvm::failed(Base::initialize(context)))
+      return llvm::failure();
+    llvm::FailureOr<double> gain = parseRewriteGain(loc, this->minGain);
+    if (llvm::failed(gain))
+      return llvm::failure();
+    leastGain = *gain;
+    settings = this->getCostSettings();
+    std::optional<llvm::StringRef> limit = getMaxMemory();
+    return llvm::success((!limit || succeeded(checkMaxMemory(loc, *limit))) &&
+                         succeeded(checkOptions(loc)));
+  }
+
+protected:
+  /// The value of the option `max-memory`, if the pass has it.
+  virtual std::optional<llvm::StringRef> getMaxMemory() const {
+    return std::nullopt;
+  }
+
+  /// Checks the options of the pass alone. Emits an error at `loc` and fails if
+  /// one is invalid.
+  virtual llvm::LogicalResult checkOptions(mlir::Location /*loc*/) {
+    return llvm::success();
+  }
+
+  /// Calls `rewrite` for all functions with bodies, callees first. Fails after
+  /// an error.
+  llvm::LogicalResult
+  rewriteFunctions(llvm::function_ref<llvm::LogicalResult(mlir::func::FuncOp,
+                                                          RankUniformity &)>
+                       rewrite) {
+    mlir::ModuleOp module = this->getOperation();
+    if (std::optional<llvm::StringRef> text = getMaxMemory()) {
+      llvm::FailureOr<std::optional<int64_t>> limit =
+          resolveMaxMemory(module, *text);
+      if (llvm::failed(limit))
+        return llvm::failure();
+      memoryLimit = *limit;
+    }
+    RankUniformity uniformity(module);
+    for (mlir::func::FuncOp function :
+         getHostFunctionsCalleesFirst(module, this->getAnalysisManager()))
+      if (!function.isExternal() && llvm::failed(rewrite(function, uniformity)))
+        return llvm::failure();
+    return llvm::success();
+  }
+
+  /// What predicts rewrites of `block`, of `function`, within the limit on
+  /// memory.
+  RewriteJudge getJudge(mlir::func::FuncOp function, mlir::Block *block,
+                        RankUniformity &uniformity, bool plansResources) {
+    RewriteJudge judge(this->getOperation(), function, block, uniformity,
+                       settings, plansResources);
+    judge.setMaxMemory(memoryLimit);
+    return judge;
+  }
+
+  /// The fraction by which a rewrite has to shorten a block.
+  double leastGain = 0;
+  /// The most bytes that may live at once; none without a limit.
+  std::optional<int64_t> memoryLimit;
+
+private:
+  CostSettings settings;
+};
+
+/// The same of a pass that replaces ops, with a check of the result.
+template <typename Base>
+using StructuralRewritePass = RewritePass<StructuralPass<PassWithCosts<Base>>>;
+
+} // namespace braid::comm
+
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITEPASS_H
