@@ -146,6 +146,7 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
   if (options.pipelineLoops && !options.keepOrder && !isOnFunction) {
     comm::CommPipelineLoopsPassOptions loopOptions;
     setPredictions(loopOptions, options);
+    loopOptions.numerics = options.numerics;
     pm.addPass(comm::createCommPipelineLoopsPass(loopOptions));
   }
   if (options.combine && !options.keepOrder && !isOnFunction) {

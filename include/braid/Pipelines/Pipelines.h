@@ -144,12 +144,13 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
       llvm::cl::init(true)};
   Option<comm::Numerics> numerics{
       *this, "numerics",
-      llvm::cl::desc("What comm-simplify, comm-split-batch and "
-                     "comm-split-hierarchy may do to sums of floats"),
+      llvm::cl::desc("What comm-simplify, comm-split-batch, "
+                     "comm-split-hierarchy and comm-pipeline-loops may do to "
+                     "sums of floats"),
       llvm::cl::init(comm::Numerics::Exact), comm::getNumericsValues()};
   Option<bool> splitBatch{
       *this, "split-batch",
-      llvm::cl::desc("Split blocks into two parts of a batch where that pays "
+      llvm::cl::desc("Split blocks into parts of a batch where that pays "
                      "with the order and the plan (comm-split-batch, on "
                      "modules only)"),
       llvm::cl::init(false)};

@@ -235,6 +235,12 @@ def CommPipelineLoopsPass : Pass<"comm-pipeline-loops", "::mlir::ModuleOp"> {
     what uses the last result behind it. Each takes the memory of its operands
     for one more iteration.
 
+    *Summed* are all-reduces whose results a value that the loop carries adds up,
+    and nothing else in the loop reads, such as gradients of micro-batches. Each
+    rank adds its own terms, and one all-reduce behind the loop sends the sum, if
+    the loop becomes shorter although nothing hides that one. Sums of floats are
+    rounded in another order then, which takes `numerics=reassociate`.
+
     Bounds that the program computes may be any: with no iteration nothing runs.
     A start stays in its iteration if ranks may run the loop differently, if the
     loop has an op that communicates inside or whose effects are not known, if
@@ -282,12 +288,15 @@ def CommPipelineLoopsPass : Pass<"comm-pipeline-loops", "::mlir::ModuleOp"> {
     ```
 
     The remarks `prefetched-start`, `delayed-start` and `kept-start`, with its
-    reason, name each start of a loop; `prefetched-starts` and `delayed-starts`
-    count them.
+    reason, name each start of a loop; `prefetched-starts`, `delayed-starts`
+    and `summed-starts` count them.
   }];
   let options = !listconcat([
     Option<"all", "all", "bool", /*default=*/"false",
            "Move all starts that may leave their iteration, whatever that is worth">,
+    Option<"numerics", "numerics", "::braid::comm::Numerics",
+           /*default=*/"::braid::comm::Numerics::Exact",
+           "What may happen to sums of floats", "::braid::comm::getNumericsValues()">,
     Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
            "The fraction by which a loop has to become shorter, such as 0.01; auto is "
            "0.005">,
@@ -297,7 +306,8 @@ def CommPipelineLoopsPass : Pass<"comm-pipeline-loops", "::mlir::ModuleOp"> {
            "The most bytes that may be live at once, such as 80GiB">
   ], costOptions);
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::scf::SCFDialect"];
+                           "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 #endif // BRAID_DIALECT_COMM_TRANSFORMS_PLANNINGPASSES_TD

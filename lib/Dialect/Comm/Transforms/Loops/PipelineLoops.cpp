@@ -6,13 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Comm/Transforms/Chunks/RewriteJudge.h"
-#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
+#include "Dialect/Comm/Transforms/Chunks/RewritePass.h"
+#include "LoopSums.h"
 #include "PipelinedLoop.h"
 
 #include "Cost/IR/Roofline.h"
 
-#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
 #include "braid/Support/Units.h"
@@ -79,11 +78,11 @@ private:
 };
 
 struct CommPipelineLoopsPass
-    : PassWithCosts<
-          comm::impl::CommPipelineLoopsPassBase<CommPipelineLoopsPass>> {
-  using PassWithCosts::PassWithCosts;
+    : RewritePass<PassWithCosts<
+          comm::impl::CommPipelineLoopsPassBase<CommPipelineLoopsPass>>> {
+  using RewritePass::RewritePass;
 
-  LogicalResult initialize(MLIRContext *context) override;
+  std::optional<StringRef> getMaxMemory() const override { return maxMemory; }
   void runOnOperation() override;
 
 private:
@@ -93,10 +92,10 @@ private:
                                               scf::ForOp loop,
                                               ArrayRef<ShiftedStart> starts,
                                               RankUniformity &uniformity);
+  FailureOr<bool> maySumFirst(func::FuncOp function, scf::ForOp loop,
+                              ArrayRef<LoopSum> sums,
+                              RankUniformity &uniformity);
   void remark(Operation *start, StringRef name, StringRef reason);
-
-  /// The value of the option.
-  std::optional<int64_t> memoryLimit;
 };
 } // namespace
 
@@ -157,23 +156,15 @@ FailureOr<SmallVector<Candidate>> LoopChooser::choose() {
         (!behind.empty() &&
          failed(tryStarts(ahead.size() / part, behind.size() / part))))
       return failure();
-  if (!best) {
-    reason = "the loop becomes no shorter, or takes too much memory";
-    return SmallVector<Candidate>();
-  }
-  return std::move(best->starts);
+  if (best)
+    return std::move(best->starts);
+  reason = "the loop becomes no shorter, or takes too much memory";
+  return SmallVector<Candidate>();
 }
 
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
-
-LogicalResult CommPipelineLoopsPass::initialize(MLIRContext *context) {
-  Location loc = getOptionLoc(context);
-  return success(succeeded(PassWithCosts::initialize(context)) &&
-                 succeeded(parseRewriteGain(loc, minGain)) &&
-                 succeeded(checkMaxMemory(loc, maxMemory)));
-}
 
 void CommPipelineLoopsPass::remark(Operation *start, StringRef name,
                                    StringRef reason) {
@@ -244,17 +235,15 @@ FailureOr<SmallVector<ShiftedStart>>
 CommPipelineLoopsPass::choose(func::FuncOp function, scf::ForOp loop,
                               ArrayRef<ShiftedStart> starts,
                               RankUniformity &uniformity) {
-  CostSettings settings = getCostSettings();
   FailureOr<CostOptions> costs =
-      resolvePassCosts(getOperation(), function, settings);
+      resolvePassCosts(getOperation(), function, getCostSettings());
   if (failed(costs))
     return failure();
   int64_t numIterations =
       getStaticTripCount(loop).value_or(costs->sizes.tripCount);
   CostModel model(*costs);
-  RewriteJudge judge(getOperation(), function, loop.getBody(), uniformity,
-                     settings, planResources);
-  judge.setMaxMemory(memoryLimit);
+  RewriteJudge judge =
+      getJudge(function, loop.getBody(), uniformity, planResources);
   // The fewer, the longer each takes.
   constexpr size_t triedOps = 10'000, fewestTrials = 3, mostTrials = 16;
   size_t numOps = loop.getBody()->getOperations().size();
@@ -277,8 +266,7 @@ CommPipelineLoopsPass::choose(func::FuncOp function, scf::ForOp loop,
       getCandidates(loop, starts, StartShift::Prefetch, model);
   SmallVector<Candidate> behind =
       getCandidates(loop, starts, StartShift::Delay, model);
-  LoopChooser chooser(ahead, behind, numIterations,
-                      *parseRewriteGain(function.getLoc(), minGain), maxTrials,
+  LoopChooser chooser(ahead, behind, numIterations, leastGain, maxTrials,
                       predict);
   FailureOr<SmallVector<Candidate>> chosen = chooser.choose();
   if (failed(chosen))
@@ -296,14 +284,65 @@ CommPipelineLoopsPass::choose(func::FuncOp function, scf::ForOp loop,
   return shifted;
 }
 
+/// True if `loop` becomes shorter when its ranks add their terms of `sums`, and
+/// send what that gives once: even if nothing hides that.
+FailureOr<bool> CommPipelineLoopsPass::maySumFirst(func::FuncOp function,
+                                                   scf::ForOp loop,
+                                                   ArrayRef<LoopSum> sums,
+                                                   RankUniformity &uniformity) {
+  FailureOr<CostOptions> costs =
+      resolvePassCosts(getOperation(), function, getCostSettings());
+  if (failed(costs))
+    return failure();
+  CostModel model(*costs);
+  int64_t onceNs = 0;
+  for (const LoopSum &sum : sums) {
+    CollectiveOpInterface start = sum.awaited.start;
+    onceNs = addNs(onceNs, model.getCost(start).ns);
+  }
+  RewriteJudge judge =
+      getJudge(function, loop.getBody(), uniformity, planResources);
+  FailureOr<BlockPrediction> present =
+      judge.predict([](const IRMapping &) { return success(); });
+  FailureOr<BlockPrediction> changed =
+      judge.predict([&](const IRMapping &mapping) {
+        IRRewriter rewriter(function.getContext());
+        auto copy = cast<scf::ForOp>(mapping.lookup(loop.getOperation()));
+        reduceBehindLoop(rewriter, copy,
+                         findLoopSums(copy, numerics == Numerics::Reassociate));
+        return success();
+      });
+  if (failed(present) || failed(changed))
+    return failure();
+  int64_t numIterations =
+      getStaticTripCount(loop).value_or(costs->sizes.tripCount);
+  return addNs(multiplyNs(changed->makespanNs, numIterations), onceNs) <
+         multiplyNs(present->makespanNs, numIterations);
+}
+
 LogicalResult CommPipelineLoopsPass::pipelineIn(func::FuncOp function,
                                                 CallEffects &calls,
                                                 RankUniformity &uniformity) {
   SmallVector<scf::ForOp> loops;
   function.walk([&](scf::ForOp loop) { loops.push_back(loop); });
-  int64_t numPrefetched = 0, numDelayed = 0;
+  int64_t numPrefetched = 0, numDelayed = 0, numSummed = 0;
   // Inner loops come first: copies of an iteration have them as they become.
   for (scf::ForOp loop : loops) {
+    SmallVector<LoopSum> sums;
+    if (uniformity.areReachedTogether(*loop.getBody()))
+      sums = findLoopSums(loop, numerics == Numerics::Reassociate);
+    if (!sums.empty()) {
+      FailureOr<bool> sumsFirst = true;
+      if (!all)
+        sumsFirst = maySumFirst(function, loop, sums, uniformity);
+      if (failed(sumsFirst))
+        return failure();
+      if (*sumsFirst) {
+        numSummed += static_cast<int64_t>(sums.size());
+        IRRewriter rewriter(&getContext());
+        reduceBehindLoop(rewriter, loop, sums);
+      }
+    }
     LoopStarts found = findShiftedStarts(loop, calls, uniformity);
     for (const KeptStart &kept : found.kept)
       remark(kept.start, "kept-start", kept.reason);
@@ -326,20 +365,15 @@ LogicalResult CommPipelineLoopsPass::pipelineIn(func::FuncOp function,
   }
   emitCountRemark(function, getArgument(), "prefetched-starts", numPrefetched);
   emitCountRemark(function, getArgument(), "delayed-starts", numDelayed);
+  emitCountRemark(function, getArgument(), "summed-starts", numSummed);
   return success();
 }
 
 void CommPipelineLoopsPass::runOnOperation() {
-  ModuleOp module = getOperation();
-  FailureOr<std::optional<int64_t>> limit = resolveMaxMemory(module, maxMemory);
-  if (failed(limit))
-    return signalPassFailure();
-  memoryLimit = *limit;
-  RankUniformity uniformity(module);
-  CallEffects calls = getCallEffects(module);
-  for (func::FuncOp function :
-       getHostFunctionsCalleesFirst(module, getAnalysisManager()))
-    if (!function.isExternal() &&
-        failed(pipelineIn(function, calls, uniformity)))
-      return signalPassFailure();
+  CallEffects calls = getCallEffects(getOperation());
+  if (failed(
+          rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
+            return pipelineIn(function, calls, known);
+          })))
+    signalPassFailure();
 }

@@ -114,20 +114,6 @@ static bool canResizeSplats(const PointwiseOp &op, std::optional<unsigned> loop,
 // In front of collectives
 //===----------------------------------------------------------------------===//
 
-/// True if the values of all waits, whose sums they are, are added by `op`.
-/// `isRounded`: the sum depends on who adds first.
-static bool isSumOf(const PointwiseOp &op, bool &isRounded) {
-  Operation *step = op.getOnlyStep();
-  isRounded = !isa_and_present<arith::AddIOp>(step);
-  return isa_and_present<arith::AddIOp, arith::AddFOp, complex::AddOp>(step) &&
-         op.getInputs().size() == 2 &&
-         llvm::equal(
-             step->getOperands(),
-             isa<linalg::LinalgOp>(op.getOp())
-                 ? ValueRange(step->getBlock()->getArguments()).take_front(2)
-                 : ValueRange(step->getOperands()));
-}
-
 namespace {
 /// An elementwise op and the collectives whose values it alone takes.
 struct MovableOp {

@@ -128,3 +128,15 @@ Value PointwiseOp::clone(RewriterBase &rewriter, ArrayRef<Value> newInputs,
   moveConstantsBefore(rewriter, copy);
   return copy->getResult(0);
 }
+
+bool braid::comm::isSumOf(const PointwiseOp &op, bool &isRounded) {
+  Operation *step = op.getOnlyStep();
+  isRounded = !isa_and_present<arith::AddIOp>(step);
+  return isa_and_present<arith::AddIOp, arith::AddFOp, complex::AddOp>(step) &&
+         op.getInputs().size() == 2 &&
+         llvm::equal(
+             step->getOperands(),
+             isa<linalg::LinalgOp>(op.getOp())
+                 ? ValueRange(step->getBlock()->getArguments()).take_front(2)
+                 : ValueRange(step->getOperands()));
+}

@@ -48,6 +48,10 @@ private:
   mlir::AffineMap resultMap;
 };
 
+/// True if `op` adds its two inputs. `isRounded`: the sum depends on who adds
+/// first.
+bool isSumOf(const PointwiseOp &op, bool &isRounded);
+
 } // namespace braid::comm
 
 #endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_SIMPLIFY_POINTWISE_H

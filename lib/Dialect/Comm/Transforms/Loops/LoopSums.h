@@ -1,0 +1,40 @@
+//===- LoopSums.h - Sums of all-reduces over iterations ---------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_LOOPSUMS_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_LOOPSUMS_H
+
+#include "../Simplify/AwaitedValue.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace braid::comm {
+
+/// A value that a loop carries, to which each iteration adds what an all-reduce
+/// gives, and which nothing else in the loop reads.
+struct LoopSum {
+  /// The place among the values that the loop carries.
+  unsigned number;
+  /// Adds the carried value and `awaited`.
+  mlir::Operation *sum;
+  AwaitedValue awaited;
+};
+
+/// The sums of `loop`. Those of floats only if `reassociates`: each rank then
+/// adds its own terms before they are sent.
+llvm::SmallVector<LoopSum> findLoopSums(mlir::scf::ForOp loop,
+                                        bool reassociates);
+
+/// Lets each iteration of `loop` add what the all-reduces of `sums` send, and
+/// one all-reduce behind the loop send the sum.
+void reduceBehindLoop(mlir::RewriterBase &rewriter, mlir::scf::ForOp loop,
+                      llvm::ArrayRef<LoopSum> sums);
+
+} // namespace braid::comm
+
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_LOOPSUMS_H

@@ -1,0 +1,71 @@
+# RUN: %python %s --programs 20 --jobs 2 | FileCheck %s
+# CHECK: comm-pipeline-loops=all: 20 right, {{[0-9]+}} changed
+# CHECK-NEXT: comm-pipeline-loops=all numerics=reassociate: 20 right, {{1[0-9]|20}} changed
+# CHECK: 20 programs: 0 wrong
+"""Runs collectives of random loops beside other iterations; the results have to stay.
+
+The body of a loop has what programs of simplify-random-programs.py have, and most values
+that it carries add up what an all-reduce gives. comm-pipeline-loops rewrites the loop, and
+comm-interpret has to give the results of the program on all ranks: the same bits with
+numerics=exact, and the same but for rounding otherwise.
+
+The exit status is 1 if there is a difference; the script prints and keeps the program.
+"""
+import importlib.util
+import pathlib
+import sys
+
+path = pathlib.Path(__file__).resolve().parents[1] / "Simplify" / "simplify-random-programs.py"
+spec = importlib.util.spec_from_file_location("random_programs", path)
+random_programs = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(random_programs)
+spell = random_programs.spell
+
+PASSES = ["comm-pipeline-loops=all", "comm-pipeline-loops=all numerics=reassociate",
+          "comm-pipeline-loops=numerics=reassociate machine=h200x8 ranks=2"]
+
+
+class LoopGenerator(random_programs.Generator):
+    def add_up(self, carried):
+        """The next value of `carried`: most are sums of what an all-reduce gives."""
+        name, shape, element = carried
+        add = "arith.addi" if element == "i32" else "arith.addf"
+        term = self.pick(lambda value: value[1:] == carried[1:] and value != carried) or carried
+        if self.draw.random() < 0.2:
+            return term[0]
+        reduction = "sum" if self.draw.random() < 0.8 else "max"
+        token, value, total = self.new(), self.new(), self.new()
+        operands = [name, value] if self.draw.random() < 0.5 else [value, name]
+        type = spell(shape, element)
+        self.lines += [f"{token} = comm.all_reduce {reduction} {term[0]} on @world : {type}",
+                       f"{value} = comm.wait {token} : !comm.token<{type}>",
+                       f"{total} = {add} {operands[0]}, {operands[1]} : {type}"]
+        return total
+
+    def make(self):
+        carried = [(f"%s{i}", shape, element) for i, (_, shape, element) in enumerate(self.arguments[:3])]
+        self.values = list(self.arguments)
+        if self.draw.random() < 0.4:
+            self.values.append(self.draw.choice(carried))
+        element = spell((4, 4), "i32")
+        self.lines += ["%n = arith.index_cast %i : index to i32", f"%p = tensor.splat %n : {element}"]
+        self.values.append(("%p", (4, 4), "i32"))
+        for _ in range(self.draw.randint(2, 8)):
+            getattr(self, self.draw.choice(self.steps))()
+        while self.flights:
+            self.wait()
+        next_values = [self.add_up(value) for value in carried]
+        types = ", ".join(spell(v[1], v[2]) for v in carried)
+        arguments = ", ".join(f"{v[0]}: {spell(v[1], v[2])}" for v in self.arguments)
+        begins = ", ".join(f"{v[0]} = {a[0]}" for v, a in zip(carried, self.arguments))
+        groups = "[[0, 1]]" if self.ranks == 2 else "[[0, 1], [2, 3]]"
+        return "\n".join([
+            f"comm.group @world [{list(range(self.ranks))}]", f"comm.group @pair {groups}",
+            f"func.func @main({arguments}) -> ({types}) {{", "%c0 = arith.constant 0 : index",
+            "%c1 = arith.constant 1 : index", f"%end = arith.constant {self.draw.randint(0, 4)} : index",
+            f"%r:3 = scf.for %i = %c0 to %end step %c1 iter_args({begins}) -> ({types}) {{", *self.lines,
+            f"scf.yield {', '.join(next_values)} : {types}", "}", f"return %r#0, %r#1, %r#2 : {types}", "}", ""])
+
+
+if __name__ == "__main__":
+    sys.exit(random_programs.main(LoopGenerator, PASSES, "comm-pipeline-loops", __doc__))
