@@ -45,7 +45,8 @@ struct LoopChoice {
 /// Chooses among the starts of one loop.
 class LoopChooser {
 public:
-  using Predict = function_ref<FailureOr<BlockPrediction>(ArrayRef<Candidate>)>;
+  using Predict = function_ref<FailureOr<BlockPrediction>(ArrayRef<Candidate>,
+                                                          JudgeEffort)>;
 
   /// For a loop of `numIterations`. Of `ahead`, prefetched starts, and of
   /// `behind`, delayed ones, those come first that other work can hide least.
@@ -111,7 +112,7 @@ LogicalResult LoopChooser::tryStarts(size_t numAhead, size_t numBehind) {
   llvm::append_range(trial, behind.take_front(numBehind));
   if (trial.empty() || numTrials++ >= maxTrials)
     return success();
-  FailureOr<BlockPrediction> found = predict(trial);
+  FailureOr<BlockPrediction> found = predict(trial, JudgeEffort::Trial);
   if (failed(found))
     return failure();
   int64_t totalNs = multiplyNs(found->makespanNs, numIterations);
@@ -130,7 +131,7 @@ LogicalResult LoopChooser::tryStarts(size_t numAhead, size_t numBehind) {
 }
 
 FailureOr<SmallVector<Candidate>> LoopChooser::choose() {
-  FailureOr<BlockPrediction> present = predict({});
+  FailureOr<BlockPrediction> present = predict({}, JudgeEffort::Trial);
   if (failed(present))
     return failure();
   presentNs = multiplyNs(present->makespanNs, numIterations);
@@ -156,8 +157,16 @@ FailureOr<SmallVector<Candidate>> LoopChooser::choose() {
         (!behind.empty() &&
          failed(tryStarts(ahead.size() / part, behind.size() / part))))
       return failure();
-  if (best)
-    return std::move(best->starts);
+  if (best) {
+    // The final searches may find for an iteration what trials do not.
+    FailureOr<BlockPrediction> kept = predict({}, JudgeEffort::Final);
+    FailureOr<BlockPrediction> moved =
+        predict(best->starts, JudgeEffort::Final);
+    if (failed(kept) || failed(moved))
+      return failure();
+    if (moved->makespanNs < kept->makespanNs)
+      return std::move(best->starts);
+  }
   reason = "the loop becomes no shorter, or takes too much memory";
   return SmallVector<Candidate>();
 }
@@ -248,19 +257,21 @@ CommPipelineLoopsPass::choose(func::FuncOp function, scf::ForOp loop,
   constexpr size_t triedOps = 10'000, fewestTrials = 3, mostTrials = 16;
   size_t numOps = loop.getBody()->getOperations().size();
   size_t maxTrials = std::clamp(triedOps / numOps, fewestTrials, mostTrials);
-  auto predict = [&](ArrayRef<Candidate> trial) {
-    return judge.predict([&](const IRMapping &mapping) {
-      if (trial.empty())
-        return success();
-      IRRewriter rewriter(function.getContext());
-      auto copy = cast<scf::ForOp>(mapping.lookup(loop.getOperation()));
-      pipelineLoop(
-          rewriter, copy,
-          llvm::map_to_vector(getStarts(trial), [&](const ShiftedStart &start) {
-            return mapStart(start, mapping);
-          }));
-      return success();
-    });
+  auto predict = [&](ArrayRef<Candidate> trial, JudgeEffort effort) {
+    return judge.predict(
+        [&](const IRMapping &mapping) {
+          if (trial.empty())
+            return success();
+          IRRewriter rewriter(function.getContext());
+          auto copy = cast<scf::ForOp>(mapping.lookup(loop.getOperation()));
+          pipelineLoop(rewriter, copy,
+                       llvm::map_to_vector(getStarts(trial),
+                                           [&](const ShiftedStart &start) {
+                                             return mapStart(start, mapping);
+                                           }));
+          return success();
+        },
+        effort);
   };
   SmallVector<Candidate> ahead =
       getCandidates(loop, starts, StartShift::Prefetch, model);
