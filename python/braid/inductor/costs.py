@@ -90,7 +90,7 @@ class Costs:
 
     def _estimate(self, record, snode):
         if record.kind == "start":
-            kind = _torch_costs.get_collective_kind(str(snode.node.python_kernel_name or snode.node.op_overload))
+            kind = _torch_costs.get_collective_kind(str(snode.node.op_overload or snode.node.python_kernel_name))
             if kind is not None and record.lane != "unknown group":
                 return self._estimate_collective(kind, record, snode)
         time = self._estimate_matmul(snode) if record.kind == "compute" else None

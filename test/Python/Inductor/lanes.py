@@ -230,7 +230,7 @@ class Choice(unittest.TestCase):
     def setUpClass(cls):
         torch_steps.start_fake_group(4)
 
-    def choose(self, width=4096, **options):
+    def choose(self, width=4096, before=(), **options):
         import torch
         from braid.inductor import Overlap, lanes
         from torch._subclasses import FakeTensorMode
@@ -241,7 +241,7 @@ class Choice(unittest.TestCase):
             inputs = torch.empty(4096, width, dtype=torch.bfloat16), *shards
         overlap = Overlap(**{"machine": "h200x8", "agree": False, "keep_order": False, **options})
         with mock.patch.object(lanes, "_DEVICES", {"cpu"}):
-            torch_steps.compile_until_scheduled(step, inputs, [overlap])
+            torch_steps.compile_until_scheduled(step, inputs, [*before, overlap])
         self.assertIsNone(overlap.reason)
         return overlap
 
@@ -264,6 +264,10 @@ class Choice(unittest.TestCase):
 
     def test_no_profile(self):
         self.assertEqual(self.choose(profile=None).notes, [])
+
+    def test_behind_another_pass(self):
+        first = self.choose()
+        self.assertIn("all_gather runs by copy engines", self.choose(before=[first]).notes)
 
     def test_small_gathers(self):
         self.assertNotIn("all_gather runs by copy engines", self.choose(width=512).notes)
