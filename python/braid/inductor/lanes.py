@@ -60,6 +60,19 @@ def read_choice(given):
     return choice
 
 
+def find_missing():
+    """The name that gathers by copy engines need and this PyTorch does not have, None if it has all."""
+    import torch
+    import torch.distributed as dist
+
+    nccl = getattr(dist, "ProcessGroupNCCL", None)
+    needed = (
+        (nccl and nccl.Options().config, "cta_policy"), (nccl, "mem_allocator"), (nccl, "register_mem_pool"), (torch.cuda, "MemPool"),
+        (torch.cuda, "use_mem_pool"), (torch._C, "_construct_storage_from_data_pointer"),
+    )  # fmt: skip
+    return next((name for owner, name in needed if owner is not None and not hasattr(owner, name)), None)
+
+
 def get_layout(node):
     """The layout of the result of a collective, an IR node: what it writes in place has none of its own."""
     from torch._inductor import ir
@@ -79,6 +92,8 @@ class Candidates:
         self._costs = None if is_forced else costs
         self._devices = {"cuda", "cpu"} if is_forced else _DEVICES
         self._least_bytes = 0 if is_forced else _LEAST_BYTES
+        #: The name without which gathers have no copy engines, None if they may have them.
+        self.missing = None
         #: By place, the kind.
         self.kinds = {}
         for place, record in enumerate(graph.records):
@@ -108,6 +123,9 @@ class Candidates:
             return None
         if self._costs is not None and not self._costs.is_measured(record.lane, kind, size, _MEASURED[kind]):
             return None
+        if kind == "all_gather" and any(choice.get(kind) == _COPY for choice in self.choices):
+            self.missing = self.missing or find_missing()
+            return None if self.missing else kind
         return kind
 
     def get_choices(self):
@@ -149,9 +167,12 @@ class Candidates:
             self.graph.records[place].choice = choice.get(kind)
 
     def describe(self):
-        """A line for each kind of collective that has a lane of its own."""
+        """A line for each kind of collective that has a lane of its own, and for what is missing."""
+        import torch
+
+        missing = [f"all_gather has no copy engines: PyTorch {torch.__version__} has no {self.missing}"] if self.missing else []
         chosen = {kind: self.graph.records[place].choice for place, kind in self.kinds.items()}
-        return [f"{kind} runs {lane}" for kind, lane in sorted(chosen.items()) if lane is not None]
+        return [f"{kind} runs {lane}" for kind, lane in sorted(chosen.items()) if lane is not None] + missing
 
     def get_lifetimes(self, order):
         """By place of a gather, the first and the last place in `order`, scheduler nodes, where its result lives."""

@@ -193,6 +193,7 @@ class Overlap(_torch.OverlapPass):
             return None
         candidates = lanes.Candidates(graph, costs, wanted)
         if not candidates.kinds:
+            self.notes.extend(candidates.describe())
             return None
         makespans = {}
         for number in candidates.get_choices():

@@ -269,6 +269,14 @@ class Choice(unittest.TestCase):
         first = self.choose()
         self.assertIn("all_gather runs by copy engines", self.choose(before=[first]).notes)
 
+    def test_a_name_that_is_missing(self):
+        from braid.inductor import lanes
+
+        with mock.patch.object(lanes, "find_missing", lambda: "cta_policy"):
+            notes = self.choose().notes
+        self.assertRegex(notes[-1], r"^all_gather has no copy engines: PyTorch \S+ has no cta_policy$")
+        self.assertNotIn("all_gather runs by copy engines", notes)
+
     def test_small_gathers(self):
         self.assertNotIn("all_gather runs by copy engines", self.choose(width=512).notes)
 
