@@ -11,6 +11,7 @@ Graphs from AOTAutograd's cache do not even come there; PyTorch's counters tell 
 import contextlib
 import dataclasses
 import functools
+import itertools
 import logging
 import os
 import re
@@ -64,8 +65,7 @@ class Call:
         elif self.after is None:
             lines = [f"{self.name} changed {what}, without times: {self.why}"]
         else:
-            gain = f", {100 * (1 - self.after / self.before):.1f} % less" if self.before else ""
-            times = f"{_ms(self.before)} -> {_ms(self.after)} ms{gain}, predicted for {self.machine}"
+            times = f"{_describe_gain(self.before, self.after)}, predicted for {self.machine}"
             lines = [f"{self.name} changed {what}: {times}"]
             if self.bound is not None:
                 lines.append(f"no order takes less than {_ms(self.bound)} ms")
@@ -75,6 +75,10 @@ class Call:
             if self.peaks is not None:
                 lines.append(f"peak memory {' -> '.join(map(_mib, self.peaks))} MiB")
         return "\n    ".join([*lines, *self.notes])
+
+
+def _describe_gain(before, after):
+    return f"{_ms(before)} -> {_ms(after)} ms" + (f", {100 * (1 - after / before):.1f} % less" if before else "")
 
 
 def _ms(ns):
@@ -108,18 +112,39 @@ class CompiledGraph:
         return any(call.changed for call in self.calls)
 
     def __str__(self):
-        count = "" if self.collectives is None else f", {self.collectives} collectives"
-        lines = [f"graph {self.number} ({self.name}{count})", *map(str, self.calls)]
+        return "\n  ".join([f"graph {self.number} ({self._get_title()})", *self._get_lines()])
+
+    def _get_title(self):
+        if self.collectives is None:
+            return self.name
+        return f"{self.name}, {self.collectives} collective{'s' * (self.collectives != 1)}"
+
+    def _get_lines(self):
+        lines = [*map(str, self.calls)]
         if self.why is not None:
             lines.append(f"braid.inductor was not called: {self.why}")
-        return "\n  ".join(lines)
+        return lines
 
 
 class Explanation(list):
-    """The `CompiledGraph`s of a process, the last one last; as a text, a few lines for each."""
+    """The `CompiledGraph`s of a process, the last one last; as a text, a few lines for each, once for graphs without collectives
+    that follow each other, and what all take together."""
 
     def __str__(self):
-        return "\n".join(map(str, self)) or "no graph was compiled since braid.inductor was imported"
+        lines = []
+        for (is_empty, _), graphs in itertools.groupby(self, lambda graph: (graph.collectives == 0, graph._get_lines())):
+            first, *others = graphs
+            if is_empty and others:
+                title = f"graphs {first.number} to {others[-1].number} (from {first._get_title()})"
+                lines.append("\n  ".join([title, *first._get_lines()]))
+            else:
+                lines += map(str, [first, *others])
+        calls = [graph.calls[-1] for graph in self if graph.calls and graph.calls[-1].before and graph.calls[-1].after]
+        if len(calls) > 1:
+            before, after = (sum(getattr(call, name) for call in calls) for name in ("before", "after"))
+            changed = sum(call.changed or call.has_lanes for call in calls)
+            lines.append(f"{changed} of {len(calls)} graphs with collectives changed: {_describe_gain(before, after)}")
+        return "\n".join(lines) or "no graph was compiled since braid.inductor was imported"
 
 
 class _Watch:

@@ -38,7 +38,7 @@ _FEW_STEPS = 500_000
 #: FSDP2 and DDP in their usual mode issue their collectives outside of the graphs that are compiled.
 _NO_COLLECTIVES = (
     "no collective in this graph: FSDP2 and DDP issue theirs between compiled graphs, where no pass can move them, unless "
-    "the whole step is one graph"
+    "the whole step is one graph (docs/start/fsdp.md)"
 )
 
 
@@ -109,7 +109,8 @@ class OverlapPass:
         #: What limits the order of the collectives of the last graph.
         self.notes = []
         self._count = 0
-        self._has_said_no_collectives = False
+        #: What the log has as a reason: trainers compile many graphs alike.
+        self._said = set()
 
     def with_options(self, **options):
         return type(self)(**{**self.options, **options})
@@ -247,14 +248,18 @@ class OverlapPass:
     def keep(self, error):
         """Says why a graph stays as it is."""
         self.reason = str(error) or type(error).__name__
-        self.log.warning("Braid keeps the order of this graph: %s", self.reason)
+        self._say(logging.WARNING, f"Braid keeps the order of this graph: {self.reason}")
 
-    def keep_without_collectives(self):
-        """Says that there is nothing to reorder, once: trainers compile many such graphs."""
+    def keep_without_collectives(self, eager=0):
+        """Says that there is nothing to reorder; `eager`: how many collectives there are that no pass can tell from other calls."""
         self.reason = _NO_COLLECTIVES
-        if not self._has_said_no_collectives:
-            self._has_said_no_collectives = True
-            self.log.info("%s", self.reason)
+        if eager:
+            self.reason = f"Inductor calls the collectives of this graph ({eager}) as eager ops (fallback_by_default), which keep their place"
+        self._say(logging.INFO, self.reason)
+
+    def _say(self, level, text):
+        self.log.log(logging.DEBUG if text in self._said else level, "%s", text)
+        self._said.add(text)
 
     def find_order(self, graph, agreement=None):
         """The best order of `graph`, whose program order is the one that it came with.
@@ -300,8 +305,8 @@ class OverlapPass:
         most, found = max(work.values()), before
         if self._is_good_enough(before, most):
             self.unchanged = (
-                f"no order gains {100 * self.options['min_gain']:g} % (min_gain): compute, or the collectives of one "
-                f"group, take {most} ns of {before.makespan} ns alone"
+                f"no order gains {100 * self.options['min_gain']:g} % (min_gain): compute alone, or the collectives of one "
+                f"group alone, take {most / 1e6:.4g} of {before.makespan / 1e6:.4g} ms"
             )
         else:
             found = self._search(graph, machine, before)
@@ -346,8 +351,8 @@ class OverlapPass:
             return ""
         name = "memory_budget" if self.options["max_memory"] is None else "max_memory"
         return (
-            f"; without the limit of memory ({name}) an order that takes {free.makespan} ns instead of "
-            f"{before.makespan} ns has a peak of {free.peak} bytes, above {limit}"
+            f"; without the limit of memory ({name}) an order that takes {free.makespan / 1e6:.4g} ms instead of "
+            f"{before.makespan / 1e6:.4g} ms has a peak of {free.peak / 2**20:.4g} MiB, above {limit / 2**20:.4g}"
         )
 
     def _adopt(self, graph, machine, before, agreement, decided):

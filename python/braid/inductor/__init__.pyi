@@ -15,6 +15,7 @@ class Call:
     peaks: tuple[int, int] | None
     machine: str | None
     notes: tuple[str, ...]
+    has_lanes: bool
 
 class CompiledGraph:
     number: int

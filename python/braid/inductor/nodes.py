@@ -284,6 +284,10 @@ class SchedulerGraph:
         if size > 0:
             self.buffers.append((int(size), users, escapes))
 
+    def count_eager_collectives(self):
+        """The collectives that Inductor has for calls of any op."""
+        return sum(_torch_ops.is_collective(getattr(snode.node, "op_overload", None)) for snode in self.snodes)
+
     def build(self, costs, keep_order):
         """The `Graph`, where `costs` has (ns, demand, link) of each node.
 

@@ -157,7 +157,7 @@ class Overlap(_torch.OverlapPass):
         _torch.check_version(torch, self.log)
         graph = SchedulerGraph(snodes)
         if not graph.has_collectives:
-            self.keep_without_collectives()
+            self.keep_without_collectives(graph.count_eager_collectives())
             return snodes, False
         kinds = [record.kind for record in graph.records]
         collectives = check.get_collectives(snodes, kinds) if self.has_to_agree() else []

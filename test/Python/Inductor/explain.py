@@ -15,7 +15,7 @@ import torch.distributed._functional_collectives as funcol
 import torch_steps
 from braid import _compiled_graphs, _groups, _torch
 from braid.fx import Overlap as OverlapFX
-from braid.inductor import Overlap, explain
+from braid.inductor import Call, CompiledGraph, Overlap, explain
 
 #: Takes no time to compile and to run: nothing is fused, and a fake group moves nothing.
 INPUTS = (torch.ones(4, 4), torch.ones(4, 4))
@@ -92,7 +92,7 @@ class Explain(unittest.TestCase):
         self.assertIsNone(graph.why)
         self.assertRegex(
             str(graph),
-            r"^graph \d+ \(inference of \d+/\d+, two_matmuls \(explain.py:\d+\), 1 collectives\)\n"
+            r"^graph \d+ \(inference of \d+/\d+, two_matmuls \(explain.py:\d+\), 1 collective\)\n"
             r"  braid.inductor changed the order: 0\.3\d* -> 0\.2\d* ms, 33.3 % less, predicted for h100x8\n"
             r"    no order takes less than 0.2\d* ms\n    \S+ ms of communication stay exposed .*\n    peak memory \S+ -> \S+ MiB$",
         )
@@ -150,7 +150,7 @@ class Explain(unittest.TestCase):
         self.assertRegex(
             call.why,
             r"^the best order found gains .*\(min_gain\), and none gains more than \S+ %; without the limit of memory \(memory_budget\) an order that takes "
-            r"\d+ ns instead of \d+ ns has a peak of \d+ bytes, above \d+$",
+            r"\S+ ms instead of \S+ ms has a peak of \S+ MiB, above \S+$",
         )
 
     def test_deterministic(self):
@@ -186,6 +186,13 @@ class Explain(unittest.TestCase):
         self.assertEqual(graph.collectives, 0)
         self.assertFalse(graph.changed)
         self.assertIn("no collective", graph.why or graph.calls[0].why)
+
+    @unittest.skipUnless(hasattr(config, "fallback_by_default"), "this PyTorch has no fallback_by_default")
+    def test_eager_collectives(self):
+        (call,) = self.explain_one(gather, Overlap(), fallback_by_default=True).calls
+        self.assertEqual(
+            call.why, "Inductor calls the collectives of this graph (1) as eager ops (fallback_by_default), which keep their place"
+        )
 
     def test_caches(self):
         with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
@@ -233,6 +240,30 @@ class Explain(unittest.TestCase):
         self.explain_one(compute, Overlap())
         self.assertRegex(str(explain()), r"graph \d+ \((inference|forward) of \d+/\d+, compute \(explain.py:\d+\), 0 collectives\)")
         self.assertIn("no graph was compiled", str(_compiled_graphs.Explanation()))
+
+    def test_text_of_many(self):
+        """Graphs without collectives stand once where they follow each other, and the last line has all times."""
+
+        def make(number, collectives, *calls, **more):
+            return CompiledGraph(number, f"forward of {number}/0", collectives, list(calls), **more)
+
+        changed, kept = Call("braid.inductor", True, None, 4_000_000, 3_000_000), Call("braid.inductor", False, "why", 1_000_000, 1_000_000)
+        empty = Call("braid.inductor", False, "no collective", None, None)
+        graphs = [make(0, 0, empty), make(1, 0, empty), make(2, 0, why="off"), make(3, 1, changed), make(4, 2, kept)]
+        self.assertEqual(
+            str(_compiled_graphs.Explanation(graphs)).splitlines(),
+            [
+                "graphs 0 to 1 (from forward of 0/0, 0 collectives)",
+                "  braid.inductor kept the order: no collective",
+                "graph 2 (forward of 2/0, 0 collectives)",
+                "  braid.inductor was not called: off",
+                "graph 3 (forward of 3/0, 1 collective)",
+                "  braid.inductor changed the order: 4 -> 3 ms, 25.0 % less, predicted for None",
+                "graph 4 (forward of 4/0, 2 collectives)",
+                "  braid.inductor kept the order: why",
+                "1 of 2 graphs with collectives changed: 5 -> 4 ms, 20.0 % less",
+            ],
+        )
 
 
 if __name__ == "__main__":
