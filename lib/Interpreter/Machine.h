@@ -235,6 +235,8 @@ private:
 
   /// Runs a `library.call`, in Routines.cpp.
   bool callRoutine(unsigned rank, mlir::Operation *op);
+  /// Sorts the numbers of each array of `value`.
+  bool sortArrays(mlir::Operation *op, const RuntimeValue &value);
 
   // Communication, in Communicate.cpp.
   bool start(unsigned rank, comm::AsyncStartOpInterface op);

@@ -45,6 +45,26 @@ static Attribute toElement(Type type, std::complex<double> number) {
       FloatAttr::get(Float64Type::get(type.getContext()), number.real()));
 }
 
+bool Machine::sortArrays(Operation *op, const RuntimeValue &value) {
+  int64_t size = value.sizes.back();
+  SmallVector<Attribute> numbers;
+  for (int64_t first = 0; first < value.getNumElements(); first += size) {
+    numbers.resize(size);
+    for (auto [i, number] : llvm::enumerate(numbers))
+      if (!read(op, value, value.getPosition(first + i), number))
+        return false;
+    if (!llvm::all_of(numbers, llvm::IsaAndPresentPred<IntegerAttr>))
+      return unsupported(op);
+    llvm::sort(numbers, [](Attribute a, Attribute b) {
+      return cast<IntegerAttr>(a).getInt() < cast<IntegerAttr>(b).getInt();
+    });
+    for (auto [i, number] : llvm::enumerate(numbers))
+      if (!write(op, value, value.getPosition(first + i), number))
+        return false;
+  }
+  return true;
+}
+
 bool Machine::callRoutine(unsigned rank, Operation *op) {
   auto call = cast<library::CallOp>(op);
   Values values = getAll(rank, op->getOperands());
@@ -68,6 +88,13 @@ bool Machine::callRoutine(unsigned rank, Operation *op) {
   if (fault)
     return fail(InterpreterFailure::Unsupported, op,
                 "has operands that do not fit, expected " + fault->expected);
+  if (once.request.routine == BRAID_RT_ROUTINE_SORT) {
+    if (!sortArrays(op, values.front()))
+      return false;
+    if (op->getNumResults() != 0)
+      get(rank, op->getResult(0)) = values.front();
+    return true;
+  }
   int64_t batch = ShapedType::getNumElements(once.shape.batch);
   // The sizes of a transform are those of its real side.
   bool isToReal = once.request.routine == BRAID_RT_ROUTINE_IRFFT;

@@ -93,6 +93,8 @@ std::string Matcher::checkFlags() const {
 std::string Matcher::matchElements(char element, int32_t dtype) {
   if (element == 'i')
     return dtype == BRAID_RT_I32 ? "" : "elements of type i32";
+  if (element == 'j')
+    return dtype == BRAID_RT_I64 ? "" : "elements of type i64";
   bool isComplex =
       dtype == BRAID_RT_COMPLEX_F32 || dtype == BRAID_RT_COMPLEX_F64;
   bool isReal = dtype == BRAID_RT_F32 || dtype == BRAID_RT_F64;

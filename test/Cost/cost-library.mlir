@@ -84,3 +84,11 @@ func.func @gradient(%dy: tensor<10x50x40xf32>, %w: tensor<3x30x40xf32>) -> tenso
   %dx = library.convolution ins(%dy, %w : tensor<10x50x40xf32>, tensor<3x30x40xf32>) outs(%e : tensor<10x100x30xf32>) {dim_labels = "b0f_0oi->b0f", lhs_dilation = array<i64: 2>, padding = array<i64: 2, 1>, reversed = array<i1: true>} -> tensor<10x100x30xf32>
   return %dx : tensor<10x100x30xf32>
 }
+
+// 1,000 * 1024 * log2(1024) comparisons; 16,384,000 bytes take longer.
+// CHECK-LABEL: Timeline of @sorted ====
+// CHECK: library.call {{.*}}16384 ns (roofline)
+func.func @sorted(%x: tensor<1000x1024xi64>) -> tensor<1000x1024xi64> {
+  %y = library.call "sort" outs(%x : tensor<1000x1024xi64>) -> tensor<1000x1024xi64>
+  return %y : tensor<1000x1024xi64>
+}

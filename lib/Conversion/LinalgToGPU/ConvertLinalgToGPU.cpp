@@ -139,6 +139,7 @@ struct ConvertLinalgToGPUPass
     convertRuns(rewriter, kernels);
     convertPartRuns(rewriter, kernels);
     convertSingly(rewriter, kernels);
+    convertSorts(rewriter, kernels);
     for (Operation *op : general) {
       emitGeneral(kernels, cast<linalg::LinalgOp>(op));
       rewriter.eraseOp(op);
@@ -253,6 +254,19 @@ private:
       } else if (!emitTransposed(kernels, op, nest)) {
         emitElementwise(kernels, op, nest);
       }
+      rewriter.eraseOp(op);
+    }
+  }
+
+  void convertSorts(RewriterBase &rewriter, KernelModule &kernels) {
+    SmallVector<braid::library::CallOp> sorts;
+    getOperation().walk([&](braid::library::CallOp op) {
+      auto type = dyn_cast<MemRefType>(op.getOutputs().front().getType());
+      if (op.getRoutine() == "sort" && type && type.hasStaticShape())
+        sorts.push_back(op);
+    });
+    for (braid::library::CallOp op : sorts) {
+      emitSort(kernels, op);
       rewriter.eraseOp(op);
     }
   }

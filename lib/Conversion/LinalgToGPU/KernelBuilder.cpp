@@ -289,20 +289,24 @@ void KernelBuilder::launch(int64_t numBlocks) {
 // KernelBuilder: indices
 //===----------------------------------------------------------------------===//
 
-void KernelBuilder::setIndexType(ArrayRef<const LoopNest *> nests) {
+void KernelBuilder::setIndexType(int64_t end) {
   // Idle threads have indices beyond the last iteration.
-  int64_t limit = std::numeric_limits<int32_t>::max() / 2;
-  bool fits = true;
+  bool fits = end < std::numeric_limits<int32_t>::max() / 2;
+  indexType = fits ? b.getI32Type() : b.getI64Type();
+}
+
+void KernelBuilder::setIndexType(ArrayRef<const LoopNest *> nests) {
+  int64_t end = 0;
   for (const LoopNest *nest : nests) {
-    fits &= nest->getNumIterations() < limit;
+    end = std::max(end, nest->getNumIterations());
     for (const Access *access : nest->getAccesses()) {
       int64_t farthest = std::abs(access->base);
       for (auto [size, stride] : llvm::zip(nest->sizes, access->strides))
         farthest += std::abs(stride) * (size - 1);
-      fits &= farthest < limit;
+      end = std::max(end, farthest);
     }
   }
-  indexType = fits ? b.getI32Type() : b.getI64Type();
+  setIndexType(end);
 }
 
 Value KernelBuilder::constantIndex(int64_t value) {

@@ -84,6 +84,8 @@ public:
   /// Sets the type of linear indices: 32 bits if all indices fit.
   void setIndexType(const LoopNest &nest) { setIndexType({&nest}); }
   void setIndexType(llvm::ArrayRef<const LoopNest *> nests);
+  /// The same, for indices below `end`.
+  void setIndexType(int64_t end);
   mlir::Type getIndexType() { return indexType; }
   mlir::Value constantIndex(int64_t value);
   mlir::Value blockId();

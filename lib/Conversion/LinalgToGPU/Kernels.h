@@ -11,6 +11,8 @@
 
 #include "KernelBuilder.h"
 
+#include "braid/Dialect/Library/IR/Library.h"
+
 namespace braid::kernels {
 
 /// Emits a kernel for an op without reductions, launched before `op`. A thread
@@ -35,6 +37,10 @@ bool emitColumns(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
 /// thread computes one iteration of the parallel loops and runs the reductions
 /// in the order of the op.
 void emitGeneral(KernelModule &kernels, mlir::linalg::LinalgOp op);
+
+/// Emits kernels for a call of the routine `sort`, on buffers of known sizes,
+/// launched before `op`: a block sorts tiles in shared memory.
+void emitSort(KernelModule &kernels, library::CallOp op);
 
 /// Emits an error at `op` and fails if `emitGeneral` does not support `op`.
 llvm::LogicalResult checkGeneral(mlir::linalg::LinalgOp op);

@@ -27,6 +27,16 @@ func.func @main() -> (tensor<1x2xf64>, tensor<2x1xf64>) {
 
 // -----
 
+// Two arrays.
+// CHECK: results on rank 0 with argument 1: -5 : i64 3 : i64 3 : i64 -1 : i64 2 : i64 9007199254740993 : i64
+func.func @main() -> tensor<2x3xi64> {
+  %a = arith.constant dense<[[3, -5, 3], [9007199254740993, -1, 2]]> : tensor<2x3xi64>
+  %s = library.call "sort" outs(%a : tensor<2x3xi64>) -> tensor<2x3xi64>
+  return %s : tensor<2x3xi64>
+}
+
+// -----
+
 // The second row has the larger pivot.
 // CHECK: results on rank 0 with argument 1: 4.0{{0*e\+00}} : f32 5.0{{0*e-01}} : f32 8.0{{0*e\+00}} : f32 -1.0{{0*e\+00}} : f32 2 : i32 2 : i32 0 : i32
 func.func @main() -> (tensor<2x2xf32>, tensor<2xi32>, tensor<i32>) {

@@ -67,6 +67,25 @@ TEST(Routines, factorEachMatrixOfABatch) {
   EXPECT_DOUBLE_EQ(matrices[2], 2);
 }
 
+TEST(Routines, sortsEachArrayOfABatch) {
+  int64_t numbers[] = {3, -1, 2, 7, INT64_MAX, INT64_MIN};
+  ASSERT_EQ(
+      call(BRAID_RT_ROUTINE_SORT, "", 0, {}, {{BRAID_RT_I64, {2, 3}, numbers}}),
+      "");
+  EXPECT_THAT(numbers, testing::ElementsAre(-1, 2, 3, INT64_MIN, 7, INT64_MAX));
+}
+
+TEST(Routines, sortsTheLeastNumbersOfALongArray) {
+  std::vector<int64_t> numbers(100);
+  for (int64_t i = 0; i < 100; ++i)
+    numbers[i] = i * 37 % 100;
+  ASSERT_EQ(call(BRAID_RT_ROUTINE_SORT, "", 3, {},
+                 {{BRAID_RT_I64, {100}, numbers.data()}}),
+            "");
+  numbers.resize(3);
+  EXPECT_THAT(numbers, testing::ElementsAre(0, 1, 2));
+}
+
 TEST(Routines, aLibraryThatIsMissingIsNamed) {
   std::complex<double> values[4] = {}, transformed[4] = {};
   setenv("BRAID_FFTW_LIBRARY", "/nowhere/libfftw3.so", 1);

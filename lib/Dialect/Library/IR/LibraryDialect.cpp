@@ -53,6 +53,8 @@ int32_t CallOp::getRoutineNumber() { return *findRoutine(getRoutine()); }
 int32_t braid::library::getDtype(Type type) {
   if (type.isInteger(32))
     return BRAID_RT_I32;
+  if (type.isInteger(64))
+    return BRAID_RT_I64;
   if (auto complex = dyn_cast<ComplexType>(type))
     return complex.getElementType().isF32()   ? BRAID_RT_COMPLEX_F32
            : complex.getElementType().isF64() ? BRAID_RT_COMPLEX_F64
@@ -181,7 +183,13 @@ comm::Work CallOp::getWork(const comm::SizeDefaults &defaults) {
     count = llvm::SaturatingMultiply(count, sizes.back());
   }
   uint64_t operations;
-  if (thirds) {
+  auto getLevels = [](uint64_t points) -> uint64_t {
+    return points ? llvm::Log2_64_Ceil(points) : 0;
+  };
+  if (thirds < 0) {
+    operations = llvm::SaturatingMultiply(
+        count, getLevels(sizes.empty() ? 1 : sizes.back()));
+  } else if (thirds) {
     uint64_t side = sizes.empty() ? 1 : sizes.back();
     if (sizes.size() > 1)
       side = std::min(side, sizes[sizes.size() - 2]);
@@ -193,8 +201,8 @@ comm::Work CallOp::getWork(const comm::SizeDefaults &defaults) {
     uint64_t points = 1;
     for (uint64_t size : ArrayRef<uint64_t>(sizes).take_back(getDimensions()))
       points = llvm::SaturatingMultiply(points, size);
-    operations = llvm::SaturatingMultiply(
-        count, uint64_t(5) * (points ? llvm::Log2_64_Ceil(points) : 0));
+    operations =
+        llvm::SaturatingMultiply(count, uint64_t(5) * getLevels(points));
   }
   work.addOperations(element, operations);
   return work;

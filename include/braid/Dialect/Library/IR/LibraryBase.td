@@ -27,7 +27,7 @@ def Library_Dialect : Dialect {
     (`braid-decompose-attention`, `braid-decompose-convolutions`). Scatters become a loop on hosts
     and kernels on GPUs (`braid-decompose-scatters`). Fourier transforms and LAPACK's routines, on batches of
     arrays, have libraries on hosts alone: the lowering for a GPU refuses such a call with its
-    place.
+    place. Sorts have kernels on GPUs.
   }];
 }
 

@@ -39,6 +39,7 @@ def Library_CallOp : Library_Op<"call"> {
     | `gesdd`, `gesvd` | ; matrix, singular values, U, V^T, info; wanted vectors (A, S, N) |
     | `gehrd`, `sytrd` | ; matrix, diagonals of `sytrd`, tau, info; triangle of `sytrd` |
     | `gtsv` | ; three diagonals, right sides, info |
+    | `sort` | ; arrays of i64; `dimensions`: how many numbers are in order then, 0: all |
 
     Example:
 
