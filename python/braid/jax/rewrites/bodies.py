@@ -17,9 +17,9 @@ from .tensors import element_of, shape_of
 _IDENTITIES = ("stablehlo.reshape", "stablehlo.broadcast_in_dim", "stablehlo.copy")
 
 
-def apply(op, block, values):
+def apply(op, block, values, wanted=None):
     """The results of a block of `op` for each element of `values`, arrays of one shape: one
-    for each argument of the block."""
+    for each argument of the block. With `wanted`, values of the block, these instead."""
     shape = shape_of(values[0])
     known = list(zip(block.arguments, values))
 
@@ -34,7 +34,7 @@ def apply(op, block, values):
         inner = inner.operation
         operands = [find(value) for value in inner.operands]
         if inner.name == "stablehlo.return":
-            return operands
+            return operands if wanted is None else [find(value) for value in wanted]
         if inner.name in _IDENTITIES:
             known.append((inner.results[0], operands[0]))
             continue

@@ -66,7 +66,7 @@ def rewrite(op):
     return True
 
 
-def _call(routine, inputs, outputs, flags="", dimensions=0):
+def call(routine, inputs, outputs, flags="", dimensions=0):
     """The results of `library.call`: `outputs` are arrays, or the types of new ones."""
     outputs = [_empty(output) if isinstance(output, ir.Type) else output for output in outputs]
     i64 = ir.IntegerType.get_signless(64)
@@ -96,7 +96,7 @@ def _fft(op):
     kind = re.search(r"fft_type<(\w+)>|\b(I?R?FFT)\b", str(op.attributes["fft_type"]))
     routine = _TRANSFORMS[kind[1] or kind[2]]
     dimensions = len(ir.DenseI64ArrayAttr(op.attributes["fft_length"]))
-    return _call(routine, [op.operands[0]], [op.results[0].type], dimensions=dimensions)
+    return call(routine, [op.operands[0]], [op.results[0].type], dimensions=dimensions)
 
 
 def _transpose(value):
@@ -115,7 +115,7 @@ def _cholesky(op):
     matrix = op.operands[0]
     type = ir.RankedTensorType(matrix.type)
     info = ir.RankedTensorType.get(type.shape[:-2], ir.IntegerType.get_signless(32))
-    factor, info = _call("potrf", [], [_transpose(matrix), info], "L" if _flag(op, "lower") else "U")
+    factor, info = call("potrf", [], [_transpose(matrix), info], "L" if _flag(op, "lower") else "U")
     zero = stablehlo.constant(ir.Attribute.parse(f"dense<0> : {info.type}"))
     failed = stablehlo.compare(info, zero, stablehlo.ComparisonDirectionAttr.get("NE"))
     failed = stablehlo.broadcast_in_dim(
@@ -136,7 +136,7 @@ def _triangular_solve(op):
         "NO_TRANSPOSE": "N", "TRANSPOSE": "T", "ADJOINT": "C"}[transposed] + (
             "U" if _flag(op, "unit_diagonal") else "N")
     triangle, sides = (_transpose(value) for value in op.operands)
-    return [_transpose(_call("trsm", [triangle], [sides], flags)[0])]
+    return [_transpose(call("trsm", [triangle], [sides], flags)[0])]
 
 
 # ===-----------------------------------------------------------------------===#
@@ -188,7 +188,7 @@ class _LapackCall:
 
     def run(self, routine, inputs, outputs, flags):
         flags = "".join(self.flag(name) for name in flags)
-        found = _call(routine, [self.input(number) for number in inputs],
+        found = call(routine, [self.input(number) for number in inputs],
                       [self.output(*pair) for pair in enumerate(outputs)], flags)
         return [self.give(*pair) for pair in enumerate(found)]
 
@@ -200,7 +200,7 @@ class _LapackCall:
         type, order = self.results[vectors]
         element = ir.RankedTensorType(type).element_type
         values = self.stored(*self.results[count - 4], element)
-        _, values, left, right, info = _call(
+        _, values, left, right, info = call(
             "geev", [], [self.input(0), values, self.stored(type, order), self.stored(type, order),
                          self.stored(*self.results[-1])],
             self.flag("compute_left") + self.flag("compute_right"))
@@ -212,7 +212,7 @@ class _LapackCall:
     def schur(self):
         """`gees`, without the eigenvalues, which JAX does not use."""
         outputs = [self.input(0), self.stored(*self.results[1]), self.stored(*self.results[-1])]
-        found = _call("gees", [], outputs, self.flag("mode"))
+        found = call("gees", [], outputs, self.flag("mode"))
         rest = [None] * (len(self.results) - 3)
         return [self.give(0, found[0]), self.give(1, found[1]), *rest, found[2]]
 
