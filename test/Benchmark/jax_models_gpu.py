@@ -5,11 +5,12 @@
 """Training steps of plain JAX on GPUs, through Braid and through XLA, with the same arguments in one process.
 
     jax_models_gpu.py prepare FOLDER --build BUILD [--models=llama,llama:layers=8,gpt2] [--ways=fsdp,tp] [--ranks=4]
-    jax_models_gpu.py run FOLDER [--only=llama] [--output=figures.json]
+    jax_models_gpu.py run FOLDER [--only=llama] [--settings=no-combining,profile-guided] [--output=figures.json]
 
 `prepare` needs no GPU: it imports the models of test/Inputs/jax_models/sized.py, compiles a program for each variant, and
 takes the time that comm-report predicts. FOLDER gets the programs and all scripts. `run` needs GPUs, JAX, and the package
-braid with the runtime of a bundle (BRAID_ROOT). XLA runs with the XLA_FLAGS of the caller.
+braid with the runtime of a bundle (BRAID_ROOT). XLA runs with the XLA_FLAGS of the caller, and first, in a process for each,
+with the settings that `--settings` names. `--side=braid` compares nothing: it is for compute-sanitizer.
 
 All variants of a model run in turn, in a new order each round. A time of Braid is that of the GPUs' clock, of one step; a time
 of XLA is that of four steps in a row. Results are compared with XLA's. The kernels of one step come from JAX's profiler.
@@ -24,6 +25,7 @@ import random
 import re
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -31,6 +33,16 @@ import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS_IN_A_ROW = 4
+COLLECTIVES = ("all_gather", "all_reduce", "reduce_scatter")
+# Variables of the environment for each setting of XLA.
+SETTINGS = {
+    "default": {},
+    "no-combining": {"XLA_FLAGS": " ".join(f"--xla_gpu_{name}_combine_threshold_bytes=0" for name in COLLECTIVES)},
+    "combining-256-MiB": {"XLA_FLAGS": " ".join(f"--xla_gpu_{name}_combine_threshold_bytes={1 << 28}" for name in COLLECTIVES)},
+    "four-in-flight": {"XLA_FLAGS": "--xla_gpu_experimental_parallel_collective_overlap_limit=4"},
+    "estimator": {"XLA_FLAGS": "--xla_gpu_enable_analytical_sol_latency_estimator=true"},
+    "profile-guided": {"JAX_ENABLE_PGLE": "true", "JAX_PGLE_PROFILING_RUNS": "3"},
+}
 
 
 def load_models():
@@ -96,8 +108,9 @@ class XLA:
 
         self.run_once = lambda: jax.block_until_ready(function(*arguments))
         self.function, self.arguments = function, arguments
-        self.results = self.run_once()
-        self.run_once()
+        # Behind the runs of a profile JAX compiles again.
+        for _ in range(6):
+            self.results = self.run_once()
 
     def time(self):
         import jax
@@ -207,8 +220,8 @@ def measure(sized, table, step, options):
     arguments = make_arguments(jax, shapes, 0)
     figures = {"model": step["model"], "way": step["way"], "predicted_ms": step["predicted_ms"], "failed": {}}
     variants = {}
-    makers = {"xla": lambda: XLA(function, arguments)}
-    for name, file in step["programs"].items():
+    makers = {"xla": lambda: XLA(function, arguments)} if options.side != "braid" else {}
+    for name, file in step["programs"].items() if options.side != "xla" else ():
         makers[name] = lambda file=file: Braid(os.path.join(options.folder, file), arguments, step["kept"])
     for name, maker in makers.items():
         try:
@@ -227,13 +240,32 @@ def measure(sized, table, step, options):
         figures["difference"] = {name: compare(one.results, variants["xla"].results) for name, one in variants.items() if name != "xla"}
     kernels = {}
     for name in variants:
-        if name in ("xla", list(variants)[-1]):
+        if options.side == "both" and name in ("xla", list(variants)[-1]):
             kernels[name] = get_kernels(variants[name])
     figures["kernels"] = kernels
     return figures
 
 
+def run_settings(options):
+    """For each model and way, the ms of XLA with each setting; or why there are none."""
+    found = {}
+    for name in options.settings.split(",") if options.settings else ():
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            command = [sys.executable, __file__, "run", options.folder, "--side=xla", f"--output={file.name}",
+                       f"--rounds={options.rounds}", f"--limit={options.limit}", *([f"--only={options.only}"] if options.only else ())]
+            result = subprocess.run(command, env=os.environ | SETTINGS[name], capture_output=True, text=True, check=False)
+            steps = json.loads(file.read() or "{}").get("steps", [])
+        for step in steps:
+            found.setdefault((step["model"], step["way"]), {})[name] = step["ms"].get("xla")
+        if result.returncode != 0:
+            found.setdefault(("", ""), {})[name] = (result.stdout + result.stderr)[-500:]
+        print(f"XLA, {name}: {[(step['model'], step['way'], step['ms']) for step in steps]} {result.stderr[-300:] if result.returncode else ''}",
+              flush=True)  # fmt: skip
+    return found
+
+
 def run(options):
+    settings = run_settings(options)
     from cuda_libraries import find_libraries
 
     os.environ.update(find_libraries())
@@ -244,7 +276,7 @@ def run(options):
     import jax
 
     found = {"gpu": jax.devices()[0].device_kind, "ranks": table["ranks"], "jax": jax.__version__,
-             "flags": os.environ.get("XLA_FLAGS", ""), "steps": []}  # fmt: skip
+             "flags": os.environ.get("XLA_FLAGS", ""), "failed_settings": settings.get(("", ""), {}), "steps": []}  # fmt: skip
     begin = time.time()
     for step in table["steps"]:
         if options.only and not re.search(options.only, f"{step['model']} {step['way']}"):
@@ -253,6 +285,7 @@ def run(options):
             print(f"{step['model']} {step['way']}: no time left", flush=True)
             continue
         figures = measure(sized, table, step, options)
+        figures["xla_settings_ms"] = settings.get((step["model"], step["way"]), {})
         found["steps"].append(figures)
         print(json.dumps({key: value for key, value in figures.items() if key != "kernels"}), flush=True)
         for name, kernels in figures["kernels"].items():
@@ -276,6 +309,8 @@ def main():
     parser.add_argument("--variants", default="written,schedule,plan", help="names of cuda_table_prepare.py")
     parser.add_argument("--variant", action="append", default=[], metavar="NAME=PASSES")
     parser.add_argument("--only", help="a pattern for `MODEL WAY`")
+    parser.add_argument("--side", choices=("both", "braid", "xla"), default="both")
+    parser.add_argument("--settings", help=f"settings of XLA: {', '.join(SETTINGS)}")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--limit", type=float, default=500, help="seconds after which no further step begins")
     parser.add_argument("--output", help="a file for all figures, as JSON")
