@@ -29,7 +29,8 @@ from .attention import Attention
 from .errors import PartitionError, UnsupportedError
 from .modules import from_stablehlo
 from .program import Function, Program, compile, export
+from .rewrites.recurrences import Recurrence
 from .sharding import Sharding
 
-__all__ = ["Attention", "Function", "PartitionError", "Program", "Sharding", "UnsupportedError",
-           "VersionError", "compile", "export", "from_stablehlo"]
+__all__ = ["Attention", "Function", "PartitionError", "Program", "Recurrence", "Sharding",
+           "UnsupportedError", "VersionError", "compile", "export", "from_stablehlo"]

@@ -21,10 +21,12 @@ def main():
     parser.add_argument("-o", "--output", help="file for the program; the standard output by default")
     parser.add_argument("--attention", choices=("recognize", "as written"), default="recognize",
                         help="whether attention that is written out becomes one op; 'recognize' by default")
+    parser.add_argument("--recurrence", choices=("recognize", "as written"), default="recognize",
+                        help="whether scans of linear recurrences run in blocks; 'recognize' by default")
     arguments = parser.parse_args()
     try:
         with open(arguments.module, "rb") as file:
-            text = from_stablehlo(file.read(), arguments.attention).text
+            text = from_stablehlo(file.read(), arguments.attention, arguments.recurrence).text
         if arguments.output is None:
             print(text)
         else:

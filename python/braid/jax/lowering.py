@@ -72,11 +72,12 @@ def to_one_rank(module):
     return module, world, shardings
 
 
-def to_text(module, world, recognize=True):
+def to_text(module, world, attention_too=True, recurrences_too=True):
     """Makes the text of a Braid program of the program of one rank. Gives the text, and the
-    Attentions that it has.
+    Attentions and Recurrences that it has.
 
-    recognize: whether attention that the program has written out becomes one op, too
+    attention_too: whether attention that the program has written out becomes one op, too
+    recurrences_too: whether associative scans of linear recurrences run in blocks
     """
     context = module.context
     context.allow_unregistered_dialects = True
@@ -87,8 +88,8 @@ def to_text(module, world, recognize=True):
         run_passes(module, "func.func(stablehlo-complex-math-expander)")
         for op in walk(module, "stablehlo.while"):
             _rewrite(op, (unroll.rewrite,))
-        recurrences.rewrite(module, inline_calls)
-        attentions = attention.rewrite(module, recognize)
+        found = recurrences.rewrite(module, inline_calls) if recurrences_too else []
+        attentions = attention.rewrite(module, attention_too)
         for op in walk(module, "stablehlo.dynamic_slice"):
             _rewrite(op, (lambda op: reduce_scatters.fuse(op, world),))
         for op in walk(module, "stablehlo.convolution"):
@@ -110,7 +111,7 @@ def to_text(module, world, recognize=True):
         groups.define(module)
         _check(module)
         _simplify_locations(module)
-        return module.operation.get_asm(enable_debug_info=True), attentions
+        return module.operation.get_asm(enable_debug_info=True), attentions, found
 
 
 def _rewrite(op, rewrites):

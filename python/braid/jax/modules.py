@@ -20,12 +20,12 @@ from .program import Program
 _BYTECODE = b"ML\xefR"
 
 
-def from_stablehlo(module, attention="recognize"):
+def from_stablehlo(module, attention="recognize", recurrence="recognize"):
     """Translates a module of StableHLO into a Braid program for one rank.
 
     module: the text of a module, its bytecode or portable artifact, a `jax.export.Exported`,
         or what its `serialize()` gives
-    attention: see `export`
+    attention, recurrence: see `export`
 
     The program has the arguments and results of `main`, and the trees of an exported function.
     Raises UnsupportedError for what has no translation, and BraidError for what is no module.
@@ -35,8 +35,8 @@ def from_stablehlo(module, attention="recognize"):
         if not module.startswith(_BYTECODE):
             module = _decode(module)
     if isinstance(module, jax.export.Exported):
-        return _from_exported(module, attention)
-    return Program.from_module(_read(module), attention=attention)
+        return _from_exported(module, attention, recurrence)
+    return Program.from_module(_read(module), attention=attention, recurrence=recurrence)
 
 
 def _decode(given):
@@ -64,11 +64,11 @@ def _read(given):
         raise BraidError(f"found no module of StableHLO: {str(error).splitlines()[0]}") from error
 
 
-def _from_exported(exported, attention):
+def _from_exported(exported, attention, recurrence):
     module = _read(exported.mlir_module_serialized)
     if exported.nr_devices > 1:
         with module.context:
             module.operation.attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(
                 ir.IntegerType.get_signless(32), exported.nr_devices)
     return Program.from_module(module, exported.in_tree, exported.out_tree,
-                               exported.module_kept_var_idx, attention)
+                               exported.module_kept_var_idx, attention, recurrence)

@@ -23,10 +23,10 @@ from .values import Value, signature
 
 
 _log = logging.getLogger("braid.jax")
-_ATTENTION = ("recognize", "as written")
+_CHOICES = ("recognize", "as written")
 
 
-def export(fn, *args, mesh=None, attention="recognize", **kwargs):
+def export(fn, *args, mesh=None, attention="recognize", recurrence="recognize", **kwargs):
     """Translates a JAX function into a Braid program for one rank.
 
     fn: a function under `jax.shard_map`, a `jax.jit` of one, a `jax.jit` with
@@ -36,6 +36,8 @@ def export(fn, *args, mesh=None, attention="recognize", **kwargs):
         abstract mesh needs no devices: `jax.sharding.AbstractMesh((8,), ("x",))`.
     attention: "recognize" makes one op of attention that the function has written out as
         matmuls and a softmax, "as written" leaves these
+    recurrence: "recognize" runs `jax.lax.associative_scan` of a linear recurrence in blocks of
+        steps, "as written" leaves the tree that JAX makes of it
 
     Raises UnsupportedError, with the line of the Python source, for what has no
     translation.
@@ -48,20 +50,20 @@ def export(fn, *args, mesh=None, attention="recognize", **kwargs):
         context = jax.set_mesh(mesh)
     with context, without_gpu.cudnn_calls():
         outer, lowered = calls.lower(fn, args, kwargs)
-    program = Program(lowered, attention)
+    program = Program(lowered, attention, recurrence)
     program._outer = outer
     if outer is lowered:
         program._static = calls.StaticArguments(args, kwargs, lowered.args_info)
     return program
 
 
-def compile(fn, *args, mesh=None, passes=None, attention="recognize", **kwargs):
+def compile(fn, *args, mesh=None, passes=None, attention="recognize", recurrence="recognize", **kwargs):
     """Exports `fn` and compiles it for the host; gives a function of global arrays.
 
-    mesh, attention: see `export`
+    mesh, attention, recurrence: see `export`
     passes: how to schedule: a pipeline, "none", or by default braid-overlap
     """
-    return export(fn, *args, mesh=mesh, attention=attention, **kwargs).compile(passes=passes)
+    return export(fn, *args, mesh=mesh, attention=attention, recurrence=recurrence, **kwargs).compile(passes=passes)
 
 
 class Program(braid.mlir.Program):
@@ -70,22 +72,24 @@ class Program(braid.mlir.Program):
     ranks: the number of ranks that it is for
     in_shardings, out_shardings: the Shardings of the flat arguments and results
     attentions: the Attentions that are one op of it, or two with their gradient
+    recurrences: the Recurrences that run in blocks of steps
     """
 
     # What a package's wrapper of `jax.jit` gives, and the static arguments.
     _outer = _static = None
 
-    def __init__(self, lowered, attention="recognize"):
+    def __init__(self, lowered, attention="recognize", recurrence="recognize"):
         """Translates what `jax.jit(fn).lower(...)` gives."""
         arguments, self.in_tree = jax.tree.flatten(lowered.args_info)
         results, self.out_tree = jax.tree.flatten(lowered.out_info)
         self._arguments = [Value.of(a) for a in arguments]
         self._results = [Value.of(r) for r in results]
         self._kept = private_names.kept_arguments(lowered, len(arguments))
-        self._translate(_copy(lowered.compiler_ir("stablehlo")), attention)
+        self._translate(_copy(lowered.compiler_ir("stablehlo")), attention, recurrence)
 
     @classmethod
-    def from_module(cls, module, in_tree=None, out_tree=None, kept=None, attention="recognize"):
+    def from_module(cls, module, in_tree=None, out_tree=None, kept=None, attention="recognize",
+                    recurrence="recognize"):
         """Translates a module of StableHLO, which it changes. in_tree, out_tree: the trees of
         the arguments and results of `main`, by default flat ones; kept: the numbers of the
         arguments that it has, of those of in_tree."""
@@ -99,18 +103,19 @@ class Program(braid.mlir.Program):
         program._arguments, program._results, program._kept = leaves, results, list(kept)
         program.in_tree = in_tree or jax.tree.structure((tuple([0] * len(arguments)), {}))
         program.out_tree = out_tree or jax.tree.structure(tuple([0] * len(results)))
-        program._translate(module, attention)
+        program._translate(module, attention, recurrence)
         return program
 
-    def _translate(self, module, attention):
-        if attention not in _ATTENTION:
-            raise braid.mlir.ArgumentError(f"attention is {attention!r}, expected one of "
-                                           f"{', '.join(map(repr, _ATTENTION))}")
+    def _translate(self, module, attention, recurrence):
+        for name, choice in (("attention", attention), ("recurrence", recurrence)):
+            if choice not in _CHOICES:
+                raise braid.mlir.ArgumentError(f"{name} is {choice!r}, expected one of {', '.join(map(repr, _CHOICES))}")
         module, world, shardings = lowering.to_one_rank(module)
         self.ranks = world.size
         self.in_shardings, self.out_shardings = shardings
-        text, self.attentions = lowering.to_text(module, world, attention == "recognize")
-        for found in self.attentions:
+        text, self.attentions, self.recurrences = lowering.to_text(
+            module, world, attention == "recognize", recurrence == "recognize")
+        for found in self.attentions + self.recurrences:
             _log.info("%s", found)
         super().__init__(text)
 

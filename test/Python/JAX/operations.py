@@ -98,12 +98,26 @@ class PiecesTest(jt.JaxTestCase):
         program = self.check_equal(shard(step), 1 / (1 + np.exp(-a)), b, tolerance=tolerance)
         level = "x".join(str(size // 2 if dim == axis else size // 2 if dim == 0 else size) for dim, size in enumerate(shape))
         self.assertFalse(f"<{level}x" in program.text, "found levels of a tree")
+        steps, alone = shape[axis], program.recurrences[0]
+        self.assertEqual({(one.length, one.location.file) for one in program.recurrences}, {(steps, __file__)})
+        self.assertRegex(str(alone), rf"operations.py:\d+:\d+: linear recurrence of {steps} steps.*, in blocks")
 
     def test_linear_recurrences(self):
         self.check_recurrence((2, 77, 3), 1)
         self.check_recurrence((2, 320), 1)
         self.check_recurrence((2, 64, 3), 1, reverse=True)
         self.check_recurrence((2, 64, 3), 1, element=jnp.bfloat16, tolerance=0.05)
+
+    def test_recurrence_as_written(self):
+        def scan(a, b):
+            return lax.associative_scan(lambda x, y: (x[0] * y[0], y[0] * x[1] + y[1]), (a, b), axis=1)[1]
+
+        arrays = jt.normals((2, 64)), jt.normals((2, 64), seed=1)
+        program = braid.jax.export(shard(scan), *arrays, recurrence="as written")
+        self.assertEqual(program.recurrences, [])
+        self.assertIn("tensor<1x32xf32>", program.text, "found no level of a tree")
+        with self.assertRaisesRegex(braid.mlir.ArgumentError, "recurrence is 'x', expected one of 'recognize', 'as written'"):
+            braid.jax.export(shard(scan), *arrays, recurrence="x")
 
     def test_recurrence_in_a_loop_of_layers(self):
         def layer(x, a):

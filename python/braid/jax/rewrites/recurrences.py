@@ -13,12 +13,14 @@ the program has the number of the op whose name, attributes and operands it has.
 """
 
 import functools
+from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func, stablehlo
 
+from ..errors import find_location
 from ..walk import walk
 from . import recurrence_blocks
 from .tensors import element_of, shape_of
@@ -30,8 +32,26 @@ _NUMBERS = {"bf16": jnp.bfloat16, "f16": jnp.float16, "f32": jnp.float32, "f64":
 _COMMUTATIVE = ("stablehlo.add", "stablehlo.multiply")
 
 
+@dataclass(frozen=True)
+class Recurrence:
+    """A linear recurrence that runs in blocks: the same terms as in JAX's tree, rounded in another order.
+
+    location: its Location in the Python source, or None
+    length: the number of steps
+    gradient: whether the gradient runs in blocks, too
+    """
+
+    location: object
+    length: int
+    gradient: bool
+
+    def __str__(self):
+        place = f"{self.location}: " if self.location else ""
+        return f"{place}linear recurrence of {self.length} steps{' and its gradient' if self.gradient else ''}, in blocks"
+
+
 def rewrite(module, inline):
-    """Replaces the scans of a module.
+    """Replaces the scans of a module. Gives the Recurrences.
 
     inline: makes one function of `main` and what it calls, of a module
     """
@@ -45,12 +65,14 @@ def rewrite(module, inline):
             seen.update(scan.ops)
             if scan.is_whole:
                 found.append(scan)
+    recurrences = [scan.describe() for scan in found]
     for number, scan in enumerate(found):
         scan.replace(module, number, inline)
     for scan in found:
         scan.erase()
     if found:
         inline(module)
+    return recurrences
 
 
 class _Numbering:
@@ -277,6 +299,9 @@ class _Scan:
                     self.own.add(operand.owner)
                     pending.append(operand.owner)
         return all(op in self.ends or all(use.owner.operation in self.own for use in op.results[0].uses) for op in self.own)
+
+    def describe(self):
+        return Recurrence(find_location(self.root)[0], shape_of(self.values)[self.axis], self.gradient is not None)
 
     def replace(self, module, number, inline):
         """Puts calls of functions in the place of the tree."""
