@@ -11,6 +11,8 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -116,6 +118,20 @@ static void widenBooleans(llvm::Module &module) {
     }
 }
 
+/// Lets LLVM unroll innermost loops alone: a copy of 32 x 16 rows would become
+/// one block of 512 copies, and the time to order a block is quadratic.
+static void keepOuterLoops(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    llvm::DominatorTree dominators(function);
+    llvm::LoopInfo loops(dominators);
+    for (llvm::Loop *loop : loops.getLoopsInPreorder())
+      if (!loop->isInnermost())
+        loop->setLoopAlreadyUnrolled();
+  }
+}
+
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
                      unsigned level) {
   llvm::LoopAnalysisManager loops;
@@ -154,6 +170,7 @@ HostTarget::translate(ModuleOp module, llvm::LLVMContext &context) {
   skipLargeFunctions(*llvmModule);
   probeStack(*llvmModule);
   widenBooleans(*llvmModule);
+  keepOuterLoops(*llvmModule);
   optimize(*llvmModule, *machine, optimizationLevel);
   return llvmModule;
 }
