@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <malloc.h>
 #include <thread>
 #include <unistd.h>
 
@@ -38,6 +39,17 @@ static void sortArrays(const RoutineCall &call) {
       std::partial_sort(numbers, numbers + call.dimensions, numbers + size);
     else
       std::sort(numbers, numbers + size);
+}
+
+HostDevice::HostDevice(int32_t threads, bool isAlone)
+    : threads(threads), isAlone(isAlone) {
+#ifdef __GLIBC__
+  // The process keeps the memory of freed results for those of the next
+  // invocation, because new pages cost more than many kernels. These are the
+  // values that glibc itself takes after it has freed a block of 32 MiB.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+#endif
 }
 
 void HostDevice::callRoutine(const RoutineCall &call) {

@@ -22,8 +22,7 @@ class BRAID_RT_API HostDevice final : public Device {
 public:
   /// `threads`: those of this rank, at least 1.
   /// `isAlone`: whether no other rank of this process uses OpenBLAS.
-  HostDevice(int32_t threads, bool isAlone)
-      : threads(threads), isAlone(isAlone) {}
+  HostDevice(int32_t threads, bool isAlone);
 
   bool beginInvocation(const braid_rt_entry &entry, void **args) override;
   MemoryPool &memory() override { return pool; }
