@@ -55,7 +55,9 @@ def _distribute_parameters(module, mesh, placements, recompute):
         if not parameters or isinstance(part, ParallelExperts):
             continue
         for name, parameter in parameters.items():
-            value = distribute_tensor(parameter.detach(), mesh, placements, src_data_rank=None)
+            # A number has no part.
+            own = placements if parameter.dim() else [Replicate()] * mesh.ndim
+            value = distribute_tensor(parameter.detach(), mesh, own, src_data_rank=None)
             part.register_parameter(name, nn.Parameter(value))
         views = {name: property(lambda self, name=name: read(self._parameters[name])) for name in parameters}
         part.__class__ = type("Sharded" + part.__class__.__name__, (part.__class__,), views)

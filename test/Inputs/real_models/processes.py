@@ -159,12 +159,13 @@ def _run_rank(rank, output, store, spec):
             file.flush()
 
         try:
-            recording = (Steps if plan.mode == "steps" else Recording)(case, rank)
+            recording = Steps(case, rank, plan.settings[0]) if plan.mode == "steps" else Recording(case, rank)
+            differences = recording.check_against_eager()
         except Exception as error:  # No pass has run.
             tell("eager", "", [], failure=f"PyTorch fails without passes: {describe(error)}")
             # Peers may wait for this rank in a collective.
             os._exit(0)
-        tell("eager", "", recording.check_against_eager(), graphs=len(recording.graphs))
+        tell("eager", "", differences, graphs=len(recording.graphs))
         known = len(explain())
         for way, differences, failure in check(recording, plan.make_ways()):
             calls = [call for graph in explain()[known:] for call in graph.calls]

@@ -306,7 +306,7 @@ MODELS = {
         _classifier(
             "EfficientNet", "_", image_size=32, width_coefficient=1.0, depth_coefficient=1.0, kernel_sizes=[3, 5],
             in_channels=[32, 16], out_channels=[16, 24], strides=[1, 2], num_block_repeats=[1, 2], expand_ratios=[1, 6],
-            hidden_dim=32, dropout_rate=0.0, drop_connect_rate=0.0,
+            hidden_dim=1280, dropout_rate=0.0, drop_connect_rate=0.0,
         ),
         _pictures, _classes, can_checkpoint=False,
     ),
