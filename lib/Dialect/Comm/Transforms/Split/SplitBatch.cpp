@@ -63,7 +63,11 @@ private:
   FailureOr<std::optional<BatchChoice>>
   choose(func::FuncOp function, const SchedulableBlock &block,
          ArrayRef<BatchCandidate> candidates, RankUniformity &uniformity);
+  void splitCopy(const BatchChoice &choice, Block *block,
+                 const IRMapping &mapping);
   void remark(Operation *op, StringRef name, StringRef reason);
+  void remarkBatch(func::FuncOp function, const BatchPropagation &batch,
+                   ArrayRef<int64_t> cut);
   BatchOptions getOptions(ArrayRef<int64_t> parts) const {
     return {static_cast<int64_t>(parts.size()), numerics == Numerics::Exact};
   }
@@ -248,6 +252,17 @@ static void splitInto(ArrayRef<int64_t> shares, const BatchPropagation &batch,
              divideBatch(batch.getSize(), batch.getUnit(), shares));
 }
 
+/// Splits the copy of `block` in `mapping`.
+void CommSplitBatchPass::splitCopy(const BatchChoice &choice, Block *block,
+                                   const IRMapping &mapping) {
+  SmallVector<ValueDim> seeds(choice.first->batch.getSeeds());
+  for (ValueDim &seed : seeds)
+    seed.value = mapping.lookup(seed.value);
+  BatchPropagation copy(*mapping.lookup(block), seeds,
+                        getOptions(choice.second));
+  splitInto(choice.second, copy, &getContext());
+}
+
 /// The way that makes `block` the shortest, if it is shorter by the least gain;
 /// none if no way is.
 FailureOr<std::optional<BatchChoice>>
@@ -263,14 +278,8 @@ CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
                      JudgeEffort effort) {
     return judge.predict(
         [&](const IRMapping &mapping) {
-          if (!choice)
-            return success();
-          SmallVector<ValueDim> seeds(choice->first->batch.getSeeds());
-          for (ValueDim &seed : seeds)
-            seed.value = mapping.lookup(seed.value);
-          BatchPropagation copy(*mapping.lookup(block.block), seeds,
-                                getOptions(choice->second));
-          splitInto(choice->second, copy, &getContext());
+          if (choice)
+            splitCopy(*choice, block.block, mapping);
           return success();
         },
         effort);
@@ -330,6 +339,24 @@ void CommSplitBatchPass::remark(Operation *op, StringRef name,
   });
 }
 
+void CommSplitBatchPass::remarkBatch(func::FuncOp function,
+                                     const BatchPropagation &batch,
+                                     ArrayRef<int64_t> cut) {
+  emitPassedRemark(function, getArgument(), "batch", [&](auto &remark) {
+    std::string text, sizes;
+    for (const ValueDim &seed : batch.getSeeds())
+      if (auto argument = dyn_cast<BlockArgument>(seed.value))
+        text += (text.empty() ? "" : ",") +
+                std::to_string(argument.getArgNumber()) + ":" +
+                std::to_string(seed.dim);
+    for (const Chunk &part : divideBatch(batch.getSize(), batch.getUnit(), cut))
+      sizes += (sizes.empty() ? "" : ",") + std::to_string(part.size);
+    remark << remark::metric("Arguments", text)
+           << remark::metric("Size", batch.getSize())
+           << remark::metric("Parts", sizes);
+  });
+}
+
 LogicalResult CommSplitBatchPass::splitIn(func::FuncOp function,
                                           RankUniformity &uniformity) {
   FailureOr<CostOptions> costs =
@@ -377,20 +404,7 @@ LogicalResult CommSplitBatchPass::splitIn(func::FuncOp function,
     BatchPropagation batch(*block.block, candidate->batch.getSeeds(),
                            getOptions(cut));
     numSplit += makeCandidate(batch, model).numStarts;
-    emitPassedRemark(function, getArgument(), "batch", [&](auto &remark) {
-      std::string text, sizes;
-      for (const ValueDim &seed : batch.getSeeds())
-        if (auto argument = dyn_cast<BlockArgument>(seed.value))
-          text += (text.empty() ? "" : ",") +
-                  std::to_string(argument.getArgNumber()) + ":" +
-                  std::to_string(seed.dim);
-      for (const Chunk &part :
-           divideBatch(batch.getSize(), batch.getUnit(), cut))
-        sizes += (sizes.empty() ? "" : ",") + std::to_string(part.size);
-      remark << remark::metric("Arguments", text)
-             << remark::metric("Size", batch.getSize())
-             << remark::metric("Parts", sizes);
-    });
+    remarkBatch(function, batch, cut);
     splitInto(cut, batch, &getContext());
   }
   emitCountRemark(function, getArgument(), "split-collectives", numSplit);
