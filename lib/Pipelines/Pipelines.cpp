@@ -22,6 +22,7 @@
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -187,6 +188,7 @@ void braid::buildInductorOverlapPipeline(
 
 /// Lowers linalg on buffers to loops over scalars that LLVM supports.
 static void addLoops(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createConvertReductionsToLoopsPass());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   addExpandFloats(pm.nest<func::FuncOp>());
   pm.addNestedPass<func::FuncOp>(createApproximateMathPass());
@@ -240,6 +242,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   memoryOptions.useAlignedAlloc = true;
   memoryOptions.useGenericFunctions = true;
   pm.addPass(createFinalizeMemRefToLLVMConversionPass(memoryOptions));
+  pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createEmitEntryTablePass());

@@ -411,6 +411,45 @@ def ArrangeLoopsPass : Pass<"braid-arrange-loops", "::mlir::func::FuncOp"> {
   }];
 }
 
+def ConvertReductionsToLoopsPass
+    : Pass<"convert-reductions-to-loops", "::mlir::func::FuncOp"> {
+  let summary = "Convert reductions on buffers to loops with sums in registers";
+  let description = [{
+    An op whose innermost loop is a reduction becomes loops that keep its results in
+    registers. Along 16 or more adjacent numbers there are 16 partial results, which
+    are combined in pairs at the end. So the order of a sum, and with it the bits,
+    depend neither on the machine nor on what LLVM knows of the memory of operands.
+    Shorter reductions, and those of elements with other strides, stay scalars.
+
+    Before:
+
+    ```mlir
+    linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>],
+                    iterator_types = ["reduction"]} ins(%a : memref<64xf32>) outs(%b : memref<f32>) ...
+      %s = arith.addf %in, %out : f32
+    ```
+
+    After:
+
+    ```mlir
+    %old = memref.load %b[] : memref<f32>
+    %sums = scf.for %i = %c0 to %c64 step %c16 iter_args(%sum = %zeros) -> (vector<16xf32>) {
+      %in = vector.load %a[%i] : memref<64xf32>, vector<16xf32>
+      %s = arith.addf %in, %sum : vector<16xf32>
+      scf.yield %s : vector<16xf32>
+    }
+    ... // four additions of halves
+    %new = arith.addf %old, %total : f32
+    memref.store %new, %b[] : memref<f32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
 def OutlineKernelsPass : Pass<"braid-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Outline every linalg op on buffers into a function";
   let description = [{

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Combiners.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,6 +24,15 @@ using namespace mlir;
 /// Numbers that a vector holds.
 static constexpr int64_t kLanes = 8;
 
+bool braid::isAdjacent(MemRefType buffer, AffineMap map, unsigned dim) {
+  return buffer.isLastDimUnitStride() && map.getNumResults() > 0 &&
+         map.getResults().back() ==
+             getAffineDimExpr(dim, buffer.getContext()) &&
+         llvm::none_of(map.getResults().drop_back(), [&](AffineExpr result) {
+           return result.isFunctionOfDim(dim);
+         });
+}
+
 /// What one iteration of loop `dim` as the innermost one costs in accesses of
 /// memory: a vector of adjacent numbers counts 1, one number counts `kLanes`.
 static int64_t getInnermostCost(linalg::GenericOp op, unsigned dim) {
@@ -32,14 +42,7 @@ static int64_t getInnermostCost(linalg::GenericOp op, unsigned dim) {
     auto buffer = dyn_cast<MemRefType>(operand.get().getType());
     if (!buffer || !map.isFunctionOfDim(dim))
       continue;
-    bool isAdjacent =
-        buffer.isLastDimUnitStride() &&
-        isa<AffineDimExpr>(map.getResults().back()) &&
-        llvm::none_of(map.getResults().drop_back(), [&](AffineExpr result) {
-          return result.isFunctionOfDim(dim);
-        });
-    cost +=
-        isAdjacent && map.getResults().back().isFunctionOfDim(dim) ? 1 : kLanes;
+    cost += braid::isAdjacent(buffer, map, dim) ? 1 : kLanes;
   }
   int64_t size = op.getStaticLoopRanges()[dim];
   if (ShapedType::isStatic(size) && size > 0 && size < kLanes)
@@ -47,9 +50,7 @@ static int64_t getInnermostCost(linalg::GenericOp op, unsigned dim) {
   return cost;
 }
 
-/// The ops that combine the results of `op` with a new term each; empty if some
-/// result is combined in another way.
-static SmallVector<Operation *> getCombiners(linalg::GenericOp op) {
+SmallVector<Operation *> braid::getCombiners(linalg::GenericOp op) {
   SmallVector<Operation *> combiners;
   for (auto [old, value] :
        llvm::zip_equal(op.getRegionOutputArgs(),
@@ -75,7 +76,7 @@ static void arrangeLoops(linalg::GenericOp op) {
   unsigned best = count - 1;
   int64_t least = getInnermostCost(op, best);
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  SmallVector<Operation *> combiners = getCombiners(op);
+  SmallVector<Operation *> combiners = braid::getCombiners(op);
   for (unsigned dim = 0; dim + 1 < count; ++dim) {
     int64_t cost = getInnermostCost(op, dim);
     // Results may depend on the order of reductions.
