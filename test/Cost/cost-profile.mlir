@@ -21,6 +21,7 @@
 // JSON: "cost_source": "profile signature"
 // JSON-NEXT: "op": "linalg.matmul"
 // JSON-NEXT: "type": "tensor<1024x1024xbf16>"
+// JSON-NEXT: "bytes": 2097152
 // JSON-NEXT: "cost_ns": 3000
 // JSON-NEXT: "signature": "linalg.matmul(1024x1024xbf16, 1024x1024xbf16) -> (1024x1024xbf16)"
 
