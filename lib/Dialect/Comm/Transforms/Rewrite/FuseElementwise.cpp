@@ -280,12 +280,18 @@ bool Fuser::mayVanish(linalg::LinalgOp producer) {
 }
 
 bool Fuser::isReadyAt(linalg::LinalgOp consumer, linalg::LinalgOp producer) {
-  llvm::SetVector<Value> values(consumer->operand_begin(),
-                                consumer->operand_end());
-  getUsedValuesDefinedAbove(consumer->getRegions(), values);
-  return llvm::all_of(values, [&](Value value) {
+  llvm::SetVector<Value> read;
+  getUsedValuesDefinedAbove(consumer->getRegions(), read);
+  // The body may read any element, which has to be there before.
+  auto isProduced = [&](Value value) {
+    return value.getDefiningOp() == producer.getOperation();
+  };
+  if (llvm::any_of(read, isProduced))
+    return false;
+  read.insert(consumer->operand_begin(), consumer->operand_end());
+  return llvm::all_of(read, [&](Value value) {
     Operation *definition = value.getDefiningOp();
-    if (!definition || definition == producer.getOperation() ||
+    if (!definition || isProduced(value) ||
         definition->getBlock() != producer->getBlock())
       return true;
     return definition->isBeforeInBlock(producer) ||

@@ -345,6 +345,34 @@ func.func @keeps_what_is_read_often(%a: tensor<8xf32>, %places: tensor<16xi32>) 
   return %y : tensor<16xf32>
 }
 
+// The body reads other elements of the producer, too, so both do not become one
+// op: no op reads its own result.
+
+// CHECK-LABEL: func @keeps_what_the_body_reads
+// CHECK:         %[[X:.*]] = linalg.generic
+// CHECK:           math.exp
+// CHECK:         linalg.generic
+// CHECK:           tensor.extract %[[X]]
+// CHECK:         return
+func.func @keeps_what_the_body_reads(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %c7 = arith.constant 7 : index
+  %empty = tensor.empty() : tensor<8xf32>
+  %x = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%a : tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = math.exp %in : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  %y = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = linalg.index 0 : index
+    %1 = arith.subi %c7, %0 : index
+    %2 = tensor.extract %x[%1] : tensor<8xf32>
+    %3 = arith.addf %in, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<8xf32>
+  return %x, %y : tensor<8xf32>, tensor<8xf32>
+}
+
 // Ops on buffers stay as they are.
 
 // CHECK-LABEL: func @buffers
