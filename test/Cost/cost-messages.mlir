@@ -1,40 +1,46 @@
-// RUN: braid-opt %s --comm-report="machine=ideal" -o /dev/null 2>&1 | FileCheck %s
+// RUN: split-file %s %t
+// RUN: braid-opt %t/program.mlir --comm-report="machine=h200x8 ranks=2 profile=%t/profile.json" -o /dev/null 2>&1 | FileCheck %s
 
-// Messages of one launch go both ways at the same time: the longer direction counts, at the first
-// message. A wait for one of them ends the launch.
+// Where an all-to-all of two ranks was measured, messages take as long as one
+// of twice their bytes: each rank sends half of its operand.
 
-comm.group @world all
-
+// CHECK-LABEL: Timeline of @permute ====
+// CHECK: comm.permute tensor<1024xf32>, 700 ns (from profile
 // CHECK-LABEL: Timeline of @exchange ====
-// CHECK: comm.send "there", 80 ns
-// CHECK: comm.recv "back" tensor<2000xf32>, 0 ns
-// CHECK: comm.wait "back" tensor<2000xf32>, {{.*}} 80 to 80
-// CHECK: comm.recv "again" tensor<1000xf32>, 40 ns
-func.func @exchange(%x: tensor<1000xf32>) -> (tensor<2000xf32>, tensor<1000xf32>) {
-  %one = arith.constant 1 : index
-  %s = comm.send %x on @world to %one {comm.label = "there"} : tensor<1000xf32>
-  %c = comm.compute "between"(%x) : (tensor<1000xf32>) -> tensor<1000xf32>
-  %r = comm.recv on @world from %one {comm.label = "back"} : tensor<2000xf32>
-  comm.wait %s : !comm.token
-  %0 = comm.wait %r : !comm.token<tensor<2000xf32>>
-  %r2 = comm.recv on @world from %one {comm.label = "again"} : tensor<1000xf32>
-  %1 = comm.wait %r2 : !comm.token<tensor<1000xf32>>
-  return %0, %1 : tensor<2000xf32>, tensor<1000xf32>
+// CHECK: comm.send, 700 ns (from profile
+// CHECK-NEXT: comm.recv tensor<1024xf32>, 0 ns
+// Two messages in one direction are one launch.
+// CHECK-LABEL: Timeline of @both_there ====
+// CHECK: comm.send, 1400 ns (from profile
+// CHECK-NEXT: comm.send, 0 ns
+
+//--- profile.json
+{"version": 2,
+ "machine": {"name": "h200x8", "gpu": "NVIDIA H200", "gpus": 2, "multiprocessors": 132},
+ "software": {}, "date": "2026-11-27", "spread": 0,
+ "collectives": [{"kind": "all_to_all", "ranks": 2, "points": [[8192, 700], [16384, 1400]]}]}
+
+//--- program.mlir
+comm.group @world [[0, 1]]
+
+func.func @permute(%x: tensor<1024xf32>) -> tensor<1024xf32> {
+  %t = comm.permute %x on @world pairs [[0, 1], [1, 0]] : tensor<1024xf32>
+  %y = comm.wait %t : !comm.token<tensor<1024xf32>>
+  return %y : tensor<1024xf32>
 }
 
-// Two messages of one direction share the link.
+func.func @exchange(%x: tensor<1024xf32>, %peer: index) -> tensor<1024xf32> {
+  %t = comm.send %x on @world to %peer : tensor<1024xf32>
+  %u = comm.recv on @world from %peer : tensor<1024xf32>
+  comm.wait %t : !comm.token
+  %y = comm.wait %u : !comm.token<tensor<1024xf32>>
+  return %y : tensor<1024xf32>
+}
 
-// CHECK-LABEL: Timeline of @same_direction ====
-// CHECK: comm.recv "first" tensor<1000xf32>, 80 ns
-// CHECK: comm.recv "second" tensor<1000xf32>, 0 ns
-// CHECK: comm.send "third", 0 ns
-func.func @same_direction(%x: tensor<1000xf32>) -> (tensor<1000xf32>, tensor<1000xf32>) {
-  %one = arith.constant 1 : index
-  %a = comm.recv on @world from %one {comm.label = "first"} : tensor<1000xf32>
-  %b = comm.recv on @world from %one {comm.label = "second"} : tensor<1000xf32>
-  %c = comm.send %x on @world to %one {comm.label = "third"} : tensor<1000xf32>
-  %0 = comm.wait %a : !comm.token<tensor<1000xf32>>
-  %1 = comm.wait %b : !comm.token<tensor<1000xf32>>
-  comm.wait %c : !comm.token
-  return %0, %1 : tensor<1000xf32>, tensor<1000xf32>
+func.func @both_there(%x: tensor<1024xf32>, %peer: index) {
+  %t = comm.send %x on @world to %peer : tensor<1024xf32>
+  %u = comm.send %x on @world to %peer : tensor<1024xf32>
+  comm.wait %t : !comm.token
+  comm.wait %u : !comm.token
+  return
 }

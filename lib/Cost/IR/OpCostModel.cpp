@@ -185,13 +185,43 @@ CollectiveTime OpCostModel::estimateCollective(comm::CollectiveOpInterface op) {
   return getCollectiveModel(call.numNodes).estimate(call);
 }
 
-double OpCostModel::estimateBatchNs(comm::CollectiveOpInterface first) {
-  double sentNs = 0, receivedNs = 0;
+static LaneTransport getTransport(const comm::LaneSettings &lane) {
+  return lane.transport == "symmetric" ? LaneTransport::Symmetric
+         : lane.transport == "copy"    ? LaneTransport::Copy
+                                       : LaneTransport::Default;
+}
+
+Cost OpCostModel::getBatchCost(comm::CollectiveOpInterface first) {
+  CostSource source = estimateCollective(first).exact ? CostSource::Collective
+                                                      : CostSource::StandIn;
+  // What is sent and received, in bytes and by the model.
+  double bytes[2] = {}, ns[2] = {};
   for (comm::CollectiveOpInterface message : getMessageBatch(first))
-    (message.getCollectiveKind() == comm::CollectiveKind::send ? sentNs
-                                                               : receivedNs) +=
-        estimateCollective(message).ns;
-  return std::max(sentNs, receivedNs);
+    for (auto [side, other] : {std::pair(0, comm::CollectiveKind::recv),
+                               std::pair(1, comm::CollectiveKind::send)})
+      if (message.getCollectiveKind() != other) {
+        bytes[side] += static_cast<double>(describe(message).getWholeBytes());
+        ns[side] += estimateCollective(message).ns;
+      }
+  if (std::optional<Cost> cost =
+          getMeasuredMessageCost(first, std::max(bytes[0], bytes[1])))
+    return *cost;
+  return Cost{roundToNs(std::max(ns[0], ns[1])), source};
+}
+
+std::optional<Cost>
+OpCostModel::getMeasuredMessageCost(comm::CollectiveOpInterface op,
+                                    double bytes) {
+  // An explicitly chosen model takes precedence.
+  if (bytes == 0 || !options.calibration || options.collectiveModel ||
+      describe(op).numNodes > 1)
+    return std::nullopt;
+  comm::LaneSettings lane = comm::getLaneSettings(op, symbolTables);
+  std::optional<double> ns = options.calibration->estimateMessagesNs(
+      bytes, getTransport(lane), lane.ctas);
+  if (!ns)
+    return std::nullopt;
+  return Cost{roundToNs(*ns), CostSource::Measured};
 }
 
 const CollectiveCurve *OpCostModel::findCurve(comm::CollectiveOpInterface op) {
@@ -202,12 +232,9 @@ const CollectiveCurve *OpCostModel::findCurve(comm::CollectiveOpInterface op) {
   if (call.numNodes > 1)
     return nullptr;
   comm::LaneSettings lane = comm::getLaneSettings(op, symbolTables);
-  auto transport = lane.transport == "symmetric" ? LaneTransport::Symmetric
-                   : lane.transport == "copy"    ? LaneTransport::Copy
-                                                 : LaneTransport::Default;
   const CollectiveCurve *curve = options.calibration->findCurve(
-      comm::stringifyCollectiveKind(call.kind), call.groupSize, transport,
-      lane.ctas, call.groupsPerNode, call.stride);
+      comm::stringifyCollectiveKind(call.kind), call.groupSize,
+      getTransport(lane), lane.ctas, call.groupsPerNode, call.stride);
   bool isKnown = curve && curve->saysSomethingOf(
                               static_cast<double>(call.getWholeBytes()));
   return isKnown ? curve : nullptr;
@@ -299,9 +326,15 @@ std::optional<Cost> OpCostModel::getOwnCost(Operation *op) {
                   getCollectiveModel(call.numNodes).getFurtherOperandsNs(call);
       return Cost{roundToNs(ns), CostSource::Measured};
     }
-    CollectiveTime time = estimateCollective(collective);
     if (collective.isPointToPoint())
-      time.ns = estimateBatchNs(collective);
+      return getBatchCost(collective);
+    // A rank sends one message, and receives one.
+    if (collective.getCollectiveKind() == comm::CollectiveKind::permute)
+      if (std::optional<Cost> cost = getMeasuredMessageCost(
+              collective,
+              static_cast<double>(describe(collective).getWholeBytes())))
+        return *cost;
+    CollectiveTime time = estimateCollective(collective);
     return Cost{roundToNs(time.ns),
                 time.exact ? CostSource::Collective : CostSource::StandIn};
   }

@@ -58,6 +58,17 @@ const CollectiveCurve *Calibration::findCurve(llvm::StringRef kind,
   return best;
 }
 
+std::optional<double> Calibration::estimateMessagesNs(double bytes,
+                                                      LaneTransport transport,
+                                                      int64_t ctas) const {
+  double wholeBytes = 2 * bytes;
+  const CollectiveCurve *curve =
+      findCurve("all_to_all", /*ranks=*/2, transport, ctas);
+  if (!curve || !curve->saysSomethingOf(wholeBytes))
+    return std::nullopt;
+  return curve->getNs(wholeBytes);
+}
+
 const llvm::StringLiteral braid::transposedOperandNames[4] = {"none", "left",
                                                               "right", "both"};
 

@@ -182,9 +182,13 @@ public:
 private:
   std::optional<Cost> getOwnCost(mlir::Operation *op);
   CollectiveTime estimateCollective(comm::CollectiveOpInterface op);
-  /// The ns of all messages that run in one launch with `first`, 0 for the
+  /// The cost of all messages that run in one launch with `first`, 0 for the
   /// others: links carry both directions at once, so the longer one counts.
-  double estimateBatchNs(comm::CollectiveOpInterface first);
+  Cost getBatchCost(comm::CollectiveOpInterface first);
+  /// The cost of messages of at most `bytes` in one direction, in the lane of
+  /// `op`, by measurements; none if the calibration has none.
+  std::optional<Cost> getMeasuredMessageCost(comm::CollectiveOpInterface op,
+                                             double bytes);
   ResourceDemand getCollectiveDemand(comm::CollectiveOpInterface op);
   ResourceDemand getComputeDemand(mlir::Operation *op);
   /// The curve of the calibration that `op` is on; null if there is none.
