@@ -49,11 +49,13 @@ static constexpr double largestPart = 1.25;
 /// Other tiles than those of powers of two have to gain this fraction.
 static constexpr double wantedGain = 0.02;
 
-/// The relative time of a tile of half the size and the same depth. On an H200,
-/// bf16, depth 8192: 512 x 4096 takes 58 us in 128 tiles of 128 x 128, where a
-/// wave of 128 x 256 takes 87 us; 256 x 4096 takes 44 us in tiles of half that
-/// size.
-static constexpr double halfTileTime = 2.0 / 3.0;
+/// The relative time of a tile of half the size and the same depth. On an H100,
+/// bf16, tuned: 2048 x 1024, 128 tiles of 128 x 128, takes 23.5 us with a depth
+/// of 4096 and 13.6 with 2048, where 4096 x 1024, a wave of 128 x 256, takes
+/// 44.1 and 23.7. The first algorithms that cuBLASLt names take two thirds. The
+/// figure is the one with which 91 random steps of 2 and 4 GPUs are predicted
+/// best (docs/performance/method.md).
+static constexpr double halfTileTime = 0.56;
 
 /// The least depth of a slice of a matmul that is split along its depth, and
 /// how many times as long as a side the depth of such a matmul is at least:

@@ -38,7 +38,7 @@ struct TileGrid {
 /// tiles for large matmuls in bf16 on an H200: the measured time grows by a
 /// wave exactly where these tiles need one more. Small matmuls have smaller
 /// tiles, down to 64 x 64, if this takes less time: a tile of half the size
-/// takes two thirds of the time, as measured on the H200.
+/// takes 0.56 of the time, as tuned algorithms do (`Runtime/CUDA/Device`).
 ///
 /// A kernel for at most `target` multiprocessors (0 for all) takes the same
 /// time if its tiles need no more waves. Otherwise cuBLASLt, tuned for the

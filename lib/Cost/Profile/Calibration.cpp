@@ -92,6 +92,11 @@ static double getDistance(const MatmulShape &one, const MatmulShape &other) {
   return largest;
 }
 
+/// What a matmul takes beside its work: its first operands arrive, and its last
+/// tiles are written. 4096 x 1024 with depths of 1024, 2048 and 4096
+/// takes 13.6, 23.7 and 44.1 us in bf16 on an H100.
+static constexpr double matmulFixedNs = 3000;
+
 /// The work of a matmul on `target` of `multiprocessors`, with the waves of its
 /// tiles counted whole.
 static double countWork(const MatmulShape &shape, int64_t multiprocessors,
@@ -157,8 +162,9 @@ Calibration::estimateMatmul(const MatmulShape &shape,
     return estimate;
   int64_t all = this->multiprocessors;
   auto scale = [&](const MatmulEstimate &measured, int64_t on) {
-    return measured.ns * countWork(shape, all, on) /
-           countWork(*nearest, all, on);
+    double fixedNs = std::min(matmulFixedNs, measured.ns / 2);
+    return fixedNs + (measured.ns - fixedNs) * countWork(shape, all, on) /
+                         countWork(*nearest, all, on);
   };
   double ns = scale(estimate, target);
   // Fewer multiprocessors are no gain that was not measured.

@@ -177,41 +177,57 @@ TEST(Calibration, MatmulsBetweenTargetsAreOnALine) {
   EXPECT_FALSE(estimate(45)->isMeasured);
 }
 
+TEST(Calibration, MessagesAreHalvesOfAnExchange) {
+  std::shared_ptr<const Calibration> measured = read(
+      R"(, "collectives": [{"kind": "all_to_all", "ranks": 2,
+                            "points": [[100, 10], [10000, 1000]]}])");
+  auto estimate = [&](double bytes, LaneTransport transport) {
+    return measured->estimateMessagesNs(bytes, transport, /*ctas=*/0);
+  };
+  EXPECT_NEAR(*estimate(500, LaneTransport::Default), 100, 1e-9);
+  EXPECT_DOUBLE_EQ(*estimate(5000, LaneTransport::Default), 1000);
+  // Not measured: much smaller ones, and those by copy engines.
+  EXPECT_FALSE(estimate(5, LaneTransport::Default).has_value());
+  EXPECT_FALSE(estimate(500, LaneTransport::Copy).has_value());
+}
+
 TEST(Calibration, TransposedOperandsMakeAnotherMatmul) {
   std::shared_ptr<const Calibration> measured = read(R"(, "matmuls": [
-    {"rows": 8, "columns": 8, "depth": 8, "element": "bf16", "ns": 100},
+    {"rows": 8, "columns": 8, "depth": 8, "element": "bf16", "ns": 10000},
     {"rows": 8, "columns": 8, "depth": 8, "element": "bf16",
-     "transposed": "left", "ns": 120},
+     "transposed": "left", "ns": 12000},
     {"rows": 8, "columns": 8, "depth": 8, "element": "bf16",
-     "transposed": "left", "multiprocessors": 90, "ns": 140}])");
+     "transposed": "left", "multiprocessors": 90, "ns": 14000}])");
   auto estimate = [&](TransposedOperands transposed, int64_t depth = 8) {
     return *measured->estimateMatmul(
         {8, 8, depth, ElementClass::BF16, transposed}, 90);
   };
-  EXPECT_EQ(estimate(TransposedOperands::Left).ns, 140);
+  EXPECT_EQ(estimate(TransposedOperands::Left).ns, 14000);
   EXPECT_TRUE(estimate(TransposedOperands::Left).isMeasured);
-  EXPECT_NEAR(estimate(TransposedOperands::None).ns, 100 * 100.0 / 90, 1e-9);
-  EXPECT_EQ(estimate(TransposedOperands::Left, 4).ns, 70);
+  EXPECT_NEAR(estimate(TransposedOperands::None).ns, 10000 * 100.0 / 90, 1e-9);
+  // 3 us are fixed.
+  EXPECT_EQ(estimate(TransposedOperands::Left, 4).ns, 3000 + 11000 / 2);
   // Not measured: the first one of these sizes.
-  EXPECT_NEAR(estimate(TransposedOperands::Both).ns, 100 * 100.0 / 90, 1e-9);
+  EXPECT_NEAR(estimate(TransposedOperands::Both).ns, 10000 * 100.0 / 90, 1e-9);
   EXPECT_FALSE(estimate(TransposedOperands::Both).isMeasured);
 }
 
 TEST(Calibration, MatmulsOfOtherShapesHaveTheRateOfTheNearest) {
   // 100 tiles of 128 x 256, a wave on 100 multiprocessors; and four waves.
   std::shared_ptr<const Calibration> measured = read(R"(, "matmuls": [
-    {"rows": 1280, "columns": 2560, "depth": 64, "element": "bf16", "ns": 100},
+    {"rows": 1280, "columns": 2560, "depth": 64, "element": "bf16", "ns": 103000},
     {"rows": 1280, "columns": 2560, "depth": 64, "element": "bf16",
-     "multiprocessors": 50, "ns": 150},
-    {"rows": 5120, "columns": 2560, "depth": 64, "element": "bf16", "ns": 320}])");
+     "multiprocessors": 50, "ns": 153000},
+    {"rows": 5120, "columns": 2560, "depth": 64, "element": "bf16", "ns": 323000}])");
   auto estimate = [&](int64_t rows, int64_t target,
                       ElementClass element = ElementClass::BF16) {
     return measured->estimateMatmul({rows, 2560, 64, element}, target);
   };
-  EXPECT_EQ(estimate(2560, 0)->ns, 200);
+  // 3 us are fixed.
+  EXPECT_EQ(estimate(2560, 0)->ns, 203000);
   EXPECT_FALSE(estimate(2560, 0)->isMeasured);
-  EXPECT_EQ(estimate(2560, 50)->ns, 300);
-  EXPECT_EQ(estimate(3840, 0)->ns, 240);
+  EXPECT_EQ(estimate(2560, 50)->ns, 303000);
+  EXPECT_EQ(estimate(3840, 0)->ns, 243000);
   // More than twice as far from any.
   EXPECT_FALSE(estimate(639, 0).has_value());
   EXPECT_FALSE(estimate(10241, 0).has_value());
@@ -220,18 +236,18 @@ TEST(Calibration, MatmulsOfOtherShapesHaveTheRateOfTheNearest) {
 
 TEST(Calibration, MatmulsOfOtherShapesTakeWholeWaves) {
   std::shared_ptr<const Calibration> measured = read(R"(, "matmuls": [
-    {"rows": 1280, "columns": 2560, "depth": 64, "element": "bf16", "ns": 100},
-    {"rows": 5120, "columns": 2560, "depth": 64, "element": "bf16", "ns": 320}])");
+    {"rows": 1280, "columns": 2560, "depth": 64, "element": "bf16", "ns": 103000},
+    {"rows": 5120, "columns": 2560, "depth": 64, "element": "bf16", "ns": 323000}])");
   auto estimate = [&](int64_t rows) {
     return measured->estimateMatmul({rows, 2560, 64, ElementClass::BF16}, 0)
         ->ns;
   };
   // A row more than a wave takes larger tiles, half of another wave smaller
   // ones.
-  EXPECT_EQ(estimate(1281), 106.25);
-  EXPECT_NEAR(estimate(1920), 169, 0.1);
-  // A tile of half the size takes two thirds of the time.
-  EXPECT_NEAR(estimate(640), 200.0 / 3, 1e-9);
+  EXPECT_EQ(estimate(1281), 109250);
+  EXPECT_NEAR(estimate(1920), 160224, 1);
+  // A tile of half the size takes 0.56 of the time.
+  EXPECT_NEAR(estimate(640), 59000, 1e-6);
 }
 
 TEST(Calibration, WhatIsWrittenReadsTheSame) {
