@@ -151,9 +151,8 @@ struct Calibration {
   /// The ns of one launch in which a rank sends at most `bytes` to a peer, and
   /// receives at most as many from one: of all-to-alls of two ranks, which
   /// exchange half of their operand. None where none was measured.
-  std::optional<double> estimateMessagesNs(double bytes,
-                                           LaneTransport transport,
-                                           int64_t ctas) const;
+  std::optional<double>
+  estimateMessagesNs(double bytes, LaneTransport transport, int64_t ctas) const;
   /// The time of a matmul, if it was measured.
   const MatmulTime *findMatmul(const MatmulShape &shape,
                                int64_t multiprocessors) const;
