@@ -16,6 +16,11 @@ _FUNCTIONAL = ("_c10d_functional", "_c10d_functional_autograd")
 _COMMUNICATION = (*_FUNCTIONAL, "c10d", "symm_mem")
 
 
+#: Inductor's forms of random ops. Its kernels draw from a seed; as ops (`fallback_by_default`) they take numbers from the
+#: generator, which no tag of theirs says.
+_UNTAGGED_DRAWS = ("prims::inductor_random", "prims::inductor_randint")
+
+
 class OpFamily:
     """What the ops of a namespace do beyond their schemas, for namespaces of which Braid knows more than PyTorch's registries."""
 
@@ -121,7 +126,7 @@ def has_effect(op):
 def may_draw(op, arguments=None):
     """True if an op may take numbers from a random generator. `arguments`: their values by name, if they are known."""
     if torch.Tag.nondeterministic_seeded not in getattr(op, "tags", ()):
-        return False
+        return isinstance(op, torch._ops.OpOverload) and op.name() in _UNTAGGED_DRAWS
     # Attention without dropout draws none.
     return not arguments or arguments.get("dropout_p", 1) != 0
 

@@ -10,6 +10,7 @@ import torch
 import torch.distributed._functional_collectives as funcol
 import torch.nn.functional as F
 import torch_steps
+from braid._torch_ops import may_draw
 from braid.inductor import Overlap
 from braid.inductor.costs import Costs
 from braid.inductor.nodes import SchedulerGraph, _may_draw
@@ -93,6 +94,11 @@ class Effects(unittest.TestCase):
             self.assertIn(first, self.graph.records[second].before)
         start = next(place for place, record in enumerate(self.graph.records) if record.kind == "start")
         self.assertTrue(self.graph.records[start].before.isdisjoint(draws))
+
+    def test_ops_of_inductor_draw(self):
+        self.assertTrue(may_draw(torch.ops.prims.inductor_random.default))
+        self.assertTrue(may_draw(torch.ops.prims.inductor_randint.default))
+        self.assertFalse(may_draw(torch.ops.prims.inductor_lookup_seed.default))
 
     def test_sizes_from_data(self):
         def step(tokens, counts, w):
