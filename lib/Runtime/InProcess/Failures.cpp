@@ -40,7 +40,10 @@ OpenOperation Slot::describe(size_t position) const {
 
 std::vector<OpenOperation> InProcessEngine::findAwaited(int32_t rank) const {
   const Slot *slot = ranks[rank].blockedOn;
-  for (size_t i = 0; slot && i < slot->members.size(); ++i)
+  // A rank may also sleep while its data move: it waits for nobody.
+  if (!slot || slot->state.load() != Slot::Pending)
+    return {};
+  for (size_t i = 0; i < slot->members.size(); ++i)
     if (slot->worldRank(i) == rank && slot->requests[i])
       return {slot->describe(i)};
   return {};
