@@ -107,7 +107,7 @@ func.func @test_conv3d(%x: tensor<20x16x50x10x20xf32>, %y: tensor<33x16x3x3x3xf3
 // 2,000 operations, 1,200 bytes. A kernel of the H100 computes no less than a tile
 // on one of its multiprocessors.
 // ALL-LABEL: ==== Timeline of @test_mm ====
-// H100: linalg.matmul tensor<10x10xf32>, 287 ns (roofline)
+// H100: linalg.matmul tensor<10x10xf32>, 202 ns (roofline)
 // IDEAL: linalg.matmul tensor<10x10xf32>, 2 ns (roofline)
 func.func @test_mm(%a: tensor<10x10xf32>, %b: tensor<10x10xf32>) -> tensor<10x10xf32> {
   %zero = arith.constant 0.0 : f32
@@ -119,7 +119,7 @@ func.func @test_mm(%a: tensor<10x10xf32>, %b: tensor<10x10xf32>) -> tensor<10x10
 }
 
 // ALL-LABEL: ==== Timeline of @test_addmm ====
-// H100: linalg.matmul tensor<10x10xf32>, 287 ns (roofline)
+// H100: linalg.matmul tensor<10x10xf32>, 202 ns (roofline)
 // IDEAL: linalg.matmul tensor<10x10xf32>, 2 ns (roofline)
 func.func @test_addmm(%a: tensor<10x10xf32>, %b: tensor<10x10xf32>, %c: tensor<10x10xf32>) -> tensor<10x10xf32> {
   %r = linalg.matmul ins(%b, %c : tensor<10x10xf32>, tensor<10x10xf32>)
@@ -129,7 +129,7 @@ func.func @test_addmm(%a: tensor<10x10xf32>, %b: tensor<10x10xf32>, %c: tensor<1
 
 // 20,000 operations, 12,000 bytes; ten tiles beside each other on the H100.
 // ALL-LABEL: ==== Timeline of @test_bmm ====
-// H100: linalg.batch_matmul tensor<10x10x10xf32>, 287 ns (roofline)
+// H100: linalg.batch_matmul tensor<10x10x10xf32>, 202 ns (roofline)
 // IDEAL: linalg.batch_matmul tensor<10x10x10xf32>, 20 ns (roofline)
 func.func @test_bmm(%a: tensor<10x10x10xf32>, %b: tensor<10x10x10xf32>) -> tensor<10x10x10xf32> {
   %zero = arith.constant 0.0 : f32
