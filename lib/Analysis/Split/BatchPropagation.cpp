@@ -9,6 +9,7 @@
 #include "braid/Analysis/Split/BatchPropagation.h"
 
 #include "braid/Analysis/Structure/ReorderedSums.h"
+#include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Support/MatmulAttributes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Transforms/RegionUtils.h"

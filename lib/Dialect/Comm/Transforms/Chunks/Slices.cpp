@@ -8,6 +8,7 @@
 
 #include "Slices.h"
 #include "ChunkedMatmul.h"
+#include "braid/Dialect/Comm/IR/Comm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -10,6 +10,7 @@
 #include "AwaitedValue.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"

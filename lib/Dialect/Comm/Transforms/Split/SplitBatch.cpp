@@ -12,6 +12,11 @@
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
 #include "braid/Support/Units.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include <numeric>
 
