@@ -136,7 +136,7 @@ LogicalResult FunctionLegalizer::rewrite(const TokenClass &tokenClass) {
         first.token.getType() != other.token.getType())
       return emitUnsupported(
           (other.key ? token : firstToken).getDefiningOp(),
-          "starts with equal replacements for the tokens of a wait");
+          "one kind of collective in all starts that reach a wait");
   }
   // A token of an endless loop.
   if (!firstToken)

@@ -37,7 +37,7 @@ func.func @averages(%x: tensor<4xi32>, %y: tensor<4xf32>) {
 comm.group @world all
 func.func @tokens_of_two_types(%x: tensor<4xi16>, %c: i1) -> tensor<4xi16> {
   %a = comm.all_reduce sum %x on @world : tensor<4xi16>
-  // expected-error@+1 {{'comm.all_reduce' op is not supported by NCCL, expected starts with equal replacements for the tokens of a wait so that other collectives can replace it}}
+  // expected-error@+1 {{'comm.all_reduce' op is not supported by NCCL, expected one kind of collective in all starts that reach a wait so that other collectives can replace it}}
   %b = comm.all_reduce avg %x on @world : tensor<4xi16>
   %t = arith.select %c, %a, %b : !comm.token<tensor<4xi16>>
   %v = comm.wait %t : !comm.token<tensor<4xi16>>
@@ -53,7 +53,7 @@ func.func @replaced_and_kept(%x: tensor<4xbf16>, %n: index) -> tensor<4xbf16> {
   %first = comm.all_reduce sum %x on @world : tensor<4xbf16>
   %last = scf.for %i = %c0 to %n step %c1 iter_args(%t = %first) -> (!comm.token<tensor<4xbf16>>) {
     %y = comm.wait %t : !comm.token<tensor<4xbf16>>
-    // expected-error@+1 {{'comm.all_reduce' op is not supported by NCCL, expected starts with equal replacements for the tokens of a wait so that other collectives can replace it}}
+    // expected-error@+1 {{'comm.all_reduce' op is not supported by NCCL, expected one kind of collective in all starts that reach a wait so that other collectives can replace it}}
     %next = comm.all_reduce max %y on @world : tensor<4xbf16>
     scf.yield %next : !comm.token<tensor<4xbf16>>
   }
