@@ -96,17 +96,15 @@ static std::string joinCollectiveNames() {
   return names;
 }
 
-/// The curve that the profile of `machine` has for `call`; null if it has none.
-static const CollectiveCurve *findCurve(const braid_machine &machine,
-                                        const CollectiveCall &call,
-                                        LaneTransport transport) {
+/// The measured ns of `call`; none if the profile of `machine` does not say.
+static std::optional<double> getMeasuredNs(const braid_machine &machine,
+                                           const CollectiveCall &call,
+                                           LaneTransport transport) {
   if (!machine.calibration || call.numNodes > 1)
-    return nullptr;
-  const CollectiveCurve *curve =
-      machine.calibration->findCurve(comm::stringifyCollectiveKind(call.kind),
-                                     call.groupSize, transport, call.maxCtas);
-  auto bytes = static_cast<double>(call.getWholeBytes());
-  return curve && curve->saysSomethingOf(bytes) ? curve : nullptr;
+    return std::nullopt;
+  return machine.calibration->estimateCollectiveNs(
+      comm::stringifyCollectiveKind(call.kind), call.groupSize,
+      static_cast<double>(call.getWholeBytes()), transport, call.maxCtas);
 }
 
 /// The transport called `name`, null for the default one.
@@ -217,9 +215,11 @@ int32_t braid_collective_estimate(const braid_machine *machine,
   if (estimated.channels > 0)
     result.cluster_size = getClusterSize(hardware, call.maxCtas);
   result.is_one_way = isOneWay(*kind);
-  if (const CollectiveCurve *curve =
-          model ? nullptr : findCurve(*machine, call, *transport)) {
-    result.ns = curve->getNs(static_cast<double>(call.getWholeBytes()));
+  std::optional<double> measuredNs;
+  if (!model)
+    measuredNs = getMeasuredNs(*machine, call, *transport);
+  if (measuredNs) {
+    result.ns = *measuredNs;
     result.is_exact = result.is_measured = 1;
   }
   write(result, *time);

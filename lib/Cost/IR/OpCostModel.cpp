@@ -185,12 +185,6 @@ CollectiveTime OpCostModel::estimateCollective(comm::CollectiveOpInterface op) {
   return getCollectiveModel(call.numNodes).estimate(call);
 }
 
-static LaneTransport getTransport(const comm::LaneSettings &lane) {
-  return lane.transport == "symmetric" ? LaneTransport::Symmetric
-         : lane.transport == "copy"    ? LaneTransport::Copy
-                                       : LaneTransport::Default;
-}
-
 Cost OpCostModel::getBatchCost(comm::CollectiveOpInterface first) {
   CostSource source = estimateCollective(first).exact ? CostSource::Collective
                                                       : CostSource::StandIn;
@@ -203,41 +197,27 @@ Cost OpCostModel::getBatchCost(comm::CollectiveOpInterface first) {
         bytes[side] += static_cast<double>(describe(message).getWholeBytes());
         ns[side] += estimateCollective(message).ns;
       }
-  if (std::optional<Cost> cost =
-          getMeasuredMessageCost(first, std::max(bytes[0], bytes[1])))
-    return *cost;
+  if (std::optional<double> measured =
+          getMeasuredNs(first, std::max(bytes[0], bytes[1])))
+    return Cost{roundToNs(*measured), CostSource::Measured};
   return Cost{roundToNs(std::max(ns[0], ns[1])), source};
 }
 
-std::optional<Cost>
-OpCostModel::getMeasuredMessageCost(comm::CollectiveOpInterface op,
-                                    double bytes) {
-  // An explicitly chosen model takes precedence.
-  if (bytes == 0 || !options.calibration || options.collectiveModel ||
-      describe(op).numNodes > 1)
-    return std::nullopt;
-  comm::LaneSettings lane = comm::getLaneSettings(op, symbolTables);
-  std::optional<double> ns = options.calibration->estimateMessagesNs(
-      bytes, getTransport(lane), lane.ctas);
-  if (!ns)
-    return std::nullopt;
-  return Cost{roundToNs(*ns), CostSource::Measured};
-}
-
-const CollectiveCurve *OpCostModel::findCurve(comm::CollectiveOpInterface op) {
+std::optional<double> OpCostModel::getMeasuredNs(comm::CollectiveOpInterface op,
+                                                 double bytes) {
   // An explicitly chosen model takes precedence.
   if (!options.calibration || options.collectiveModel)
-    return nullptr;
+    return std::nullopt;
   CollectiveCall call = describe(op);
   if (call.numNodes > 1)
-    return nullptr;
+    return std::nullopt;
   comm::LaneSettings lane = comm::getLaneSettings(op, symbolTables);
-  const CollectiveCurve *curve = options.calibration->findCurve(
-      comm::stringifyCollectiveKind(call.kind), call.groupSize,
-      getTransport(lane), lane.ctas, call.groupsPerNode, call.stride);
-  bool isKnown = curve && curve->saysSomethingOf(
-                              static_cast<double>(call.getWholeBytes()));
-  return isKnown ? curve : nullptr;
+  auto transport = lane.transport == "symmetric" ? LaneTransport::Symmetric
+                   : lane.transport == "copy"    ? LaneTransport::Copy
+                                                 : LaneTransport::Default;
+  return options.calibration->estimateCollectiveNs(
+      comm::stringifyCollectiveKind(call.kind), call.groupSize, bytes,
+      transport, lane.ctas, call.groupsPerNode, call.stride);
 }
 
 std::optional<Cost> OpCostModel::getMeasuredMatmulCost(Operation *op,
@@ -320,20 +300,14 @@ std::optional<Cost> OpCostModel::getOwnCost(Operation *op) {
       return Cost{*ns, CostSource::Profile};
 
   if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op)) {
-    if (const CollectiveCurve *curve = findCurve(collective)) {
-      CollectiveCall call = describe(collective);
-      double ns = curve->getNs(static_cast<double>(call.getWholeBytes())) +
-                  getCollectiveModel(call.numNodes).getFurtherOperandsNs(call);
-      return Cost{roundToNs(ns), CostSource::Measured};
-    }
     if (collective.isPointToPoint())
       return getBatchCost(collective);
-    // A rank sends one message, and receives one.
-    if (collective.getCollectiveKind() == comm::CollectiveKind::permute)
-      if (std::optional<Cost> cost = getMeasuredMessageCost(
-              collective,
-              static_cast<double>(describe(collective).getWholeBytes())))
-        return *cost;
+    CollectiveCall call = describe(collective);
+    if (std::optional<double> ns = getMeasuredNs(
+            collective, static_cast<double>(call.getWholeBytes())))
+      return Cost{roundToNs(*ns + getCollectiveModel(call.numNodes)
+                                      .getFurtherOperandsNs(call)),
+                  CostSource::Measured};
     CollectiveTime time = estimateCollective(collective);
     return Cost{roundToNs(time.ns),
                 time.exact ? CostSource::Collective : CostSource::StandIn};

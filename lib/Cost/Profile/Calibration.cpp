@@ -58,15 +58,19 @@ const CollectiveCurve *Calibration::findCurve(llvm::StringRef kind,
   return best;
 }
 
-std::optional<double> Calibration::estimateMessagesNs(double bytes,
-                                                      LaneTransport transport,
-                                                      int64_t ctas) const {
-  double wholeBytes = 2 * bytes;
+std::optional<double> Calibration::estimateCollectiveNs(
+    llvm::StringRef kind, int64_t ranks, double bytes, LaneTransport transport,
+    int64_t ctas, int64_t groups, int64_t stride) const {
   const CollectiveCurve *curve =
-      findCurve("all_to_all", /*ranks=*/2, transport, ctas);
-  if (!curve || !curve->saysSomethingOf(wholeBytes))
+      findCurve(kind, ranks, transport, ctas, groups, stride);
+  if (!curve && llvm::is_contained({"permute", "send", "recv"}, kind)) {
+    // Each rank sends half of its operand, and keeps the other half.
+    curve = findCurve("all_to_all", /*ranks=*/2, transport, ctas);
+    bytes *= 2;
+  }
+  if (!curve || !curve->saysSomethingOf(bytes))
     return std::nullopt;
-  return curve->getNs(wholeBytes);
+  return curve->getNs(bytes);
 }
 
 const llvm::StringLiteral braid::transposedOperandNames[4] = {"none", "left",

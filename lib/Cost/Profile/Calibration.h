@@ -148,11 +148,15 @@ struct Calibration {
                                    LaneTransport transport, int64_t ctas,
                                    int64_t groups = 1,
                                    int64_t stride = 1) const;
-  /// The ns of one launch in which a rank sends at most `bytes` to a peer, and
-  /// receives at most as many from one: of all-to-alls of two ranks, which
-  /// exchange half of their operand. None where none was measured.
-  std::optional<double>
-  estimateMessagesNs(double bytes, LaneTransport transport, int64_t ctas) const;
+  /// The ns of a collective of `bytes`, on the curve that `findCurve` gives.
+  /// Messages (permute, send, recv; `bytes` go to a peer, and as many may come
+  /// from one) without a curve are half of an all-to-all of two ranks. None
+  /// where nothing was measured that says something of so many bytes.
+  std::optional<double> estimateCollectiveNs(llvm::StringRef kind,
+                                             int64_t ranks, double bytes,
+                                             LaneTransport transport,
+                                             int64_t ctas, int64_t groups = 1,
+                                             int64_t stride = 1) const;
   /// The time of a matmul, if it was measured.
   const MatmulTime *findMatmul(const MatmulShape &shape,
                                int64_t multiprocessors) const;

@@ -185,14 +185,12 @@ private:
   /// The cost of all messages that run in one launch with `first`, 0 for the
   /// others: links carry both directions at once, so the longer one counts.
   Cost getBatchCost(comm::CollectiveOpInterface first);
-  /// The cost of messages of at most `bytes` in one direction, in the lane of
-  /// `op`, by measurements; none if the calibration has none.
-  std::optional<Cost> getMeasuredMessageCost(comm::CollectiveOpInterface op,
-                                             double bytes);
+  /// The measured ns of a collective as `op` with `bytes`; none if the
+  /// calibration does not say.
+  std::optional<double> getMeasuredNs(comm::CollectiveOpInterface op,
+                                      double bytes);
   ResourceDemand getCollectiveDemand(comm::CollectiveOpInterface op);
   ResourceDemand getComputeDemand(mlir::Operation *op);
-  /// The curve of the calibration that `op` is on; null if there is none.
-  const CollectiveCurve *findCurve(comm::CollectiveOpInterface op);
   /// The cost of a matmul by measurements of it, or of similar ones.
   std::optional<Cost> getMeasuredMatmulCost(mlir::Operation *op,
                                             const comm::Work &work) const;

@@ -182,7 +182,8 @@ TEST(Calibration, MessagesAreHalvesOfAnExchange) {
       R"(, "collectives": [{"kind": "all_to_all", "ranks": 2,
                             "points": [[100, 10], [10000, 1000]]}])");
   auto estimate = [&](double bytes, LaneTransport transport) {
-    return measured->estimateMessagesNs(bytes, transport, /*ctas=*/0);
+    return measured->estimateCollectiveNs("permute", /*ranks=*/4, bytes,
+                                          transport, /*ctas=*/0);
   };
   EXPECT_NEAR(*estimate(500, LaneTransport::Default), 100, 1e-9);
   EXPECT_DOUBLE_EQ(*estimate(5000, LaneTransport::Default), 1000);
