@@ -9,9 +9,13 @@
 Needs GPUs (or `--device=cpu`, which tries everything but the times of GPUs), PyTorch 2.11 to 2.13, transformers and the package braid.
 A step is forward, loss and backward. All variants run in turn in one process for each GPU, in a new order each round: single steps behind
 a barrier, and then steps in a row. Times are medians, of the slowest rank. The kernels of one step come from PyTorch's profiler.
+
+`--beside=FOLDER:COUNT`, with an empty folder, lets COUNT benchmarks start at once on the same GPUs: they compile beside each other, which
+is most of their time, and each measures alone.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -207,11 +211,48 @@ class Graph:
         self.graph.replay()
 
 
+class Turns:
+    """Lets benchmarks that run beside each other use the GPUs in turn. A rank waits on the host, so that the GPUs are free meanwhile."""
+
+    def __init__(self, beside, rank, deadline):
+        folder, count = beside.rsplit(":", 1) if beside else ("", "1")
+        self.folder, self.count, self.deadline = folder, int(count), deadline
+        self.own, self.phase = f"{os.environ.get('MASTER_PORT')}.{rank}", 0
+
+    @contextlib.contextmanager
+    def take(self):
+        """Begins when all benchmarks have come here, and those whose names stand before have ended."""
+        self.phase += 1
+        if self.count > 1:
+            ranks = self.count * dist.get_world_size()
+            self._mark("here")
+            self._wait(lambda: len(self._list("here")) >= ranks)
+            before = [name for name in self._list("here") if name.split(".")[0] < self.own.split(".")[0]]
+            self._wait(lambda: set(before) <= set(self._list("done")))
+        try:
+            yield
+        finally:
+            if self.count > 1:
+                self._mark("done")
+
+    def _mark(self, word):
+        with open(os.path.join(self.folder, f"{word}{self.phase}.{self.own}"), "w", encoding="utf-8"):
+            pass
+
+    def _list(self, word):
+        start = f"{word}{self.phase}."
+        return sorted(name.removeprefix(start) for name in os.listdir(self.folder) if name.startswith(start))
+
+    def _wait(self, is_over):
+        while not is_over() and time.time() < self.deadline:
+            time.sleep(0.05)
+
+
 class Run:
     """All variants of a step, and the file of their figures."""
 
-    def __init__(self, name, options, step, rank, begin):
-        self.name, self.options, self.step, self.rank = name, options, step, rank
+    def __init__(self, name, options, step, rank, begin, turns):
+        self.name, self.options, self.step, self.rank, self.turns = name, options, step, rank, turns
         self.variants, self.failed = {}, {}
         self.begin = begin
 
@@ -224,19 +265,23 @@ class Run:
         if with_braid and is_gpu:
             # What this compile lacks of times is measured for the others.
             self.compile(with_braid[0])
-            self.measure_kernels()
-        longest = 0
+            with self.turns.take():
+                self.measure_kernels()
+        # Seconds of the longest so far, of those that compile and of those that only record a graph.
+        longest = {False: 0, True: 0}
         for name in names:
             # What is compiled is to be timed.
-            if self.is_late(2 * longest):
+            is_graph = name.endswith(GRAPH)
+            if self.is_late(2 * longest[is_graph]):
                 self.failed[name] = f"left out: {self.options.limit:g} s do not suffice"
                 continue
             begin = time.time()
             self.compile(name)
-            longest = max(longest, time.time() - begin)
-        self.measure()
-        if is_gpu:
-            self.profile()
+            longest[is_graph] = max(longest[is_graph], time.time() - begin)
+        with self.turns.take():
+            self.measure()
+            if is_gpu:
+                self.profile()
         self.print()
 
     def is_late(self, ahead=0):
@@ -265,6 +310,7 @@ class Run:
 
         begin = time.time()
         count = kernel_times.measure()
+        torch.cuda.empty_cache()
         if self.rank == 0:
             print(f"{count} kernels measured in {time.time() - begin:.1f} s", flush=True)
 
@@ -402,6 +448,7 @@ def parse_arguments():
     parser.add_argument("--profile", default="auto", help='a file of braid-calibrate, "shipped", or "auto"')
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--limit", type=float, default=600, help="seconds in which variants have to be compiled and timed; what does not fit is left out")
+    parser.add_argument("--beside", help="FOLDER:COUNT of benchmarks that start at once")
     parser.add_argument("--output", help="the figures go to OUTPUT.PARALLELISM.json")
     return parser.parse_args()
 
@@ -418,9 +465,10 @@ def main():
         torch.cuda.set_stream(torch.cuda.Stream())
     dist.init_process_group("nccl" if is_gpu else "gloo")
     begin, runs = time.time(), []
+    turns = Turns(options.beside, rank, begin + options.limit)
     for name in options.parallelism.split(","):
         torch._dynamo.reset()
-        run = Run(name, options, Step(name, options, rank, device), rank, begin)
+        run = Run(name, options, Step(name, options, rank, device), rank, begin, turns)
         # Their CUDA graphs stay: to end one may wait for collectives of another rank.
         runs.append(run)
         if not run.is_late():
