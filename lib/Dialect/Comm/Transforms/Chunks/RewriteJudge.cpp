@@ -139,9 +139,23 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite,
                          getCollectiveTime(problem->problem), found.peakBytes};
 }
 
+FailureOr<bool> RewriteJudge::finallyPays(Rewrite rewrite, double minGain) {
+  FailureOr<BlockPrediction> present =
+      predict([](const IRMapping &) { return success(); }, JudgeEffort::Final);
+  FailureOr<BlockPrediction> changed = predict(rewrite, JudgeEffort::Final);
+  if (failed(present) || failed(changed))
+    return failure();
+  return static_cast<double>(changed->makespanNs) <=
+         static_cast<double>(present->makespanNs) * (1 - minGain);
+}
+
 //===----------------------------------------------------------------------===//
 // Choices
 //===----------------------------------------------------------------------===//
+
+int64_t braid::comm::lessGain(int64_t ns, double gain) {
+  return static_cast<int64_t>(static_cast<double>(ns) * (1 - gain));
+}
 
 FailureOr<SmallVector<RewriteChoice>> braid::comm::chooseInBlocks(
     func::FuncOp function,
@@ -257,7 +271,7 @@ FailureOr<SmallVector<RewriteChoice>> braid::comm::chooseRewrites(
     for (size_t count : counts)
       for (int64_t parts : options.parts) {
         // More ops have to pay for themselves.
-        double wanted = shortest - shortest * options.minGain;
+        int64_t wanted = lessGain(shortest, options.minGain);
         if (numTrials >= options.maxTrials || least >= wanted)
           return best;
         SmallVector<RewriteChoice> trial = chosen;

@@ -59,6 +59,12 @@ public:
   llvm::FailureOr<BlockPrediction>
   predict(Rewrite rewrite, JudgeEffort effort = JudgeEffort::Trial);
 
+  /// True if the block becomes shorter by the fraction `minGain`, or more,
+  /// after `rewrite` by final searches, which may find for the block as it is
+  /// what trials do not. A negative fraction is what the block may become
+  /// longer. Fails where `predict` fails.
+  llvm::FailureOr<bool> finallyPays(Rewrite rewrite, double minGain);
+
 private:
   mlir::ModuleOp module;
   mlir::func::FuncOp function;
@@ -68,6 +74,9 @@ private:
   bool plansResources;
   std::optional<int64_t> maxMemory;
 };
+
+/// `ns` less the fraction `gain`: what a rewrite has to be shorter than.
+int64_t lessGain(int64_t ns, double gain);
 
 /// A collective and the number of parts of one size that a pass makes of it.
 using RewriteChoice = std::pair<CollectiveOpInterface, int64_t>;

@@ -121,22 +121,19 @@ FailureOr<LaunchGroups> CommCombinePass::choose(func::FuncOp function,
   LaunchChoiceOptions options;
   options.minGain = leastGain;
   options.maxTrials = getMostLaunchTrials(block.numOps);
-  auto predict = [&](const LaunchGroups &groups, JudgeEffort effort) {
-    return judge.predict(
-        [&](const IRMapping &mapping) {
-          if (groups.groups.empty())
-            return success();
-          BlockGraph copy = mapGraph(graph, mapping);
-          applyOrder(copy, groups.order);
-          IRRewriter rewriter(function.getContext());
-          combineStarts(rewriter, copy, groups);
-          return success();
-        },
-        effort);
+  auto combineCopy = [&](const LaunchGroups &groups, const IRMapping &mapping) {
+    if (groups.groups.empty())
+      return success();
+    BlockGraph copy = mapGraph(graph, mapping);
+    applyOrder(copy, groups.order);
+    IRRewriter rewriter(function.getContext());
+    combineStarts(rewriter, copy, groups);
+    return success();
   };
   auto tryLaunches =
       [&](const LaunchGroups &groups) -> FailureOr<LaunchPrediction> {
-    FailureOr<BlockPrediction> tried = predict(groups, JudgeEffort::Trial);
+    FailureOr<BlockPrediction> tried = judge.predict(
+        [&](const IRMapping &mapping) { return combineCopy(groups, mapping); });
     if (failed(tried))
       return failure();
     return LaunchPrediction{tried->makespanNs, tried->collectiveNs,
@@ -146,18 +143,13 @@ FailureOr<LaunchGroups> CommCombinePass::choose(func::FuncOp function,
       chooseLaunches(graph.graph, items, limits, options, tryLaunches);
   if (failed(found) || found->groups.empty())
     return found;
-  // The final searches may find for the program alone what trials do not.
-  FailureOr<BlockPrediction> combined = predict(*found, JudgeEffort::Final);
-  FailureOr<BlockPrediction> alone =
-      predict(LaunchGroups(), JudgeEffort::Final);
-  if (failed(combined) || failed(alone))
-    return failure();
   // Fewer launches are worth what the model cannot tell.
-  auto shortestNs = static_cast<double>(combined->makespanNs);
-  return (1 - options.minGain) * shortestNs <=
-                 static_cast<double>(alone->makespanNs)
-             ? found
-             : LaunchGroups();
+  FailureOr<bool> pays = judge.finallyPays(
+      [&](const IRMapping &mapping) { return combineCopy(*found, mapping); },
+      -options.minGain);
+  if (failed(pays))
+    return failure();
+  return *pays ? found : LaunchGroups();
 }
 
 LogicalResult CommCombinePass::chooseIn(func::FuncOp function,

@@ -49,8 +49,7 @@ struct LoopChoice {
 /// Chooses among the starts of one loop.
 class LoopChooser {
 public:
-  using Predict = function_ref<FailureOr<BlockPrediction>(ArrayRef<Candidate>,
-                                                          JudgeEffort)>;
+  using Predict = function_ref<FailureOr<BlockPrediction>(ArrayRef<Candidate>)>;
 
   /// For a loop of `numIterations`. Of `ahead`, prefetched starts, and of
   /// `behind`, delayed ones, those come first that other work can hide least.
@@ -67,9 +66,6 @@ public:
 
 private:
   LogicalResult tryStarts(size_t numAhead, size_t numBehind);
-  int64_t reduce(int64_t ns) const {
-    return static_cast<int64_t>(static_cast<double>(ns) * (1 - minGain));
-  }
 
   ArrayRef<Candidate> ahead, behind;
   int64_t numIterations;
@@ -93,13 +89,12 @@ struct CommPipelineLoopsPass
 private:
   LogicalResult pipelineIn(func::FuncOp function, CallEffects &calls,
                            RankUniformity &uniformity);
-  FailureOr<SmallVector<ShiftedStart>> choose(func::FuncOp function,
-                                              scf::ForOp loop,
+  FailureOr<SmallVector<ShiftedStart>> choose(scf::ForOp loop,
                                               ArrayRef<ShiftedStart> starts,
-                                              RankUniformity &uniformity);
-  FailureOr<bool> maySumFirst(func::FuncOp function, scf::ForOp loop,
-                              ArrayRef<LoopSum> sums,
-                              RankUniformity &uniformity);
+                                              const CostOptions &costs,
+                                              RewriteJudge &judge);
+  FailureOr<bool> maySumFirst(scf::ForOp loop, ArrayRef<LoopSum> sums,
+                              const CostOptions &costs, RewriteJudge &judge);
   void remark(Operation *start, StringRef name, StringRef reason);
 };
 } // namespace
@@ -116,17 +111,17 @@ LogicalResult LoopChooser::tryStarts(size_t numAhead, size_t numBehind) {
   llvm::append_range(trial, behind.take_front(numBehind));
   if (trial.empty() || numTrials++ >= maxTrials)
     return success();
-  FailureOr<BlockPrediction> found = predict(trial, JudgeEffort::Trial);
+  FailureOr<BlockPrediction> found = predict(trial);
   if (failed(found))
     return failure();
   int64_t totalNs = multiplyNs(found->makespanNs, numIterations);
   for (const Candidate &candidate : trial)
     totalNs = addNs(totalNs, candidate.costNs);
-  if (totalNs >= reduce(presentNs))
+  if (totalNs >= lessGain(presentNs, minGain))
     return success();
   if (best) {
-    bool isShorter = totalNs < reduce(best->totalNs);
-    bool isAsShort = reduce(totalNs) <= best->totalNs;
+    bool isShorter = totalNs < lessGain(best->totalNs, minGain);
+    bool isAsShort = lessGain(totalNs, minGain) <= best->totalNs;
     if (!isShorter && !(isAsShort && found->peakBytes < best->peakBytes))
       return success();
   }
@@ -135,7 +130,7 @@ LogicalResult LoopChooser::tryStarts(size_t numAhead, size_t numBehind) {
 }
 
 FailureOr<SmallVector<Candidate>> LoopChooser::choose() {
-  FailureOr<BlockPrediction> present = predict({}, JudgeEffort::Trial);
+  FailureOr<BlockPrediction> present = predict({});
   if (failed(present))
     return failure();
   presentNs = multiplyNs(present->makespanNs, numIterations);
@@ -144,7 +139,7 @@ FailureOr<SmallVector<Candidate>> LoopChooser::choose() {
     reason = "nothing in the loop could run beside it";
     return SmallVector<Candidate>();
   }
-  if (present->computeNs >= reduce(present->makespanNs)) {
+  if (present->computeNs >= lessGain(present->makespanNs, minGain)) {
     reason = "nothing of the loop is exposed";
     return SmallVector<Candidate>();
   }
@@ -161,16 +156,8 @@ FailureOr<SmallVector<Candidate>> LoopChooser::choose() {
         (!behind.empty() &&
          failed(tryStarts(ahead.size() / part, behind.size() / part))))
       return failure();
-  if (best) {
-    // The final searches may find for an iteration what trials do not.
-    FailureOr<BlockPrediction> kept = predict({}, JudgeEffort::Final);
-    FailureOr<BlockPrediction> moved =
-        predict(best->starts, JudgeEffort::Final);
-    if (failed(kept) || failed(moved))
-      return failure();
-    if (moved->makespanNs < kept->makespanNs)
-      return std::move(best->starts);
-  }
+  if (best)
+    return std::move(best->starts);
   reason = "the loop becomes no shorter, or takes too much memory";
   return SmallVector<Candidate>();
 }
@@ -244,48 +231,57 @@ static SmallVector<ShiftedStart> getStarts(ArrayRef<Candidate> candidates) {
   return starts;
 }
 
+static int64_t getTripCount(scf::ForOp loop, const CostOptions &costs) {
+  return getStaticTripCount(loop).value_or(costs.sizes.tripCount);
+}
+
 FailureOr<SmallVector<ShiftedStart>>
-CommPipelineLoopsPass::choose(func::FuncOp function, scf::ForOp loop,
-                              ArrayRef<ShiftedStart> starts,
-                              RankUniformity &uniformity) {
-  FailureOr<CostOptions> costs =
-      resolvePassCosts(getOperation(), function, getCostSettings());
-  if (failed(costs))
-    return failure();
-  int64_t numIterations =
-      getStaticTripCount(loop).value_or(costs->sizes.tripCount);
-  CostModel model(*costs);
-  RewriteJudge judge =
-      getJudge(function, loop.getBody(), uniformity, planResources);
+CommPipelineLoopsPass::choose(scf::ForOp loop, ArrayRef<ShiftedStart> starts,
+                              const CostOptions &costs, RewriteJudge &judge) {
+  CostModel model(costs);
   // The fewer, the longer each takes.
   constexpr size_t triedOps = 10'000, fewestTrials = 3, mostTrials = 16;
   size_t numOps = loop.getBody()->getOperations().size();
   size_t maxTrials = std::clamp(triedOps / numOps, fewestTrials, mostTrials);
-  auto predict = [&](ArrayRef<Candidate> trial, JudgeEffort effort) {
-    return judge.predict(
-        [&](const IRMapping &mapping) {
-          if (trial.empty())
-            return success();
-          IRRewriter rewriter(function.getContext());
-          auto copy = cast<scf::ForOp>(mapping.lookup(loop.getOperation()));
-          pipelineLoop(rewriter, copy,
-                       llvm::map_to_vector(getStarts(trial),
-                                           [&](const ShiftedStart &start) {
-                                             return mapStart(start, mapping);
-                                           }));
-          return success();
-        },
-        effort);
+  auto pipelineCopy = [&](ArrayRef<Candidate> trial, const IRMapping &mapping) {
+    if (trial.empty())
+      return success();
+    IRRewriter rewriter(&getContext());
+    auto copy = cast<scf::ForOp>(mapping.lookup(loop.getOperation()));
+    pipelineLoop(
+        rewriter, copy,
+        llvm::map_to_vector(getStarts(trial), [&](const ShiftedStart &start) {
+          return mapStart(start, mapping);
+        }));
+    return success();
   };
   SmallVector<Candidate> ahead =
       getCandidates(loop, starts, StartShift::Prefetch, model);
   SmallVector<Candidate> behind =
       getCandidates(loop, starts, StartShift::Delay, model);
-  LoopChooser chooser(ahead, behind, numIterations, leastGain, maxTrials,
-                      predict);
+  auto predict = [&](ArrayRef<Candidate> trial) {
+    return judge.predict(
+        [&](const IRMapping &mapping) { return pipelineCopy(trial, mapping); });
+  };
+  LoopChooser chooser(ahead, behind, getTripCount(loop, costs), leastGain,
+                      maxTrials, predict);
   FailureOr<SmallVector<Candidate>> chosen = chooser.choose();
   if (failed(chosen))
     return failure();
+  StringRef reason = chooser.getReason();
+  if (!chosen->empty()) {
+    FailureOr<bool> pays = judge.finallyPays(
+        [&](const IRMapping &mapping) {
+          return pipelineCopy(*chosen, mapping);
+        },
+        leastGain);
+    if (failed(pays))
+      return failure();
+    if (!*pays) {
+      reason = "the loop becomes no shorter by final searches";
+      chosen->clear();
+    }
+  }
   SmallVector<ShiftedStart> shifted = getStarts(*chosen);
   for (const ShiftedStart &start : starts) {
     bool isChosen = llvm::any_of(shifted, [&](const ShiftedStart &other) {
@@ -293,7 +289,7 @@ CommPipelineLoopsPass::choose(func::FuncOp function, scf::ForOp loop,
     });
     if (!isChosen)
       remark(start.start, "kept-start",
-             shifted.empty() ? chooser.getReason()
+             shifted.empty() ? reason
                              : StringRef("the loop becomes no shorter by it"));
   }
   return shifted;
@@ -301,27 +297,21 @@ CommPipelineLoopsPass::choose(func::FuncOp function, scf::ForOp loop,
 
 /// True if `loop` becomes shorter when its ranks add their terms of `sums`, and
 /// send what that gives once: even if nothing hides that.
-FailureOr<bool> CommPipelineLoopsPass::maySumFirst(func::FuncOp function,
-                                                   scf::ForOp loop,
+FailureOr<bool> CommPipelineLoopsPass::maySumFirst(scf::ForOp loop,
                                                    ArrayRef<LoopSum> sums,
-                                                   RankUniformity &uniformity) {
-  FailureOr<CostOptions> costs =
-      resolvePassCosts(getOperation(), function, getCostSettings());
-  if (failed(costs))
-    return failure();
-  CostModel model(*costs);
+                                                   const CostOptions &costs,
+                                                   RewriteJudge &judge) {
+  CostModel model(costs);
   int64_t onceNs = 0;
   for (const LoopSum &sum : sums) {
     CollectiveOpInterface start = sum.awaited.start;
     onceNs = addNs(onceNs, model.getCost(start).ns);
   }
-  RewriteJudge judge =
-      getJudge(function, loop.getBody(), uniformity, planResources);
   FailureOr<BlockPrediction> present =
       judge.predict([](const IRMapping &) { return success(); });
   FailureOr<BlockPrediction> changed =
       judge.predict([&](const IRMapping &mapping) {
-        IRRewriter rewriter(function.getContext());
+        IRRewriter rewriter(&getContext());
         auto copy = cast<scf::ForOp>(mapping.lookup(loop.getOperation()));
         reduceBehindLoop(rewriter, copy,
                          findLoopSums(copy, numerics == Numerics::Reassociate));
@@ -329,8 +319,7 @@ FailureOr<bool> CommPipelineLoopsPass::maySumFirst(func::FuncOp function,
       });
   if (failed(present) || failed(changed))
     return failure();
-  int64_t numIterations =
-      getStaticTripCount(loop).value_or(costs->sizes.tripCount);
+  int64_t numIterations = getTripCount(loop, costs);
   return addNs(multiplyNs(changed->makespanNs, numIterations), onceNs) <
          multiplyNs(present->makespanNs, numIterations);
 }
@@ -338,18 +327,24 @@ FailureOr<bool> CommPipelineLoopsPass::maySumFirst(func::FuncOp function,
 LogicalResult CommPipelineLoopsPass::pipelineIn(func::FuncOp function,
                                                 CallEffects &calls,
                                                 RankUniformity &uniformity) {
+  FailureOr<CostOptions> costs =
+      resolvePassCosts(getOperation(), function, getCostSettings());
+  if (failed(costs))
+    return failure();
   SmallVector<scf::ForOp> loops;
   function.walk([&](scf::ForOp loop) { loops.push_back(loop); });
   int64_t numPrefetched = 0, numDelayed = 0, numSummed = 0;
   // Inner loops come first: copies of an iteration have them as they become.
   for (scf::ForOp loop : loops) {
+    RewriteJudge judge =
+        getJudge(function, loop.getBody(), uniformity, planResources);
     SmallVector<LoopSum> sums;
     if (uniformity.areReachedTogether(*loop.getBody()))
       sums = findLoopSums(loop, numerics == Numerics::Reassociate);
     if (!sums.empty()) {
       FailureOr<bool> sumsFirst = true;
       if (!all)
-        sumsFirst = maySumFirst(function, loop, sums, uniformity);
+        sumsFirst = maySumFirst(loop, sums, *costs, judge);
       if (failed(sumsFirst))
         return failure();
       if (*sumsFirst) {
@@ -365,7 +360,7 @@ LogicalResult CommPipelineLoopsPass::pipelineIn(func::FuncOp function,
       continue;
     FailureOr<SmallVector<ShiftedStart>> chosen = found.shifted;
     if (!all)
-      chosen = choose(function, loop, found.shifted, uniformity);
+      chosen = choose(loop, found.shifted, *costs, judge);
     if (failed(chosen))
       return failure();
     if (chosen->empty())

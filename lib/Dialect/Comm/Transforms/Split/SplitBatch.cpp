@@ -279,33 +279,27 @@ CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
   RewriteJudge judge =
       getJudge(function, block.block, uniformity, planResources);
   std::optional<BatchChoice> best;
-  auto predict = [&](const std::optional<BatchChoice> &choice,
-                     JudgeEffort effort) {
-    return judge.predict(
-        [&](const IRMapping &mapping) {
-          if (choice)
-            splitCopy(*choice, block.block, mapping);
-          return success();
-        },
-        effort);
+  auto splitByChoice = [&](const BatchChoice &choice) {
+    return [&](const IRMapping &mapping) {
+      splitCopy(choice, block.block, mapping);
+      return success();
+    };
   };
-  auto reduce = [&](int64_t ns) {
-    return static_cast<int64_t>(static_cast<double>(ns) * (1 - leastGain));
-  };
-  FailureOr<BlockPrediction> present = predict(best, JudgeEffort::Trial);
+  FailureOr<BlockPrediction> present =
+      judge.predict([](const IRMapping &) { return success(); });
   if (failed(present))
     return failure();
-  int64_t shortest = reduce(present->makespanNs);
+  int64_t shortest = lessGain(present->makespanNs, leastGain);
   // No split makes the ops themselves shorter.
   if (present->computeNs >= shortest)
     return best;
   auto attempt = [&](const BatchChoice &choice) -> LogicalResult {
-    FailureOr<BlockPrediction> found = predict(choice, JudgeEffort::Trial);
+    FailureOr<BlockPrediction> found = judge.predict(splitByChoice(choice));
     if (failed(found))
       return failure();
     if (found->makespanNs < shortest) {
       // More parts have to pay for themselves.
-      shortest = reduce(found->makespanNs);
+      shortest = lessGain(found->makespanNs, leastGain);
       best = choice;
     }
     return success();
@@ -323,14 +317,10 @@ CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
             getOptions(cut).numParts &&
         failed(attempt({candidate, cut})))
       return failure();
-  // The final searches may find for the whole what trials do not.
-  FailureOr<BlockPrediction> whole = predict({}, JudgeEffort::Final);
-  FailureOr<BlockPrediction> parts = predict(best, JudgeEffort::Final);
-  if (failed(whole) || failed(parts))
+  FailureOr<bool> pays = judge.finallyPays(splitByChoice(*best), leastGain);
+  if (failed(pays))
     return failure();
-  if (parts->makespanNs >= reduce(whole->makespanNs))
-    best.reset();
-  return best;
+  return *pays ? best : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
