@@ -4,28 +4,25 @@
 # CHECK: 20 programs: 0 wrong
 """Runs collectives of random loops beside other iterations; the results have to stay.
 
-The body of a loop has what programs of simplify-random-programs.py have, and most values
+The body of a loop has what programs of test/Dev/rewritten_programs.py have, and most values
 that it carries add up what an all-reduce gives. comm-pipeline-loops rewrites the loop, and
 comm-interpret has to give the results of the program on all ranks: the same bits with
 numerics=exact, and the same but for rounding otherwise.
 
 The exit status is 1 if there is a difference; the script prints and keeps the program.
 """
-import importlib.util
 import pathlib
 import sys
 
-path = pathlib.Path(__file__).resolve().parents[1] / "Simplify" / "simplify-random-programs.py"
-spec = importlib.util.spec_from_file_location("random_programs", path)
-random_programs = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(random_programs)
-spell = random_programs.spell
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "Dev"))
+import rewritten_programs  # noqa: E402
+from rewritten_programs import spell  # noqa: E402
 
 PASSES = ["comm-pipeline-loops=all", "comm-pipeline-loops=all numerics=reassociate",
           "comm-pipeline-loops=numerics=reassociate machine=h200x8 ranks=2"]
 
 
-class LoopGenerator(random_programs.Generator):
+class LoopGenerator(rewritten_programs.Generator):
     def add_up(self, carried):
         """The next value of `carried`: most are sums of what an all-reduce gives."""
         name, shape, element = carried
@@ -68,4 +65,4 @@ class LoopGenerator(random_programs.Generator):
 
 
 if __name__ == "__main__":
-    sys.exit(random_programs.main(LoopGenerator, PASSES, "comm-pipeline-loops", __doc__))
+    sys.exit(rewritten_programs.main(__doc__, PASSES, "comm-pipeline-loops", LoopGenerator))

@@ -3,22 +3,19 @@
 # CHECK: 20 programs: 0 wrong
 """Splits random programs into parts of a batch; the results have to stay.
 
-A program has what those of simplify-random-programs.py have, and matmuls, sums over one
+A program has what those of test/Dev/rewritten_programs.py have, and matmuls, sums over one
 dimension, reshapes, sums with rows and columns, and places in a tensor. comm-split-batch
 splits it, and comm-interpret has to give the results of the program on all ranks: the
 same bits with numerics=exact, and the same but for rounding otherwise.
 
 The exit status is 1 if there is a difference; the script prints and keeps the program.
 """
-import importlib.util
 import pathlib
 import sys
 
-path = pathlib.Path(__file__).resolve().parents[1] / "Simplify" / "simplify-random-programs.py"
-spec = importlib.util.spec_from_file_location("random_programs", path)
-random_programs = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(random_programs)
-spell = random_programs.spell
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "Dev"))
+import rewritten_programs  # noqa: E402
+from rewritten_programs import spell  # noqa: E402
 
 PASSES = ["comm-split-batch=all", "comm-split-batch=all numerics=same-terms",
           "comm-split-batch=all numerics=same-terms percentages=20,80",
@@ -28,7 +25,7 @@ ARGUMENTS = [("%a", (8, 4), "f32"), ("%b", (8, 4), "f32"), ("%w", (4, 4), "f32")
              ("%v", (4, 4), "i32"), ("%d", (8, 4), "bf16")]
 
 
-class BatchGenerator(random_programs.Generator):
+class BatchGenerator(rewritten_programs.Generator):
     arguments = ARGUMENTS
 
     def zeros(self, shape, element):
@@ -101,8 +98,8 @@ class BatchGenerator(random_programs.Generator):
             f"{all} = comm.wait {token} : !comm.token<{type}>"]
         self.add(f"tensor.collapse_shape {all} [[0, 1], [2]] : {type} into {spell(shape, element)}", shape, element)
 
-    steps = random_programs.Generator.steps + ("matmul",) * 4 + ("reduce", "number", "number", "reshape", "reshape")
+    steps = rewritten_programs.Generator.steps + ("matmul",) * 4 + ("reduce", "number", "number", "reshape", "reshape")
 
 
 if __name__ == "__main__":
-    sys.exit(random_programs.main(BatchGenerator, PASSES, "comm-split-batch", __doc__))
+    sys.exit(rewritten_programs.main(__doc__, PASSES, "comm-split-batch", BatchGenerator))
