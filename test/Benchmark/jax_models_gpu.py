@@ -80,7 +80,7 @@ def prepare(options):
     for spec in re.split(r",(?=\w+(?::|,|$))", options.models):
         model = make(sized, spec)
         for way in options.ways.split(","):
-            if way == "tp" and not model.columns:
+            if way != "fsdp" and not (model.columns or model.rows):
                 continue
             function, arguments = sized.make_step(model, way, options.ranks)
             try:

@@ -24,7 +24,8 @@ TYPE = jnp.bfloat16
 class Sized:
     """A model: parameters of each layer as shapes, the batch of a rank as shapes and types, and the loss as
     `loss(read, layers, batch)`, where `read` gives the whole parameters of a layer. `columns` and `rows` name the
-    parameters that tensor parallelism splits along their last and their first dimension; without it they are empty.
+    parameters that tensor parallelism splits along their last and their first dimension; without it they are empty. A way
+    "own" splits them alike, and gives each rank a batch of its own: such a loss has the collectives of the axis "r" itself.
     `stacked`: the first dimension of each parameter counts layers, and `read` gives those of a slice of all of them."""
 
     layers: list[dict[str, tuple[int, ...]]]
@@ -211,6 +212,49 @@ def experts(width=2048, inner=4096, count=8, chosen=2, layers=2, tokens=4096, ro
 
 
 @model
+def small(width=512, parameters=64, tokens=2048):
+    """Many small parameters: a matmul with each one."""
+    def loss(read, layers, batch):
+        x = batch["x"]
+        for p in layers:
+            x = x + jnp.tanh(x @ read(p)["w"])
+        return jnp.mean(jnp.square(x.astype(jnp.float32)))
+
+    return Sized([{"w": (width, width)}] * parameters, {"x": ((tokens, width), TYPE)}, loss)
+
+
+@model
+def dispatched(width=4096, inner=8192, layers=2, tokens=4096, ranks=2):
+    """An expert of each rank: a dense layer, an exchange by dispatched tokens, the expert's MLP, and an exchange back."""
+    def exchange(x):
+        return jax.lax.all_to_all(x, "r", 0, 0)
+
+    def loss(read, parameters, batch):
+        x = batch["x"][0]
+        for p in parameters:
+            h = exchange(rms_norm(x, p["g"]) @ p["dense"])
+            x = x + exchange(jax.nn.relu(h @ p["up"][0]) @ p["down"][0])
+        return jnp.mean(jnp.square(x.astype(jnp.float32)))
+
+    shapes = {"g": (width,), "dense": (width, width), "up": (ranks, width, inner), "down": (ranks, inner, width)}
+    return Sized([shapes] * layers, {"x": ((1, ranks, tokens, width), TYPE)}, loss, (), ("up", "down"))
+
+
+@model
+def sequence(width=4096, layers=2, tokens=4096):
+    """Sequence-parallel MLPs: tokens are gathered before the first matmul, and scattered sums follow the second one."""
+    def loss(read, parameters, batch):
+        x = batch["x"]
+        for p in parameters:
+            whole = jax.lax.all_gather(rms_norm(x, p["g"]), "r", tiled=True)
+            x = x + jax.lax.psum_scatter(jax.nn.relu(whole @ p["up"]) @ p["down"], "r", tiled=True)
+        return jnp.mean(jnp.square(x.astype(jnp.float32)))
+
+    shapes = {"g": (width,), "up": (width, 4 * width), "down": (4 * width, width)}
+    return Sized([shapes] * layers, {"x": ((tokens, width), TYPE)}, loss, ("up",), ("down",))
+
+
+@model
 def state_space(width=2048, layers=2, samples=2, tokens=1024):
     """A gated linear recurrence by an associative scan over time."""
     def block(x, p):
@@ -268,13 +312,14 @@ def _split(shape, ranks, outer):
 
 
 def make_step(sized, way, ranks, devices=None):
-    """A training step on `ranks` ranks under "fsdp" or "tp": the function for jax.jit, and its arguments as shapes.
+    """A training step on `ranks` ranks under "fsdp", "tp" or "own": the function for jax.jit, and its arguments as shapes.
     `devices`: JAX's devices, to run on them; None: a mesh without devices, to export."""
     mesh = Mesh(np.array(devices[:ranks]), ("r",)) if devices else jax.sharding.AbstractMesh((ranks,), ("r",))
-    if way == "tp":
+    if way != "fsdp":
         place = {**{name: P(None, "r") for name in sized.columns}, **{name: P("r") for name in sized.rows}}
         specs = [{name: place.get(name, P()) for name in layer} for layer in sized.layers]
-        loss = functools.partial(sized.loss, lambda p: p, total=lambda y: jax.lax.psum(y, "r"))
+        more = {"total": lambda y: jax.lax.psum(y, "r")} if way == "tp" else {}
+        loss = functools.partial(sized.loss, lambda p: p, **more)
     else:
         outer = 1 if sized.stacked else 0
         specs = [{name: _split(shape, ranks, outer) for name, shape in layer.items()} for layer in sized.layers]
@@ -294,7 +339,7 @@ def make_step(sized, way, ranks, devices=None):
 
     def step(parameters, batch):
         value, gradients = jax.value_and_grad(loss)(parameters, batch)
-        if way == "fsdp":
+        if way != "tp":
             gradients = [{name: g if specs[i][name] else jax.lax.psum(g, "r") for name, g in layer.items()}
                          for i, layer in enumerate(gradients)]
         return jax.lax.pmean(value, "r"), gradients
