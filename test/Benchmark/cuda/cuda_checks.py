@@ -287,7 +287,8 @@ def run_conformance(options, log):
     program = os.path.join(options.folder, "braid", "bin", "BraidRuntimeConformanceTests")
     good = True
 
-    def judge(name, results):
+    def judge(name, results, least=100):
+        """Whether no test failed and at least so many tests had GPUs enough."""
         failed, lacking = [], 0
         for _, text in results:
             parts = re.split(r"^\[  FAILED  \] (\S+).*$", text, flags=re.M)
@@ -298,7 +299,7 @@ def run_conformance(options, log):
                 failed += [] if lacks or test in failed else [test]
         line = re.search(r"engine cuda, (\d+) tests run, (\d+) skipped", results[0][1])
         ended = line and all(status in (0, 1) for status, _ in results)
-        passed = bool(ended and not failed and int(line[1]) - lacking > 100)
+        passed = bool(ended and not failed and int(line[1]) - lacking >= least)
         counts = (f"{int(line[1]) - lacking - len(failed)} tests passed, {len(failed)} failed, "
                   f"{line[2]} skipped, {lacking} need more GPUs") if line else last(results[0][1])
         print(f"conformance, {name}: {'passed' if passed else 'FAILED'}: {counts}"
@@ -313,7 +314,8 @@ def run_conformance(options, log):
     for name, more in [("all GPUs", {}), ("one GPU", {"CUDA_VISIBLE_DEVICES": "0"})]:
         done = log.run("conformance-" + name.replace(" ", "-"), [program, "--gtest_brief=1"], 150,
                        {**engine, **more})
-        good &= judge(name, [done])
+        # Most tests have two ranks or more.
+        good &= judge(name, [done], 50 if name == "one GPU" else 100)
         if name == "all GPUs" and re.search(r"2 ranks need 2 devices, found 1\b", done[1]):
             print("conformance, two processes: not run: there is one GPU", flush=True)
             return good
