@@ -478,57 +478,6 @@ BRAID_C_EXPORT int64_t braid_reason_describe(const braid_reason *reason,
                                              const char *name, char *text,
                                              int64_t capacity);
 
-/*===- Launches
- * -------------------------------------------------------------===*/
-
-/* A start that may share a launch with others of its key. */
-typedef struct braid_launch_item {
-  size_t struct_size;
-  int64_t node;
-  /* From 0, less than there are items. */
-  int64_t key;
-  /* Bytes that the operation transfers, at least 0. */
-  int64_t bytes;
-} braid_launch_item;
-
-/* What a program takes with launches, in its best order. */
-typedef struct braid_launch_prediction {
-  size_t struct_size;
-  int64_t makespan_ns;
-  /* All operations, each launch alone. */
-  int64_t collective_ns;
-  int64_t peak_bytes;
-} braid_launch_prediction;
-
-/* Predicts what the program takes with `launches`: by item the number of its
- * launch, from 0, or -1 for one of its own. Another code than BRAID_OK ends the
- * choice. */
-typedef int32_t (*braid_predict_launches)(void *context,
-                                          const int64_t *launches,
-                                          braid_launch_prediction *prediction);
-
-typedef struct braid_launch_options {
-  size_t struct_size;
-  /* The fraction by which launches have to shorten the program, unless they
-   * cost nothing and the operations themselves take less time. */
-  double min_gain;
-  /* The most predictions; 0: by the size of the problem. */
-  int64_t max_trials;
-  /* The bytes at which a launch is full, without predictions; 0: as predicted.
-   */
-  int64_t full_bytes;
-} braid_launch_options;
-
-/* Chooses which of `items`, in ascending order of their nodes, share a launch,
- * into `launches`, by item as `braid_predict_launches` gets them. No item
- * depends on another one of its launch; what depends on an item has to follow
- * all of its launch. */
-BRAID_C_EXPORT int32_t braid_choose_launches(
-    const braid_problem *problem, const braid_launch_item *items,
-    int64_t num_items, const braid_launch_options *options,
-    braid_predict_launches predict, void *context, int64_t *launches,
-    braid_error *error);
-
 #ifdef __cplusplus
 }
 #endif

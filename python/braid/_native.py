@@ -6,7 +6,7 @@
 import ctypes
 import os
 import threading
-from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 
 from .errors import CycleError, ScheduleError, UnknownNameError
 
@@ -227,36 +227,8 @@ class Reason(_Sized):
     ]
 
 
-class LaunchItem(_Sized):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("node", c_int64),
-        ("key", c_int64),
-        ("bytes", c_int64),
-    ]
-
-
-class LaunchPrediction(_Sized):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("makespan_ns", c_int64),
-        ("collective_ns", c_int64),
-        ("peak_bytes", c_int64),
-    ]
-
-
-class LaunchOptions(_Sized):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("min_gain", c_double),
-        ("max_trials", c_int64),
-        ("full_bytes", c_int64),
-    ]
-
-
 _ERROR = POINTER(Error)
 _ORDER = POINTER(c_int64)
-PREDICT_LAUNCHES = CFUNCTYPE(c_int32, c_void_p, _ORDER, POINTER(LaunchPrediction))
 # What each function returns and takes; handles are void pointers.
 _SIGNATURES = {
     "braid_schedule_api_version": (c_int32, []),
@@ -293,10 +265,6 @@ _SIGNATURES = {
     "braid_get_memory": (c_int32, [c_void_p, _ORDER, _ORDER, _ERROR]),
     "braid_get_lower_bound": (c_int64, [c_void_p, POINTER(c_char_p)]),
     "braid_reason_describe": (c_int64, [POINTER(Reason), c_char_p, c_char_p, c_int64]),
-    "braid_choose_launches": (
-        c_int32,
-        [c_void_p, POINTER(LaunchItem), c_int64, POINTER(LaunchOptions), PREDICT_LAUNCHES, c_void_p, _ORDER, _ERROR],
-    ),
     "braid_get_reasons": (c_int64, [c_void_p, _ORDER, POINTER(Reason), c_int64, _ERROR]),
 }
 

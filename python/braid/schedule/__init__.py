@@ -23,7 +23,6 @@ time. The search runs without Python's global lock, and Ctrl-C ends it.
 from .._renamed import warn_of_old_name
 from ..errors import BraidError, CycleError, MemoryLimitError, ScheduleError, UnknownNameError
 from .graph import Graph, Node
-from .launches import choose_launches
 from .machine import CollectiveTime, Machine, MatmulTime, machines
 from .result import Reason, Schedule, Slice
 from .search import Progress, algorithms, compare, schedule
@@ -44,7 +43,6 @@ __all__ = [
     "Slice",
     "UnknownNameError",
     "algorithms",
-    "choose_launches",
     "compare",
     "machines",
     "schedule",

@@ -138,55 +138,6 @@ TEST(ScheduleCTest, simulationReasonsAndMemoryOfTheProgram) {
                                 .size()));
 }
 
-/// A program in which each launch that is saved makes it shorter by its part.
-int32_t predictShorter(void *context, const int64_t *launches,
-                       braid_launch_prediction *prediction) {
-  int64_t shared = 0;
-  for (int64_t index = 0, end = *static_cast<int64_t *>(context); index != end;
-       ++index)
-    shared += launches[index] >= 0;
-  prediction->makespan_ns = prediction->collective_ns = 100 - 10 * shared;
-  return BRAID_OK;
-}
-
-TEST(ScheduleCTest, launches) {
-  Example example;
-  // Two more gathers, of which the first one is only awaited behind the second.
-  example.kinds.insert(example.kinds.end(), {BRAID_START, BRAID_START});
-  example.lanes.insert(example.lanes.end(), {0, 0});
-  example.costs.insert(example.costs.end(), {300, 300});
-  example.edges.insert(example.edges.end(), {1, 5});
-  Owned<braid_problem> problem = example.create();
-  ASSERT_NE(problem, nullptr) << example.error.text;
-  std::vector<braid_launch_item> items(3, sized<braid_launch_item>());
-  for (auto [index, node] : {std::pair(0, 0), {1, 4}, {2, 5}})
-    items[index].node = node;
-  auto options = sized<braid_launch_options>();
-  std::vector<int64_t> launches(3);
-  int64_t count = 3;
-  braid_error error = sized<braid_error>();
-  auto choose = [&](braid_predict_launches predict) {
-    return braid_choose_launches(problem.get(), items.data(), count, &options,
-                                 predict, &count, launches.data(), &error);
-  };
-  ASSERT_EQ(choose(predictShorter), BRAID_OK) << error.text;
-  EXPECT_EQ(launches, (std::vector<int64_t>{0, 0, -1}));
-  auto refuse = [](void *, const int64_t *, braid_launch_prediction *) {
-    return int32_t{BRAID_NO_ORDER};
-  };
-  EXPECT_EQ(choose(refuse), BRAID_NO_ORDER);
-  EXPECT_EQ(choose(nullptr), BRAID_INVALID_ARGUMENT);
-  EXPECT_STREQ(error.text, "predict is null");
-  items[2].key = 3;
-  EXPECT_EQ(choose(predictShorter), BRAID_INVALID_ARGUMENT);
-  EXPECT_STREQ(error.text, "items: found key 3 and 0 bytes, expected a key "
-                           "below 3, and at least 0 bytes");
-  items[1].node = 2;
-  EXPECT_EQ(choose(predictShorter), BRAID_INVALID_ARGUMENT);
-  EXPECT_STREQ(error.text,
-               "items: found node 2, expected starts in ascending order");
-}
-
 TEST(ScheduleCTest, algorithmsByName) {
   Example example;
   Owned<braid_problem> problem = example.create();
