@@ -267,13 +267,14 @@ def CommSplitBatchPass : Pass<"comm-split-batch", "::mlir::ModuleOp"> {
     a library may add in another order, as with `comm-pipeline-matmul`.
 
     Without `batch` the pass follows the dimensions of collectives back to arguments of
-    the block and to what cannot be split, and splits from there all that it can. It
-    predicts what halves are worth of the batches that split the longest collectives,
-    as `comm-pipeline-matmul` does, in at most 1,000 / n predictions for a block of n
-    ops, and then what three and four parts are worth and uneven ones, of three and two
-    fifths. It splits the block in the best way if longer searches, too, find the block
-    shorter by the fraction `min-gain`. With `max-memory` the peak stays within this
-    limit. In a block that ranks may reach differently nothing is split.
+    the block and to what cannot be split, and splits from there all that it can; also
+    what a single collective leads to. It predicts what halves are worth of the batches
+    that split the longest collectives, as `comm-pipeline-matmul` does, in at most
+    4,000 / n predictions for a block of n ops, and then, of the best two, what three
+    and four parts are worth and uneven ones, of three and two fifths. It splits the
+    block in the best way if longer searches, too, find the block shorter by the
+    fraction `min-gain`. With `max-memory` the peak stays within this limit. In a block
+    that ranks may reach differently nothing is split.
 
     Parts are equal if `parts` is given, or as `percentages` says. Those of at least
     128 elements are multiples of 128, but for the last one. Labels of parts end with

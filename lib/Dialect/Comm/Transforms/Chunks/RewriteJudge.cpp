@@ -78,6 +78,7 @@ static SearchOptions getFinalSearch(const SchedulingProblem &problem) {
 static BlockPlanOptions getTrialPlanOptions(const SchedulingProblem &problem) {
   BlockPlanOptions options;
   options.orders = PlannedOrders::Search;
+  options.minGain = getFinalPlanOptions(problem).minGain;
   options.simulatedNodes = 100'000;
   options.search.maxSteps = 20'000 + 5 * problem.graph.size();
   // Plans begin with what the passes give.

@@ -33,7 +33,8 @@ namespace {
 /// A way to split a block, and what that splits.
 struct BatchCandidate {
   BatchPropagation batch;
-  int64_t numStarts = 0;
+  /// The collectives that are split, and the dimensions of their operands.
+  SmallVector<std::pair<Operation *, int64_t>> starts;
   /// The time of the collectives that are split.
   int64_t costNs = 0;
 };
@@ -168,17 +169,19 @@ static BatchCandidate makeCandidate(BatchPropagation batch, CostModel &model) {
   BatchCandidate candidate{std::move(batch)};
   for (const auto &entry : candidate.batch.getOps())
     if (getAsyncStart(entry.first)) {
-      ++candidate.numStarts;
+      std::optional<ValueDim> dim =
+          candidate.batch.getDim(entry.first->getOperand(0));
+      candidate.starts.emplace_back(entry.first, dim ? dim->dim : 0);
       candidate.costNs = addNs(candidate.costNs, model.getCost(entry.first).ns);
     }
   return candidate;
 }
 
-/// What the batch of `seeds` splits, together with what has parts with it.
-static BatchCandidate propagate(Block &block, SmallVector<ValueDim> seeds,
-                                const BatchOptions &options, CostModel &model) {
-  BatchCandidate best =
-      makeCandidate(BatchPropagation(block, seeds, options), model);
+/// What `first` splits, together with what has parts with it.
+static BatchCandidate grow(Block &block, const BatchCandidate &first,
+                           const BatchOptions &options, CostModel &model) {
+  BatchCandidate best = first;
+  SmallVector<ValueDim> seeds(first.batch.getSeeds());
   constexpr unsigned mostRounds = 4;
   for (unsigned round = 0; round != mostRounds; ++round) {
     size_t numSeeds = seeds.size();
@@ -235,16 +238,31 @@ CommSplitBatchPass::findCandidates(const SchedulableBlock &block,
       std::optional<ValueDim> dim = known.batch.getDim(source.value);
       return dim && dim->dim == source.dim;
     });
-    SmallVector<ValueDim> seeds =
-        isKnown ? SmallVector<ValueDim>() : findSeeds(source);
+    SmallVector<ValueDim> seeds = findSeeds(source);
     if (seeds.empty())
       continue;
     visitsLeft -= block.numOps;
-    BatchCandidate found =
-        propagate(*block.block, std::move(seeds), options, model);
-    if (found.numStarts != 0)
+    // Of those that split the same collectives alike the best one stays.
+    auto add = [&](BatchCandidate found) {
+      auto other = llvm::find_if(candidates, [&](const BatchCandidate &known) {
+        return known.starts == found.starts;
+      });
+      bool hasOther = other != candidates.end();
+      if (found.starts.empty() || (hasOther && !isBefore(found, *other)))
+        return;
+      if (hasOther)
+        candidates.erase(other);
       candidates.insert(llvm::upper_bound(candidates, found, isBefore),
                         std::move(found));
+    };
+    BatchCandidate alone =
+        makeCandidate(BatchPropagation(*block.block, seeds, options), model);
+    if (!isKnown) {
+      BatchCandidate grown = grow(*block.block, alone, options, model);
+      if (grown.batch.getSeeds().size() != seeds.size())
+        add(std::move(grown));
+    }
+    add(std::move(alone));
   }
   return candidates;
 }
@@ -293,30 +311,42 @@ CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
   // No split makes the ops themselves shorter.
   if (present->computeNs >= shortest)
     return best;
-  auto attempt = [&](const BatchChoice &choice) -> LogicalResult {
+  // The fewer, the longer each takes.
+  constexpr size_t triedOps = 4'000, fewestTrials = 2, mostTrials = 16;
+  size_t maxTrials =
+      std::clamp(triedOps / block.numOps, fewestTrials, mostTrials);
+  SmallVector<std::pair<int64_t, const BatchCandidate *>> tried;
+  for (const BatchCandidate &candidate : candidates.take_front(maxTrials)) {
+    BatchChoice choice(&candidate, shares.front());
     FailureOr<BlockPrediction> found = judge.predict(splitByChoice(choice));
     if (failed(found))
       return failure();
-    if (found->makespanNs < shortest) {
+    if (found->makespanNs < shortest)
+      tried.emplace_back(found->makespanNs, &candidate);
+  }
+  if (tried.empty())
+    return best;
+  llvm::stable_sort(tried, llvm::less_first());
+  shortest = tried.front().first;
+  best = BatchChoice(tried.front().second, shares.front());
+  // Other parts may be best for the second best way.
+  constexpr size_t mostWays = 2;
+  for (const auto &way : ArrayRef(tried).take_front(mostWays))
+    for (ArrayRef<int64_t> cut :
+         ArrayRef(shares).drop_front().take_front(maxTrials)) {
+      const BatchPropagation &batch = way.second->batch;
+      if (batch.getSize() / batch.getUnit() < getOptions(cut).numParts)
+        continue;
+      BatchChoice choice(way.second, cut);
+      FailureOr<BlockPrediction> found = judge.predict(splitByChoice(choice));
+      if (failed(found))
+        return failure();
       // More parts have to pay for themselves.
-      shortest = lessGain(found->makespanNs, leastGain);
+      if (found->makespanNs >= lessGain(shortest, leastGain))
+        continue;
+      shortest = found->makespanNs;
       best = choice;
     }
-    return success();
-  };
-  size_t maxTrials = getMostTrials(block.numOps);
-  for (const BatchCandidate &candidate : candidates.take_front(maxTrials))
-    if (failed(attempt({&candidate, shares.front()})))
-      return failure();
-  if (!best)
-    return best;
-  const BatchCandidate *candidate = best->first;
-  for (ArrayRef<int64_t> cut :
-       ArrayRef(shares).drop_front().take_front(maxTrials))
-    if (candidate->batch.getSize() / candidate->batch.getUnit() >=
-            getOptions(cut).numParts &&
-        failed(attempt({candidate, cut})))
-      return failure();
   FailureOr<bool> pays = judge.finallyPays(splitByChoice(*best), leastGain);
   if (failed(pays))
     return failure();
@@ -382,7 +412,7 @@ LogicalResult CommSplitBatchPass::splitIn(func::FuncOp function,
       remark(whole.op, "whole-op",
              ("'" + whole.op->getName().getStringRef() + "' " + whole.reason)
                  .str());
-    if (candidates.front().numStarts == 0) {
+    if (candidates.front().starts.empty()) {
       remark(function, "whole-block", "no collective has a part of the batch");
       continue;
     }
@@ -398,7 +428,7 @@ LogicalResult CommSplitBatchPass::splitIn(func::FuncOp function,
     ArrayRef<int64_t> cut = (*chosen)->second;
     BatchPropagation batch(*block.block, candidate->batch.getSeeds(),
                            getOptions(cut));
-    numSplit += makeCandidate(batch, model).numStarts;
+    numSplit += static_cast<int64_t>(makeCandidate(batch, model).starts.size());
     remarkBatch(function, batch, cut);
     splitInto(cut, batch, &getContext());
   }
