@@ -18,6 +18,7 @@
 #include "braid-rt/Link.h"
 #include "braid-rt/Memory.h"
 #include "braid-rt/Numerics.h"
+#include "braid-rt/Parts.h"
 #include "braid-rt/Program.h"
 #include "braid-rt/Routines.h"
 #include "braid-rt/Types.h"

@@ -232,6 +232,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   pm.addPass(createConvertAssertToBraidRTPass());
   pm.addNestedPass<func::FuncOp>(createArrangeLoopsPass());
   pm.addPass(createOutlineKernelsPass());
+  pm.addPass(createDivideKernelsPass());
   addLoops(pm);
   // To LLVM. Its intrinsics can be vectorized; the C library has the rest.
   ConvertMathToLLVMPassOptions mathOptions;
@@ -245,6 +246,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createConvertPartsToBraidRTPass());
   pm.addPass(createEmitEntryTablePass());
 }
 

@@ -478,4 +478,57 @@ def OutlineKernelsPass : Pass<"braid-outline-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
+def DivideKernelsPass : Pass<"braid-divide-kernels", "::mlir::ModuleOp"> {
+  let summary = "Let kernels with much work compute parts of it";
+  let description = [{
+    An outlined kernel of static sizes that has work for two threads or more gets
+    two arguments: it computes the iterations of one loop between them.
+    `braid.part_size` is the number of iterations that a thread takes at once. The
+    loop is the outermost one that has enough iterations, of those of which each
+    iteration writes elements of its own; no sum is divided. The parts depend on the
+    kernel alone, so the bits of results do not depend on the number of threads.
+
+    Before:
+
+    ```mlir
+    call @__braid_kernel(%a, %b) : (memref<512x4096xf32>, memref<512x4096xf32>) -> ()
+    ```
+
+    After:
+
+    ```mlir
+    call @__braid_kernel(%a, %b, %c0, %c512)
+      : (memref<512x4096xf32>, memref<512x4096xf32>, index, index) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def ConvertPartsToBraidRTPass
+    : Pass<"convert-parts-to-braid-rt", "::mlir::ModuleOp"> {
+  let summary = "Call divided kernels through the runtime";
+  let description = [{
+    Replaces each call of a kernel with `braid.part_size`, in the LLVM dialect, by a
+    call of `braid_rt_run_parts`, which calls the kernel for each part on the threads
+    of the rank.
+
+    Before:
+
+    ```mlir
+    llvm.call @__braid_kernel(%a, %b, %c0, %c512) : (!llvm.ptr, !llvm.ptr, i64, i64) -> ()
+    ```
+
+    After:
+
+    ```mlir
+    %arguments = llvm.alloca %c1 x !llvm.struct<(ptr, ptr)> : (i64) -> !llvm.ptr
+    ... // stores %a and %b
+    llvm.call @braid_rt_run_parts(%part, %arguments, %c512, %c16)
+      : (!llvm.ptr, !llvm.ptr, i64, i64) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // BRAID_CONVERSION_LINALGPASSES_TD

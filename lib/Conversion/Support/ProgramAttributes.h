@@ -44,6 +44,10 @@ constexpr llvm::StringLiteral kConstantsAttrName = "braid_rt.constants";
 /// On a `memref.alloc`: the arena of an entry, which the runtime provides.
 constexpr llvm::StringLiteral kArenaAttrName = "braid.arena";
 
+/// On a kernel that computes the iterations between its last two arguments: the
+/// iterations of each part but the last one, an i64.
+constexpr llvm::StringLiteral kPartSizeAttrName = "braid.part_size";
+
 } // namespace braid
 
 #endif // BRAID_LIB_CONVERSION_SUPPORT_PROGRAMATTRIBUTES_H

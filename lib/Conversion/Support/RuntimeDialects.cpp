@@ -68,6 +68,16 @@ LogicalResult BraidDialect::verifyOperationAttribute(Operation *op,
                            llvm::all_of(list, llvm::IsaPred<DictionaryAttr>),
                        "an array of dictionaries");
   }
+  if (name == kPartSizeAttrName) {
+    auto function = dyn_cast<FunctionOpInterface>(op);
+    if (!function || function.getNumArguments() < 2)
+      return emitWrongPlace(op, attribute, "functions of two bounds");
+    auto size = dyn_cast<IntegerAttr>(value);
+    return verifyValue(op, attribute,
+                       size && size.getType().isSignlessInteger(64) &&
+                           size.getInt() > 0,
+                       "a positive i64");
+  }
   if (name == kEpilogueAttrName) {
     auto function = dyn_cast<StringAttr>(value);
     return verifyValue(op, attribute,
@@ -85,7 +95,7 @@ LogicalResult BraidDialect::verifyOperationAttribute(Operation *op,
   return emitUnknown(op, attribute,
                      {kEntryAttrName, kArenaAttrName, kOverwritesAttrName,
                       kBiasAttrName, kEpilogueAttrName, kPrecisionAttrName,
-                      kReadsOnceAttrName});
+                      kReadsOnceAttrName, kPartSizeAttrName});
 }
 
 static bool isReorderedSum(Attribute value) {

@@ -49,6 +49,11 @@ int64_t RoutineCall::batch() const {
   return count;
 }
 
+void Device::runParts(int64_t parts, const std::function<void(int64_t)> &body) {
+  for (int64_t part = 0; part < parts; ++part)
+    body(part);
+}
+
 void Device::callRoutine(const RoutineCall &call) {
   throw Error(std::string(call.name()) +
               ": only libraries of the host have this routine, but the program "

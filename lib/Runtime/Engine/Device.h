@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -133,6 +134,10 @@ public:
   /// Multiplies matrices, after checkMatmul.
   virtual void multiply(const Matmul &matmul, const void *a, const void *b,
                         void *c) = 0;
+
+  /// Calls `body(0)` to `body(parts - 1)`, on all threads of the rank on hosts.
+  virtual void runParts(int64_t parts,
+                        const std::function<void(int64_t)> &body);
 
   /// Runs a routine of a library. The default refuses: only the host has any.
   virtual void callRoutine(const RoutineCall &call);

@@ -52,6 +52,11 @@ HostDevice::HostDevice(int32_t threads, bool isAlone)
 #endif
 }
 
+void HostDevice::runParts(int64_t parts,
+                          const std::function<void(int64_t)> &body) {
+  workers->run(parts, threads, body);
+}
+
 void HostDevice::callRoutine(const RoutineCall &call) {
   if (call.routine == BRAID_RT_ROUTINE_SORT)
     sortArrays(call);

@@ -28,6 +28,8 @@ public:
   MemoryPool &memory() override { return pool; }
   void multiply(const Matmul &matmul, const void *a, const void *b,
                 void *c) override;
+  void runParts(int64_t parts,
+                const std::function<void(int64_t)> &body) override;
   void callRoutine(const RoutineCall &call) override;
 
 private:

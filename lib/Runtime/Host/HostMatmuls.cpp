@@ -155,7 +155,7 @@ void HostDevice::multiply(const Matmul &matmul, const void *a, const void *b,
   int64_t rowBlocks = divideUp(matmul.m, block.rows),
           blocks = rowBlocks * divideUp(matmul.n, block.columns),
           count = blocks * matmul.batch;
-  workers->run(divideUp(count, block.perPart), threads, [&](int64_t part) {
+  runParts(divideUp(count, block.perPart), [&](int64_t part) {
     int64_t end = std::min(count, (part + 1) * block.perPart);
     for (int64_t i = part * block.perPart; i < end; ++i) {
       int64_t index = i / blocks, row = i % blocks % rowBlocks * block.rows,

@@ -42,7 +42,7 @@ func.func @bias_with_a_value() {
 // -----
 
 func.func @unknown_attribute_of_an_op() {
-  // expected-error@+1 {{'arith.constant' op has unknown attribute 'braid.arenas', expected one of 'braid.entry', 'braid.arena', 'braid.overwrites', 'braid.bias', 'braid.epilogue', 'braid.precision', 'braid.reads_once'}}
+  // expected-error@+1 {{'arith.constant' op has unknown attribute 'braid.arenas', expected one of 'braid.entry', 'braid.arena', 'braid.overwrites', 'braid.bias', 'braid.epilogue', 'braid.precision', 'braid.reads_once', 'braid.part_size'}}
   %0 = arith.constant {braid.arenas} 0 : index
   return
 }
