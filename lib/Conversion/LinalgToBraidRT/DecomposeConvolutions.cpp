@@ -26,6 +26,16 @@ namespace braid {
 using namespace mlir;
 using namespace braid;
 
+/// True if the features of a point of the input are no multiple of 16 bytes:
+/// cuDNN's fast kernels read a copy, with zeros between the points.
+static bool hasUnalignedFeatures(library::ConvolutionOp op,
+                                 const LibraryConvolution &match) {
+  auto type = cast<ShapedType>(op.getInput().getType());
+  return type.getDimSize(match.dims[0][1]) * type.getElementTypeBitWidth() %
+             128 !=
+         0;
+}
+
 namespace {
 
 struct DecomposeConvolutionsPass
@@ -44,8 +54,10 @@ struct DecomposeConvolutionsPass
         return;
       }
       std::string obstacle;
-      if (matchLibraryConvolution(op, obstacle)) {
-        kept.push_back(op);
+      if (std::optional<LibraryConvolution> match =
+              matchLibraryConvolution(op, obstacle)) {
+        bool isCopied = hasUnalignedFeatures(op, *match);
+        (isCopied && library::isMatmulOfPatches(op) ? ops : kept).push_back(op);
         return;
       }
       if (obstacles.insert(obstacle).second)

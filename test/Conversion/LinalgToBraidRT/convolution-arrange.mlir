@@ -19,6 +19,19 @@ func.func @forward(%x: tensor<2x8x8x4xf32>, %w: tensor<3x3x4x16xf32>) -> tensor<
 
 // -----
 
+// Of patches with 6 bytes of features cuDNN would make a copy, of those with 16 bytes none.
+// CHECK-LABEL: func.func @patches(
+// CHECK-NOT:     library.convolution {{.*}}tensor<2x4x4x3xbf16>
+// CHECK:         library.convolution ins(%{{.*}}, %{{.*}} : tensor<2x4x4x8xbf16>
+func.func @patches(%x: tensor<2x4x4x3xbf16>, %w: tensor<2x2x3x8xbf16>, %v: tensor<8x2x2x8xbf16>, %z: tensor<2x4x4x8xbf16>) -> (tensor<2x2x2x8xbf16>, tensor<2x2x2x8xbf16>) {
+  %e = tensor.empty() : tensor<2x2x2x8xbf16>
+  %a = library.convolution ins(%x, %w : tensor<2x4x4x3xbf16>, tensor<2x2x3x8xbf16>) outs(%e : tensor<2x2x2x8xbf16>) {dim_labels = "b01f_01io->b01f", strides = array<i64: 2, 2>} -> tensor<2x2x2x8xbf16>
+  %b = library.convolution ins(%z, %v : tensor<2x4x4x8xbf16>, tensor<8x2x2x8xbf16>) outs(%e : tensor<2x2x2x8xbf16>) {dim_labels = "b01f_o01i->b01f", strides = array<i64: 2, 2>} -> tensor<2x2x2x8xbf16>
+  return %a, %b : tensor<2x2x2x8xbf16>, tensor<2x2x2x8xbf16>
+}
+
+// -----
+
 // Features stay first where input and output have them first.
 // CHECK-LABEL: func.func @features_first(
 // CHECK-NOT:     linalg.transpose

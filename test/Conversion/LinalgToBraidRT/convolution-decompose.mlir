@@ -52,6 +52,22 @@ func.func @patches(%x: tensor<2x8x4xf32>, %w: tensor<2x4x16xf32>) -> tensor<2x4x
   return %y : tensor<2x4x16xf32>
 }
 
+// The gradient reads the patches of the forward direction.
+// CHECK-LABEL: func.func @patches_of_pictures(
+// CHECK:         %[[PATCHES:.*]] = linalg.transpose ins(%{{.*}} : tensor<2x2x2x2x3x3xbf16>) outs(%{{.*}} : tensor<2x2x2x2x3x3xbf16>) permutation = [0, 1, 3, 2, 4, 5]
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<8x18xbf16>, tensor<18x16xbf16>)
+// CHECK:         linalg.transpose ins(%{{.*}} : tensor<2x2x2x2x3x3xbf16>) outs(%{{.*}} : tensor<2x2x2x2x3x3xbf16>) permutation = [0, 1, 3, 2, 4, 5]
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<8x18xbf16>, tensor<8x16xbf16>)
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+func.func @patches_of_pictures(%x: tensor<2x4x6x3xbf16>, %w: tensor<2x3x3x16xbf16>, %dy: tensor<2x2x2x16xbf16>) -> (tensor<2x2x2x16xbf16>, tensor<2x3x3x16xbf16>) {
+  %e = tensor.empty() : tensor<2x2x2x16xbf16>
+  %y = library.convolution ins(%x, %w : tensor<2x4x6x3xbf16>, tensor<2x3x3x16xbf16>) outs(%e : tensor<2x2x2x16xbf16>) {dim_labels = "b01f_01io->b01f", strides = array<i64: 2, 3>} -> tensor<2x2x2x16xbf16>
+  %f = tensor.empty() : tensor<2x3x3x16xbf16>
+  %dw = library.convolution ins(%x, %dy : tensor<2x4x6x3xbf16>, tensor<2x2x2x16xbf16>) outs(%f : tensor<2x3x3x16xbf16>) {dim_labels = "f01b_i01o->01bf", rhs_dilation = array<i64: 2, 3>} -> tensor<2x3x3x16xbf16>
+  return %y, %dw : tensor<2x2x2x16xbf16>, tensor<2x3x3x16xbf16>
+}
+
 // Groups are loops.
 // CHECK-LABEL: func.func @groups(
 // CHECK:         linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction", "reduction", "parallel", "parallel"]} ins(%{{.*}}, %{{.*}} : tensor<2x8x2x2xf32>, tensor<3x2x2x8xf32>) outs(%{{.*}} : tensor<2x6x2x8xf32>)

@@ -153,6 +153,12 @@ bool library::isMatmulInPlace(ConvolutionOp op) {
   return getMatrixLoops(op, op.getShape()).has_value();
 }
 
+bool library::isMatmulOfPatches(ConvolutionOp op) {
+  ConvolutionShape shape = op.getShape();
+  return shape.featureGroups == 1 && shape.batchGroups == 1 &&
+         getInputLoops(op, shape).has_value();
+}
+
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
@@ -336,6 +342,13 @@ Value ConvolutionDecomposer::pad() {
 
 /// Copies of the elements of the padded input, one for each point of `loops`.
 Value ConvolutionDecomposer::collect(Value input, ArrayRef<Loop> loops) {
+  // What reads each element once is the same op in both directions of training.
+  if (std::optional<ConvolutionLoops> whole = getInputLoops(op, shape)) {
+    SmallVector<int64_t> order;
+    for (const Loop &loop : loops)
+      order.push_back(llvm::find(*whole, loop) - whole->begin());
+    return transpose(reshape(input, sizesOf(*whole)), order);
+  }
   Value init = tensor::EmptyOp::create(builder, loc, sizesOf(loops), element);
   SmallVector<AffineMap> maps = {mapInput(loops),
                                  builder.getMultiDimIdentityMap(loops.size())};

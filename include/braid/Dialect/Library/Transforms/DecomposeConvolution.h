@@ -18,6 +18,10 @@ namespace braid::library {
 /// such as a convolution of single points.
 bool isMatmulInPlace(ConvolutionOp op);
 
+/// True if `op` reads each element of its input once and has no groups, as a
+/// convolution of patches: a matmul of a permuted copy of the input.
+bool isMatmulOfPatches(ConvolutionOp op);
+
 /// Replaces `op` by ops of `linalg` on tensors that compute the same with the
 /// same rounding: a matmul, for which the elements that each place of the
 /// output reads are copied next to each other (im2col) unless the input is such
