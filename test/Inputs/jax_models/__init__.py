@@ -23,7 +23,8 @@ MODULES = ("linen", "nnx", "equinox_models", "haiku_models", "graphs", "probabil
 @dataclass(frozen=True)
 class Task:
     """What a training step needs: parameters, a batch with the samples along dimension 0 of every array, and the mean
-    loss over a batch as `loss(parameters, batch)`. `is_16_bit`: it computes in bf16."""
+    loss over a batch as `loss(parameters, batch)`. `is_16_bit`: it computes in bf16, and `make`
+    of the model takes another `dtype`."""
 
     parameters: Any
     batch: Any

@@ -37,26 +37,26 @@ def linen_transformer():
 
 
 @model("flax")
-def linen_scanned_transformer():
+def linen_scanned_transformer(dtype=jnp.bfloat16):
     """Layers under `nn.scan` and `nn.remat`, in bf16."""
     class Layer(nn.Module):
         @nn.compact
         def __call__(self, x, _):
-            h = nn.RMSNorm(dtype=jnp.bfloat16)(x)
-            x += nn.SelfAttention(num_heads=2, dtype=jnp.bfloat16)(h)
-            gate, up = jnp.split(nn.Dense(8 * WIDTH, dtype=jnp.bfloat16)(nn.RMSNorm(dtype=jnp.bfloat16)(x)), 2, -1)
-            return x + nn.Dense(WIDTH, dtype=jnp.bfloat16)(nn.silu(gate) * up), None
+            h = nn.RMSNorm(dtype=dtype)(x)
+            x += nn.SelfAttention(num_heads=2, dtype=dtype)(h)
+            gate, up = jnp.split(nn.Dense(8 * WIDTH, dtype=dtype)(nn.RMSNorm(dtype=dtype)(x)), 2, -1)
+            return x + nn.Dense(WIDTH, dtype=dtype)(nn.silu(gate) * up), None
 
     class Decoder(nn.Module):
         @nn.compact
         def __call__(self, given):
-            x = nn.Embed(VOCABULARY, WIDTH, dtype=jnp.bfloat16)(given)
+            x = nn.Embed(VOCABULARY, WIDTH, dtype=dtype)(given)
             layers = nn.scan(nn.remat(Layer), variable_axes={"params": 0}, split_rngs={"params": True}, length=2)
             return nn.Dense(VOCABULARY)(layers()(x, None)[0])
 
     module = Decoder()
     parameters = module.init(key(0), tokens())
-    return Task(parameters, tokens(), lambda p, b: next_token(module.apply(p, b), b), is_16_bit=True)
+    return Task(parameters, tokens(), lambda p, b: next_token(module.apply(p, b), b), is_16_bit=dtype == jnp.bfloat16)
 
 
 @model("flax")
