@@ -142,9 +142,9 @@ class Variant:
         return self.function(*inputs)
 
 
-def get_overlap_on_graphs(options):
+def get_overlap_on_graphs(options, **settings):
     """Inductor's overlap on FX graphs, which estimates costs with what it knows about a GPU."""
-    settings = {"enable_overlap_scheduling": True}
+    settings["enable_overlap_scheduling"] = True
     if options.device == "cpu":
         # The pass would measure a GPU, and asks for its memory.
         settings.update({"enable_fusion_regions": False, "compute_estimator": "analytical"})
@@ -166,6 +166,7 @@ def get_variants(step, options):
             "reorder_communication_preserving_peak_memory",
         ),
         "Inductor on FX": get_overlap_on_graphs(options),
+        "Inductor's buckets": get_overlap_on_graphs(options, collective_bucketing=True, insert_overlap_deps=True),
         **{name: reorder(ordered) for name, ordered in passes.items()},
     }
     wanted = options.variants or list(settings)
