@@ -243,9 +243,11 @@ def CommPipelineLoopsPass : Pass<"comm-pipeline-loops", "::mlir::ModuleOp"> {
 
     Bounds that the program computes may be any: with no iteration nothing runs.
     A start stays in its iteration if ranks may run the loop differently, if the
-    loop has an op that communicates inside or whose effects are not known, if
-    it is a send or a receive, has a number in the total order or a token that
-    goes elsewhere than to waits of the body, and on buffers.
+    loop has an op whose effects are not known, if it is a send or a receive, has
+    a number in the total order, and on buffers. One that is to be delayed stays if
+    the loop has an op that communicates inside, or if its token goes elsewhere
+    than to waits of the body. Inner loops come first: what they start for their
+    first iteration may run ahead in the outer loop.
 
     The pass predicts what an iteration takes, in the middle of many: with all
     starts that may move, with the prefetched ones alone, the delayed ones alone,

@@ -85,7 +85,9 @@ SmallVector<Operation *> IndexedOps::getChain(Operation *op) const {
 namespace {
 class StartFinder {
 public:
-  explicit StartFinder(scf::ForOp loop) : loop(loop), indexed(loop) {}
+  /// `communicatesInside`: an op of the body does in its regions.
+  StartFinder(scf::ForOp loop, bool communicatesInside)
+      : loop(loop), communicatesInside(communicatesInside), indexed(loop) {}
 
   void add(CollectiveOpInterface start, LoopStarts &found);
 
@@ -94,6 +96,7 @@ private:
                   SmallVectorImpl<Operation *> &users);
 
   scf::ForOp loop;
+  bool communicatesInside;
   IndexedOps indexed;
 };
 } // namespace
@@ -155,17 +158,26 @@ void StartFinder::add(CollectiveOpInterface start, LoopStarts &found) {
     return keep("it meets a single rank");
   if (start->hasAttr(CommDialect::kOrderAttrName))
     return keep("it has a number in the total order");
+  bool isCarried = false, isAwaitedInside = false;
   for (Value token : async.getTokens()) {
     if (token.use_empty())
       return keep("nothing awaits it");
-    for (Operation *user : token.getUsers())
-      if (!isa<WaitOp>(user) || user->getBlock() != loop.getBody())
-        return keep("its token is awaited elsewhere");
+    for (Operation *user : token.getUsers()) {
+      isCarried |= user == loop.getBody()->getTerminator();
+      isAwaitedInside |=
+          !isa<WaitOp>(user) || user->getBlock() != loop.getBody();
+    }
   }
-  if (indexed.hasIndexedOperands(start)) {
+  // An inner loop may carry the token, whose first iterations await it.
+  bool mayPrefetch = indexed.hasIndexedOperands(start);
+  if (isCarried || (isAwaitedInside && !mayPrefetch))
+    return keep("its token is awaited elsewhere");
+  if (mayPrefetch) {
     found.shifted.push_back({start, StartShift::Prefetch, {}});
     return;
   }
+  if (communicatesInside)
+    return keep("an op of the loop communicates inside");
   SmallVector<Operation *> users;
   StringRef reason = delay(async, users);
   if (!reason.empty())
@@ -174,8 +186,10 @@ void StartFinder::add(CollectiveOpInterface start, LoopStarts &found) {
 }
 
 /// Why no start may leave its iteration; empty if starts may.
+/// `communicatesInside` becomes true if an op of the body does in its regions.
 static StringRef findObstacle(scf::ForOp loop, CallEffects &calls,
-                              RankUniformity &uniformity) {
+                              RankUniformity &uniformity,
+                              bool &communicatesInside) {
   if (!uniformity.areReachedTogether(*loop.getBody()))
     return "ranks may run the loop differently";
   if (loop.getUnsignedCmp())
@@ -189,8 +203,7 @@ static StringRef findObstacle(scf::ForOp loop, CallEffects &calls,
     OpEffects effects = getOpEffects(&op, calls);
     if (effects.isUnknown)
       return "the loop has an op of unknown effects";
-    if (effects.hasStart || effects.hasWait)
-      return "an op of the loop communicates inside";
+    communicatesInside |= effects.hasStart || effects.hasWait;
   }
   return {};
 }
@@ -204,13 +217,15 @@ LoopStarts braid::comm::findShiftedStarts(scf::ForOp loop, CallEffects &calls,
       starts.push_back(start);
   if (starts.empty())
     return found;
-  StringRef obstacle = findObstacle(loop, calls, uniformity);
+  bool communicatesInside = false;
+  StringRef obstacle =
+      findObstacle(loop, calls, uniformity, communicatesInside);
   if (!obstacle.empty()) {
     for (CollectiveOpInterface start : starts)
       found.kept.push_back({start, obstacle});
     return found;
   }
-  StartFinder finder(loop);
+  StartFinder finder(loop, communicatesInside);
   for (CollectiveOpInterface start : starts)
     finder.add(start, found);
   return found;

@@ -241,7 +241,10 @@ CommPipelineLoopsPass::choose(scf::ForOp loop, ArrayRef<ShiftedStart> starts,
   CostModel model(costs);
   // The fewer, the longer each takes.
   constexpr size_t triedOps = 10'000, fewestTrials = 3, mostTrials = 16;
-  size_t numOps = loop.getBody()->getOperations().size();
+  size_t numOps = 0;
+  loop->walk([&](scf::ForOp inner) {
+    numOps += inner.getBody()->getOperations().size();
+  });
   size_t maxTrials = std::clamp(triedOps / numOps, fewestTrials, mostTrials);
   auto pipelineCopy = [&](ArrayRef<Candidate> trial, const IRMapping &mapping) {
     if (trial.empty())

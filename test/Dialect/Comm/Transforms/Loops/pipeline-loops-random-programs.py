@@ -4,8 +4,8 @@
 # CHECK: 20 programs: 0 wrong
 """Runs collectives of random loops beside other iterations; the results have to stay.
 
-The body of a loop has what programs of test/Dev/rewritten_programs.py have, and most values
-that it carries add up what an all-reduce gives. comm-pipeline-loops rewrites the loop, and
+The body of a loop, or of two nested ones, has what programs of test/Dev/rewritten_programs.py
+have, and most values that it carries add up what an all-reduce gives. comm-pipeline-loops rewrites the loop, and
 comm-interpret has to give the results of the program on all ranks: the same bits with
 numerics=exact, and the same but for rounding otherwise.
 
@@ -56,12 +56,21 @@ class LoopGenerator(rewritten_programs.Generator):
         arguments = ", ".join(f"{v[0]}: {spell(v[1], v[2])}" for v in self.arguments)
         begins = ", ".join(f"{v[0]} = {a[0]}" for v, a in zip(carried, self.arguments))
         groups = "[[0, 1]]" if self.ranks == 2 else "[[0, 1], [2, 3]]"
+        end = self.draw.randint(0, 4)
+        body = [*self.lines, f"scf.yield {', '.join(next_values)} : {types}"]
+        if self.draw.random() < 0.4:
+            # An inner loop, with the values of the outer one or with its own number.
+            number = self.draw.choice(("%i", "%j"))
+            inner = ", ".join(f"{v[0]} = {v[0]}o" for v in carried)
+            begins = begins.replace(" =", "o =")
+            body = [f"%q:3 = scf.for %j = %c0 to %inner step %c1 iter_args({inner}) -> ({types}) {{",
+                    *(line.replace("index_cast %i ", f"index_cast {number} ") for line in body), "}",
+                    f"scf.yield %q#0, %q#1, %q#2 : {types}"]
         return "\n".join([
             f"comm.group @world [{list(range(self.ranks))}]", f"comm.group @pair {groups}",
             f"func.func @main({arguments}) -> ({types}) {{", "%c0 = arith.constant 0 : index",
-            "%c1 = arith.constant 1 : index", f"%end = arith.constant {self.draw.randint(0, 4)} : index",
-            f"%r:3 = scf.for %i = %c0 to %end step %c1 iter_args({begins}) -> ({types}) {{", *self.lines,
-            f"scf.yield {', '.join(next_values)} : {types}", "}", f"return %r#0, %r#1, %r#2 : {types}", "}", ""])
+            "%c1 = arith.constant 1 : index", f"%end = arith.constant {end} : index", "%inner = arith.constant 2 : index",
+            f"%r:3 = scf.for %i = %c0 to %end step %c1 iter_args({begins}) -> ({types}) {{", *body, "}", f"return %r#0, %r#1, %r#2 : {types}", "}", ""])
 
 
 if __name__ == "__main__":
