@@ -23,9 +23,16 @@ ALIGNMENT = 64
 
 def empty(shape, dtype):
     """An array without defined content, aligned to 64 bytes."""
-    dtype = np.dtype(dtype)
+    return empty_at(shape, np.dtype(dtype))[0]
+
+
+def empty_at(shape, dtype):
+    """The same, and its address."""
     memory = np.empty(math.prod(shape) * dtype.itemsize + ALIGNMENT, np.uint8)
-    return np.ndarray(shape, dtype, memory, -memory.ctypes.data % ALIGNMENT)
+    # A quarter of the time of `memory.ctypes.data`.
+    begin = c.addressof(c.c_char.from_buffer(memory))
+    skipped = -begin % ALIGNMENT
+    return np.ndarray(shape, dtype, memory, skipped), begin + skipped
 
 
 def is_taken_as_it_is(array):

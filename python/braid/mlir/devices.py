@@ -7,11 +7,8 @@
 # ===-----------------------------------------------------------------------===#
 """Ranks with a GPU each, their memory, and arrays in it."""
 
-import atexit
 import ctypes as c
 import os
-import queue
-import threading
 import weakref
 
 import numpy as np
@@ -22,55 +19,8 @@ from .device_memory import MemoryPool
 from .dlpack import CUDA, as_array, contiguous_strides, export, get_device, import_cuda
 from .dtypes import NAMES, numpy_dtype
 from .errors import ArgumentError, BraidError
-from .worlds import Outcome, World
-
-
-#: The threads of workers, with their calls.
-_CALLS = weakref.WeakKeyDictionary()
-
-#: Seconds that the end of the process waits for calls of a worker.
-END_OF_CALLS = 10
-
-
-@atexit.register
-def _end_workers():
-    """Waits for running calls, which would use modules that the interpreter has freed."""
-    threads = list(_CALLS.items())
-    for _, calls in threads:
-        calls.put(None)
-    for thread, _ in threads:
-        thread.join(END_OF_CALLS)
-
-
-class _Worker:
-    """A thread that makes all calls which change the thread's current GPU."""
-
-    def __init__(self):
-        self._calls = queue.SimpleQueue()
-        thread = threading.Thread(target=self._work, args=(self._calls,), daemon=True)
-        _CALLS[thread] = self._calls
-        thread.start()
-        weakref.finalize(self, self._calls.put, None).atexit = False
-
-    @staticmethod
-    def _work(calls):
-        while True:
-            call = calls.get()
-            if call is None:
-                return
-            call()
-            # While the thread waits, its frame keeps nothing alive.
-            del call
-
-    def post(self, function):
-        """Has the thread call `function` some time."""
-        self._calls.put(function)
-
-    def call(self, function):
-        """What `function` gives or raises. Ctrl-C ends the wait for it."""
-        outcome = Outcome(function)
-        self._calls.put(outcome.call)
-        return outcome.take()
+from .workers import Worker
+from .worlds import World
 
 
 def _driver():
@@ -82,7 +32,7 @@ class DeviceWorld(World):
     """Ranks as threads of this process; rank i has GPU i."""
 
     def __init__(self, ranks, timeout):
-        self.worker = _Worker()
+        self.worker = Worker(is_awaited=True)
         self.worker.call(lambda: super(DeviceWorld, self).__init__(b"cuda", ranks, timeout))
         self.key = ranks, timeout
         self.memory = MemoryPool([self.contexts[rank] for rank in range(ranks)])

@@ -15,7 +15,7 @@ import weakref
 import numpy as np
 
 from . import _abi
-from .arrays import (aligned_copy, check, describe, descriptor_at, empty, is_dynamic,
+from .arrays import (aligned_copy, check, describe, descriptor_at, empty_at, is_dynamic,
                      is_taken_as_it_is, sizes_of, take_result)
 from .devices import DeviceFrame, DeviceWorld
 from .dlpack import as_array
@@ -67,10 +67,11 @@ class _Frame:
         given = iter(inputs)
         for i, slot in enumerate(layout.slots):
             if slot.direction == _abi.OUT:
-                array = None if slot.is_dynamic else empty(slot.sizes, slot.dtype)
+                array = None
+                if not slot.is_dynamic:
+                    array, address = empty_at(slot.sizes, slot.dtype)
+                    self._point(i, slot, array, address)
                 self.results.append((slot, array))
-                if array is not None:
-                    self._point(i, slot, array)
             else:
                 self._add_input(i, slot, as_array(next(given)), rank, donate)
 
@@ -85,11 +86,10 @@ class _Frame:
         if not is_taken_as_it_is(array) or (overwritten and not donate):
             self.copied_bytes += array.nbytes
             array = aligned_copy(array)
-        self._point(i, slot, array)
+        self._point(i, slot, array, array.ctypes.data)
 
-    def _point(self, i, slot, array):
+    def _point(self, i, slot, array, address):
         self.keep.append(array)
-        address = array.ctypes.data
         if slot.is_scalar:
             self._pointers[i] = address
         elif slot.is_dynamic:

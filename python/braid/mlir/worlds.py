@@ -13,6 +13,7 @@ import weakref
 
 from . import _abi
 from .errors import ArgumentError, BraidError, RankFailure
+from .workers import Worker
 
 
 def check_timeout(timeout):
@@ -47,6 +48,7 @@ class World:
         self.contexts = {rank: runtime.braid_rt_world_context(self.handle, rank)
                           for rank in numbers[:count]}
         self._prepared = weakref.WeakSet()
+        self._worker = None
         self._finalizer = weakref.finalize(self, runtime.braid_rt_world_destroy, self.handle)
 
     def prepare(self, executable):
@@ -61,7 +63,11 @@ class World:
 
     def run(self, function):
         """What `function`, which runs the ranks, gives. Ctrl-C ends the wait for it."""
-        return _call_interruptibly(function)
+        if threading.current_thread() is not threading.main_thread():
+            return function()
+        if self._worker is None:
+            self._worker = Worker()
+        return self._worker.call(function)
 
     def device_ns(self):
         """The longest time of the last run on the devices of this process; 0 on the host."""
@@ -82,43 +88,6 @@ class World:
                 secondary = bool(runtime.braid_rt_error_is_secondary(context))
                 failures.append(RankFailure(rank, text, secondary))
         return failures
-
-
-class Outcome:
-    """What a function gives that another thread calls."""
-
-    def __init__(self, function):
-        self._function = function
-        self._done = threading.Event()
-        self._result = self._error = None
-
-    def call(self):
-        """Calls the function, in the other thread. When this thread goes on, the other one refers to nothing."""
-        function, self._function = self._function, None
-        try:
-            self._result = function()
-        except BaseException as error:
-            self._error = error
-        finally:
-            del function
-            self._done.set()
-
-    def take(self):
-        """Waits for the function, and gives or raises what it did. Ctrl-C ends the wait."""
-        self._done.wait()
-        if self._error is not None:
-            raise self._error
-        result, self._result = self._result, None
-        return result
-
-
-def _call_interruptibly(function):
-    """Calls `function` so that Ctrl-C ends the wait for it. Gives its result."""
-    if threading.current_thread() is not threading.main_thread():
-        return function()
-    outcome = Outcome(function)
-    threading.Thread(target=outcome.call, daemon=True).start()
-    return outcome.take()
 
 
 class ThreadWorld(World):
