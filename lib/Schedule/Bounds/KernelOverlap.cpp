@@ -32,6 +32,9 @@ braid::getKernelOverlaps(int64_t costNs, const ResourceDemand &demand,
                            std::min(costNs, maxTiles / 64) * 64 * blocks);
   int64_t least = divideCeil(uint64_t(tiles), uint64_t(blocks));
   int64_t early = std::max<int64_t>(mostBlocks, 1), late = blocks - early;
+  // One block always begins.
+  if (late == 0)
+    return {{1, 1}};
   // The tiles that each of the late blocks has to take.
   auto getLateTiles = [&](int64_t time, int64_t missing) -> int64_t {
     int64_t left = tiles + missing - early * time;

@@ -45,6 +45,15 @@ TEST(KernelOverlap, TheLastWaveLeavesRoom) {
   EXPECT_EQ(overlaps[0].overlap, 1);
 }
 
+TEST(KernelOverlap, OneBlockLosesNothing) {
+  MachineModel machine;
+  machine.multiprocessors = 10;
+  auto overlaps = getKernelOverlaps(1000, makeKernel(1), machine, 0, 0);
+  ASSERT_EQ(overlaps.size(), 1u);
+  EXPECT_EQ(overlaps[0].time, 1);
+  EXPECT_EQ(overlaps[0].overlap, 1);
+}
+
 // Blocks that begin late, at any time, are in one of the overlaps, or in a mix
 // of two.
 TEST(KernelOverlap, NoKernelIsFaster) {
