@@ -63,7 +63,8 @@ inline constexpr BoundPart boundParts[] = {
     {"bound-knapsack", &LowerBoundParts::knapsack},
     {"bound-succession", &LowerBoundParts::succession},
     {"bound-two-jobs", &LowerBoundParts::twoJobs},
-    {"bound-multipliers", &LowerBoundParts::multipliers, PartUse::Contention}};
+    {"bound-multipliers", &LowerBoundParts::multipliers, PartUse::Contention},
+    {"bound-states", &LowerBoundParts::states, PartUse::Contention}};
 
 /// Leaves the part out. False if there is none of this name.
 inline bool leaveOut(llvm::StringRef name, SearchParts &options) {

@@ -269,6 +269,7 @@ LagrangianRelaxation::getProblem(const Multipliers &multipliers) const {
   RelaxedProblem result;
   SchedulingProblem &relaxed = result.problem;
   relaxed.graph.reserve(graph.size());
+  result.multiplierNs.assign(graph.size(), 0);
   // What doubles round is far less than that.
   constexpr double exactly = double(RelaxedProblem::unitsPerNs) * (1 - 1e-12);
   double most = getMostMultipliers(multipliers), mostOfOps = 0;
@@ -286,19 +287,20 @@ LagrangianRelaxation::getProblem(const Multipliers &multipliers) const {
     ScheduleNode copy = graph[node];
     double cost = double(costs[node]);
     if (copy.kind != NodeKind::Start) {
-      result.multipliersNs += multiplierOfOp[node] * cost;
+      result.multiplierNs[node] = multiplierOfOp[node] * cost;
       cost *= getStretchOfOp(multipliers, node) - multiplierOfOp[node];
       if (!isBody[node] && costs[node] != 0)
         cost +=
             double(machine.launchNs) * (1 - getMostBeside(multipliers, node));
     } else if (kindOf[node] != none) {
-      result.multipliersNs += multipliers[kindOf[node]] * cost;
+      result.multiplierNs[node] = multipliers[kindOf[node]] * cost;
       cost *= stretchOfKind[kindOf[node]];
       cost += double(launchNs[node]) *
               std::max(1 - most - mostBesideStart[node], 0.0);
     } else {
       cost *= 1 - most - mostOfOps;
     }
+    result.multipliersNs += result.multiplierNs[node];
     copy.cost = int64_t(std::max(cost, 0.0) * exactly);
     relaxed.graph.addNode(copy);
     for (unsigned predecessor : graph.predecessors(node))

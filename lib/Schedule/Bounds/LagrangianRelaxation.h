@@ -65,6 +65,8 @@ struct RelaxedProblem {
   SchedulingProblem problem;
   /// The sum of all multipliers, less what rounding may hide.
   double multipliersNs = 0;
+  /// By node: its part of that sum.
+  std::vector<double> multiplierNs;
 
   static constexpr int64_t unitsPerNs = 16;
 

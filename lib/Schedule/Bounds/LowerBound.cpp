@@ -12,6 +12,7 @@
 #include "LagrangianRelaxation.h"
 #include "PrecedenceDag.h"
 #include "Schedule/Model/Contention.h"
+#include "StateSearch.h"
 #include "SuccessionBound.h"
 #include "TwoJobBound.h"
 #include "braid/Support/Units.h"
@@ -388,6 +389,27 @@ int64_t LowerBoundFinder::findContentionBound(int64_t knownNs,
   return best;
 }
 
+/// The least makespan of all orders of a small graph, or how far a search of
+/// them has come.
+static int64_t findStateBound(const SchedulingProblem &problem,
+                              int64_t knownNs) {
+  if (problem.graph.size() > maxStateNodes ||
+      llvm::any_of(problem.leastNs, [&](auto entry) {
+        return entry.second < problem.graph[entry.first].cost;
+      }))
+    return 0;
+  SchedulingProblem unlimited = problem;
+  unlimited.maxMemory.reset();
+  unlimited.maxInFlight = 0;
+  FlatProblem flat(unlimited);
+  if (flat.timing != TimingModel::Contended)
+    return 0;
+  // About as many as the search takes.
+  constexpr uint64_t maxSteps = 3'750'000;
+  uint64_t steps = 0;
+  return searchStates(flat, knownNs, maxSteps, steps).boundNs;
+}
+
 LowerBoundFinder::LowerBoundFinder(const SchedulingProblem &problem,
                                    const LowerBoundParts &parts)
     : problem(problem), parts(parts),
@@ -404,8 +426,11 @@ LowerBounds LowerBoundFinder::find(int64_t knownNs, LowerBoundEffort effort) {
     quickBounds = graphBounds->find(knownNs, BoundBudget());
   LowerBounds bounds = *quickBounds;
   if (!isQuick && parts.multipliers && bounds.best() < knownNs)
-    bounds.ns[size_t(LowerBoundKind::Contention)] =
-        findContentionBound(knownNs, effort);
+    raise(bounds, LowerBoundKind::Contention,
+          findContentionBound(knownNs, effort));
+  if (effort == LowerBoundEffort::Full && parts.states &&
+      bounds.best() < knownNs)
+    raise(bounds, LowerBoundKind::Contention, findStateBound(problem, knownNs));
   return bounds;
 }
 

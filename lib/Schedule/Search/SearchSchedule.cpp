@@ -10,10 +10,10 @@
 
 #include "Construction/AlapWaits.h"
 #include "Improvement/ContentionLocalSearch.h"
-#include "Improvement/ContentionSearch.h"
 #include "Improvement/LocalSearch.h"
 #include "Improvement/MemorySchedule.h"
 #include "RelaxedSearch.h"
+#include "Schedule/Bounds/StateSearch.h"
 #include "ScheduleSearch.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -115,6 +115,17 @@ void ScheduleSearch::preferOrderOfPass() {
 }
 
 void ScheduleSearch::runExact() {
+  if (flat.timing == TimingModel::Contended) {
+    if (flat.size() > maxStateNodes)
+      return;
+    StateSearchResult found =
+        searchStates(flat, result.makespanNs, getLeftSteps() / 4, otherSteps);
+    if (!found.order.empty())
+      consider(found.order, "exact search");
+    result.lowerBoundNs = std::max(result.lowerBoundNs, found.boundNs);
+    result.optimal |= found.isComplete();
+    return;
+  }
   if (flat.size() > maxExactNodes)
     return;
   auto use = [&](const WindowSearch::Result &found) {
@@ -125,11 +136,6 @@ void ScheduleSearch::runExact() {
       result.lowerBoundNs = result.makespanNs;
     }
   };
-  if (flat.timing == TimingModel::Contended) {
-    use(searchWithContention(flat, tails, result.makespanNs, getLeftSteps() / 2,
-                             otherSteps));
-    return;
-  }
   if (flat.timing != TimingModel::Additive)
     return;
   std::vector<unsigned> position;
@@ -238,6 +244,7 @@ void ScheduleSearch::tell() const {
 }
 
 SearchResult ScheduleSearch::run() {
+  options.boundParts.states = false; // As `runExact` does that.
   std::optional<LowerBoundFinder> bounds(std::in_place, problem,
                                          options.boundParts);
   result.lowerBoundNs = bounds->find(never, LowerBoundEffort::Quick).best();

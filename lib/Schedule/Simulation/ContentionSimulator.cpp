@@ -336,10 +336,9 @@ bool ContentionMachine::isShiftOf(const ContentionMachine &other) const {
 }
 
 void ContentionMachine::appendState(std::vector<int64_t> &state) const {
-  state.push_back(nowNs);
   for (auto [op, current] : zip_equal(running, progress)) {
     state.push_back(current.op);
-    state.push_back(current.startNs);
+    state.push_back(current.startNs - nowNs);
     state.push_back(current.slowed ? llvm::bit_cast<int64_t>(current.leftNs)
                                    : -1);
   }
@@ -355,7 +354,7 @@ void ContentionMachine::appendState(std::vector<int64_t> &state) const {
   }
   for (const Launching &current : launching) {
     state.push_back(current.op);
-    state.push_back(current.asksNs);
+    state.push_back(current.asksNs - nowNs);
   }
   // What runs, waits or is launched is the first of its lane.
   for (const Lane &lane : lanes) {

@@ -78,7 +78,8 @@ public:
   /// take as long on both.
   bool isShiftOf(const ContentionMachine &other) const;
   /// Appends the state that further ops depend on, without the set of issued
-  /// ops: machines that append the same values continue alike.
+  /// ops and the present time: machines that append the same values continue
+  /// alike.
   void appendState(std::vector<int64_t> &state) const;
 
 private:

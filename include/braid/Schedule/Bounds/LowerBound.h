@@ -89,6 +89,8 @@ struct LowerBoundParts {
   bool twoJobs = true;
   /// The Lagrangian relaxation of contention.
   bool multipliers = true;
+  /// Small graphs with contention: a search of all orders.
+  bool states = true;
 };
 
 /// How much time bounds may take.
