@@ -123,6 +123,14 @@ std::optional<RowOp> RunFinder::match(linalg::LinalgOp op) {
   } else if (!withElements) {
     return std::nullopt;
   }
+  // Elements of a row are adjacent in memory, or there is one for the row. Of a
+  // square the columns, too, have the sizes of the rows.
+  auto isAdjacent = [](const Access *access) {
+    return access->strides.back() == 0 || access->strides.back() == 1;
+  };
+  if (result.kind != RowOp::Row &&
+      !llvm::all_of(loops.getAccesses(), isAdjacent))
+    return std::nullopt;
   if (!isIndependentOfReads(result, result))
     return std::nullopt;
   return result;
@@ -242,12 +250,6 @@ RowRun RunFinder::find(linalg::LinalgOp seed) {
   RowRun run;
   if (!collapse())
     return {};
-  // Elements of a row are adjacent in memory, or there is one for the row.
-  for (RowOp &op : ops)
-    if (op.kind != RowOp::Row)
-      for (Access *access : op.nest.getAccesses())
-        if (access->strides.back() != 0 && access->strides.back() != 1)
-          return {};
   run.rowSizes.assign(sizes.begin(), sizes.begin() + numRowLoops);
   run.length = sizes.back();
   run.ops.assign(std::make_move_iterator(ops.begin()),

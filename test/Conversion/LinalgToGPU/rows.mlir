@@ -100,6 +100,19 @@ func.func @other_rows(%x: memref<64x512xf32>, %s: memref<64xf32>, %y: memref<64x
   return
 }
 
+// The columns of a square are no rows: they have a kernel of their own, and the rows keep theirs.
+// CHECK-LABEL: func.func @rows_and_columns_of_a_square
+// CHECK:         gpu.launch_func @kernels::@rows
+// CHECK:         gpu.launch_func @kernels::@columns
+func.func @rows_and_columns_of_a_square(%a: memref<512x512xbf16>, %r: memref<512xbf16>, %c: memref<512xbf16>) {
+  %zero = arith.constant -0.0 : bf16
+  linalg.fill ins(%zero : bf16) outs(%r : memref<512xbf16>)
+  linalg.reduce {arith.addf} ins(%a : memref<512x512xbf16>) outs(%r : memref<512xbf16>) dimensions = [1]
+  linalg.fill ins(%zero : bf16) outs(%c : memref<512xbf16>)
+  linalg.reduce {arith.addf} ins(%a : memref<512x512xbf16>) outs(%c : memref<512xbf16>) dimensions = [0]
+  return
+}
+
 // A row is read once, four vectors a thread, and written once; both reductions
 // go through shuffles and then through shared memory.
 // CHECK-LABEL: gpu.func @rows(
