@@ -304,8 +304,9 @@ def _get_name(gm, kwargs):
 def _find_function(gm):
     """Where the first op comes from that knows, as the trace has it: the function that calls all others; None if no op knows."""
     for node in gm.graph.nodes:
+        # What compiled autograd traces has its own function there.
         match = _FRAME.search(node.meta.get("stack_trace") or "")
-        if match:
+        if match and not match[1].endswith("compiled_autograd.py"):
             return f"{match[3]} ({os.path.basename(match[1])}:{match[2]})"
     return None
 

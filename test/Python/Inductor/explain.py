@@ -236,6 +236,13 @@ class Explain(unittest.TestCase):
         names = [graph.name.split()[0] for graph in explain()[before:]]
         self.assertEqual(names[0], "forward")
 
+    def test_a_function_of_compiled_autograd(self):
+        """The function that compiled autograd traces with is no name of a graph."""
+        graph = torch.fx.Graph()
+        for name, path in (("x", "torch/_dynamo/compiled_autograd.py"), ("y", "model.py")):
+            graph.placeholder(name).meta["stack_trace"] = f'File "{path}", line 1, in run'
+        self.assertEqual(_compiled_graphs._find_function(mock.Mock(graph=graph)), "run (model.py:1)")
+
     def test_text(self):
         self.explain_one(compute, Overlap())
         self.assertRegex(str(explain()), r"graph \d+ \((inference|forward) of \d+/\d+, compute \(explain.py:\d+\), 0 collectives\)")
