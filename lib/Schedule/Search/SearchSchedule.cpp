@@ -65,9 +65,10 @@ int64_t ScheduleSearch::considerUnchecked(llvm::ArrayRef<unsigned> order,
   return isAllowedOrder(problem, order) ? consider(order, method) : never;
 }
 
-/// Puts waits as late as they may stand where that costs neither time nor
-/// memory: an operation that takes longer than estimated then exposes less.
+/// Puts waits as late as they may stand where that costs no memory and hardly
+/// any time: an operation that takes longer than estimated then exposes less.
 void ScheduleSearch::sinkWaitsOfResult() {
+  constexpr int64_t mostLost = 1000; // A fraction of the makespan.
   if (isProgramOrder(result.order))
     return;
   ScheduleOrder order = getOrderWithAlapWaits(flat, result.order);
@@ -75,7 +76,8 @@ void ScheduleSearch::sinkWaitsOfResult() {
   if (order == result.order || !isAllowedOrder(problem, order))
     return;
   ScheduleEvaluator::Value value = evaluator.evaluate(order);
-  if (value.makespanNs > result.makespanNs ||
+  int64_t lost = value.makespanNs - result.makespanNs;
+  if (lost > (result.optimal ? 0 : result.makespanNs / mostLost) ||
       value.peakBytes > result.peakBytes)
     return;
   result.order = std::move(order);
