@@ -28,7 +28,7 @@ braid::comm::getFinalPlanOptions(const SchedulingProblem &problem) {
   BlockPlanOptions options;
   options.orders = PlannedOrders::Search;
   // Smaller predicted gains were losses (docs/design/planning.md).
-  options.minGain = 0.015;
+  options.minGain = 0.02;
   options.search.effort = SearchEffort::Low;
   // Searches begin with the orders of the passes, and comm-schedule goes on.
   options.search.usePasses = false;
