@@ -75,26 +75,34 @@ void NCCLCommunicator::fillAfter(const Operation &operation) {
 }
 
 /// Replaces sources outside of the windows, as arguments of the program may be,
-/// by copies in the staging memory: otherwise NCCL takes neither symmetric
-/// kernels nor copy engines. Operations of a lane run one after the other, so
-/// all of them use the same memory.
+/// by copies: otherwise NCCL takes neither symmetric kernels nor copy engines.
+/// Reductions read what they are given. A gather has a place for the copy in
+/// its result, and NCCL then moves no own part. Others of a lane run one after
+/// the other, so all of them use the same staging memory.
 void NCCLCommunicator::stageArguments(const Operation &operation,
                                       std::vector<const char *> &sources) {
-  if (!wantsWindows() || spec.lane.staging == 0)
+  if (!wantsWindows() || operation.isReduction())
     return;
   int64_t used = 0;
   for (size_t i = 0; i < sources.size(); ++i) {
-    int64_t bytes = operation.operands[i].sourceBytes();
+    const Operand &operand = operation.operands[i];
+    int64_t bytes = operand.sourceBytes();
     if (bytes == 0 || rank.isSymmetric(deviceAddress(sources[i]), bytes))
       continue;
-    if (used + bytes > spec.lane.staging)
-      return;
-    auto *copied = reinterpret_cast<char *>(
-        barrierWord + static_cast<DevicePointer>(kStagingAlignment + used));
+    char *copied = operand.destination + spec.index * bytes;
+    if (operation.kind == BRAID_RT_ALL_GATHER) {
+      if (!rank.isSymmetric(deviceAddress(copied), bytes))
+        continue;
+    } else {
+      if (used + bytes > spec.lane.staging)
+        return;
+      copied = reinterpret_cast<char *>(
+          barrierWord + static_cast<DevicePointer>(kStagingAlignment + used));
+      used += (bytes + kStagingAlignment - 1) / kStagingAlignment *
+              kStagingAlignment;
+    }
     copy(copied, sources[i], bytes);
     sources[i] = copied;
-    used +=
-        (bytes + kStagingAlignment - 1) / kStagingAlignment * kStagingAlignment;
   }
 }
 

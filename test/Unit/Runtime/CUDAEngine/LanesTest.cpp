@@ -82,13 +82,13 @@ TEST(Lanes, CapsAndTransportsReachNCCL) {
 
 extern "C" unsigned cuMemAlloc_v2(uint64_t *pointer, size_t bytes);
 
-/// Gathers memory that the engine has not allocated, on a lane with so many
-/// bytes of staging memory. Returns what NCCL was asked for.
-static std::string gatherArguments(int32_t transport, int64_t staging) {
+/// Gathers memory that the engine has not allocated, and returns what NCCL was
+/// asked for.
+static std::string gatherArguments(int32_t transport) {
   fake_cuda_reset();
   fake_nccl_reset();
   TestWorld world(2);
-  const braid_rt_lane lane = {"weights", 0, transport, staging};
+  const braid_rt_lane lane = {"weights", 0, transport, 0};
   const braid_rt_group group = groupOf(lane);
   EXPECT_EQ(world.prepare({&group}), "");
   std::vector<float *> results;
@@ -101,7 +101,6 @@ static std::string gatherArguments(int32_t transport, int64_t staging) {
     std::fill_n(argument, 7, float(rank + 1));
     argument[7] = float(10 * (rank + 1));
     int64_t four = 4, eight = 8;
-    // The operands of one operation share the staging memory.
     braid_rt_view from[] = {{argument, &four, BRAID_RT_F32, 1},
                             {argument + 4, &four, BRAID_RT_F32, 1}};
     braid_rt_view to[] = {{results[rank], &eight, BRAID_RT_F32, 1},
@@ -122,21 +121,51 @@ static std::string gatherArguments(int32_t transport, int64_t staging) {
   return fake_nccl_log();
 }
 
-TEST(Lanes, ArgumentsAreGatheredFromStagingMemory) {
-  EXPECT_THAT(gatherArguments(BRAID_RT_TRANSPORT_COPY, 512),
+TEST(Lanes, ArgumentsAreGatheredFromTheirPlaceInTheResult) {
+  EXPECT_THAT(gatherArguments(BRAID_RT_TRANSPORT_COPY),
               AllOf(HasSubstr("tp weights: ncclAllGather 4 on device 0, copy "
                               "engines"),
                     HasSubstr("tp weights: ncclAllGather 4 on device 1, copy "
                               "engines"),
                     Not(HasSubstr("kernel"))));
-  EXPECT_THAT(gatherArguments(BRAID_RT_TRANSPORT_SYMMETRIC, 512),
+  EXPECT_THAT(gatherArguments(BRAID_RT_TRANSPORT_SYMMETRIC),
               HasSubstr("tp weights: ncclAllGather 4 on device 0, symmetric"));
 }
 
-TEST(Lanes, ArgumentsBeyondTheStagingMemoryAreGatheredAsTheyAre) {
-  for (int64_t staging : {0, 256})
-    EXPECT_THAT(gatherArguments(BRAID_RT_TRANSPORT_COPY, staging),
-                HasSubstr("tp weights: ncclAllGather 4 on device 0, kernel"));
+/// Broadcasts such memory of 16 bytes on a lane with so many bytes of staging
+/// memory, and returns what NCCL was asked for.
+static std::string broadcastArgument(int64_t staging) {
+  fake_cuda_reset();
+  fake_nccl_reset();
+  TestWorld world(2);
+  const braid_rt_lane lane = {"weights", 0, BRAID_RT_TRANSPORT_SYMMETRIC,
+                              staging};
+  const braid_rt_group group = groupOf(lane);
+  EXPECT_EQ(world.prepare({&group}), "");
+  std::vector<float *> results;
+  for (int32_t rank : world.locals)
+    results.push_back(world.allocate(rank, 4));
+  bool ok = world.run([&](int32_t rank) {
+    uint64_t memory = 0;
+    EXPECT_EQ(cuMemAlloc_v2(&memory, 4 * sizeof(float)), 0U);
+    auto *argument = reinterpret_cast<float *>(memory);
+    std::fill_n(argument, 4, float(rank + 1));
+    int64_t four = 4;
+    braid_rt_view from = {argument, &four, BRAID_RT_F32, 1},
+                  to = {results[rank], &four, BRAID_RT_F32, 1};
+    braid_rt_wait(braid_rt_broadcast(&group, 1, &from, &to, 0, nullptr),
+                  nullptr);
+  });
+  EXPECT_TRUE(ok) << world.error(0);
+  for (int32_t rank : world.locals) {
+    EXPECT_EQ(world.get(rank, results[rank], 4), std::vector<float>(4, 1.0F));
+    world.release(rank, results[rank]);
+  }
+  return fake_nccl_log();
+}
+
+TEST(Lanes, ArgumentsAreSentFromStagingMemoryThatHoldsThem) {
+  EXPECT_NE(broadcastArgument(256), broadcastArgument(0));
 }
 
 TEST(Lanes, OptionsOverrideTheProgram) {

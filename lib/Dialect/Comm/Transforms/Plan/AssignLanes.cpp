@@ -54,9 +54,12 @@ bool needsKnownMemory(Attribute transport) {
 }
 
 /// The bytes of the operands of `start` that are arguments of the program.
-/// Their memory is the caller's: engines may be able to gather only copies of
-/// it.
+/// Their memory is the caller's: engines may be able to send only copies of it.
+/// The result of a gather has a place for them; reductions need none.
 int64_t getStaging(CollectiveOpInterface start) {
+  if (start.getCollectiveKind() == CollectiveKind::all_gather ||
+      start.getReductionKind())
+    return 0;
   uint64_t staging = 0;
   for (Value operand : start->getOperands())
     if (auto type = dyn_cast<RankedTensorType>(operand.getType());

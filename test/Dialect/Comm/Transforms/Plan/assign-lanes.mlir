@@ -4,7 +4,7 @@
 
 // A lane is listed once, in the order of the starts; those without a name are named
 // after what they ask for.
-// CHECK:      comm.group @world all {comm.lanes = [{ctas = 4 : i64, name = "latency"}, {ctas = 8 : i64, name = "symmetric-8", staging = 256 : i64, transport = "symmetric"}, {name = "copy", staging = 256 : i64, transport = "copy"}, {ctas = 2 : i64, name = "default-2"}]}
+// CHECK:      comm.group @world all {comm.lanes = [{ctas = 4 : i64, name = "latency"}, {ctas = 8 : i64, name = "symmetric-8", transport = "symmetric"}, {name = "copy", transport = "copy"}, {ctas = 2 : i64, name = "default-2"}]}
 // CHECK-NEXT: comm.group @none all{{$}}
 comm.group @world all
 comm.group @none all
@@ -55,15 +55,16 @@ func.func @two_transports(%x: tensor<4xf32>) {
 
 // Operands that are arguments of the program are copied where symmetric kernels or
 // copy engines move them: the memory that one start needs at most, each operand in
-// blocks of 256 bytes.
+// blocks of 256 bytes. Gathers have a place for the copy, reductions need none.
 // CHECK: comm.group @world all {comm.lanes = [{name = "copy", staging = 1280 : i64, transport = "copy"}, {ctas = 4 : i64, name = "default-4"}, {ctas = 8 : i64, name = "symmetric-8", transport = "symmetric"}]}
 comm.group @world all
 func.func @arguments(%x: tensor<256xf32>, %y: tensor<4x4xbf16>) {
   %part = tensor.extract_slice %x[0] [8] [1] : tensor<256xf32> to tensor<8xf32>
-  %0 = comm.all_gather %part on @world dim 0 {comm.transport = "copy"} : tensor<8xf32> -> tensor<16xf32>
-  %1:2 = comm.all_gather %x, %y on @world dim 0 {comm.transport = "copy"} : tensor<256xf32>, tensor<4x4xbf16> -> tensor<512xf32>, tensor<8x4xbf16>
+  %0 = comm.broadcast %part on @world root 0 {comm.transport = "copy"} : tensor<8xf32>
+  %1:2 = comm.broadcast %x, %y on @world root 0 {comm.transport = "copy"} : tensor<256xf32>, tensor<4x4xbf16>
   %2 = comm.all_gather %x on @world dim 0 {comm.ctas = 4 : i64} : tensor<256xf32> -> tensor<512xf32>
   %own = arith.addf %x, %x : tensor<256xf32>
   %3 = comm.all_gather %own on @world dim 0 {comm.ctas = 8 : i64, comm.transport = "symmetric"} : tensor<256xf32> -> tensor<512xf32>
+  %4 = comm.all_gather %x on @world dim 0 {comm.ctas = 8 : i64, comm.transport = "symmetric"} : tensor<256xf32> -> tensor<512xf32>
   return
 }
