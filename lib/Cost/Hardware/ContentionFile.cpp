@@ -78,8 +78,11 @@ bool braid::readContention(JsonObjectReader &parent,
         readCount(reader, "processor_groups", contention.processorGroups,
                   /*isOptional=*/!isQueued);
         constexpr int64_t mostLaunchNs = 1'000'000'000;
-        reader.readInteger("lane_launch_ns", contention.laneLaunchNs, 0,
-                           mostLaunchNs, /*isOptional=*/true);
+        for (auto [name, ns] :
+             {std::pair("lane_launch_ns", &contention.laneLaunchNs),
+              std::pair("host_launch_ns", &contention.hostLaunchNs),
+              std::pair("host_start_ns", &contention.hostStartNs)})
+          reader.readInteger(name, *ns, 0, mostLaunchNs, /*isOptional=*/true);
         readCount(reader, "copy_multiprocessors",
                   contention.copyMultiprocessors,
                   /*isOptional=*/true);
@@ -107,6 +110,8 @@ void braid::writeContention(json::OStream &json,
       return;
     json.attribute("processor_groups", contention.processorGroups);
     json.attribute("lane_launch_ns", contention.laneLaunchNs);
+    json.attribute("host_launch_ns", contention.hostLaunchNs);
+    json.attribute("host_start_ns", contention.hostStartNs);
     json.attribute("copy_multiprocessors", contention.copyMultiprocessors);
     if (!contention.takenFromPairs.empty())
       json.attributeArray("taken_from_pairs", [&]() {

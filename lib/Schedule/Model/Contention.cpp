@@ -75,7 +75,8 @@ double braid::getLinkDemand(int64_t costNs, const ResourceDemand &demand,
 
 bool braid::isShared(const ResourceDemand &demand,
                      const MachineModel &machine) {
-  return (machine.multiprocessors > 0 && demand.multiprocessors > 0) ||
+  return machine.hasHost() ||
+         (machine.multiprocessors > 0 && demand.multiprocessors > 0) ||
          (machine.memoryBandwidth > 0 && demand.memoryBytes > 0) ||
          demand.linkBytes > 0;
 }

@@ -33,10 +33,11 @@ FlatProblem::FlatProblem(const SchedulingProblem &problem)
     maxInFlight = 0;
 
   bool slowsDown =
-      problem.machine.hasContention() &&
-      llvm::any_of(problem.demands, [&](const ResourceDemand &demand) {
-        return isShared(demand, problem.machine);
-      });
+      problem.machine.hasHost() ||
+      (problem.machine.hasContention() &&
+       llvm::any_of(problem.demands, [&](const ResourceDemand &demand) {
+         return isShared(demand, problem.machine);
+       }));
   if (!sumsFit || !problem.carriedAwaits.empty())
     timing = TimingModel::Simulated;
   else if (slowsDown)

@@ -97,6 +97,8 @@ void ContentionMachine::advanceStream() {
       beginOnStream();
     return;
   case StreamState::Free:
+    if (hostNs > nowNs)
+      return;
     times[next].issuedNs = nowNs;
     if (op.role == StreamRole::Start) {
       if (op.lane >= lanes.size())
@@ -185,6 +187,8 @@ void ContentionMachine::advanceTime() {
   int64_t eventNs = std::numeric_limits<int64_t>::max();
   if (state == StreamState::Launching && launchedNs > nowNs)
     eventNs = launchedNs;
+  if (next != none && state == StreamState::Free)
+    eventNs = hostNs;
   if (!waiting.empty())
     eventNs = std::min(eventNs, getNextLeaveNs());
   if (!launching.empty())
@@ -233,8 +237,34 @@ void ContentionMachine::advanceTime() {
   askForRoom();
 }
 
+int64_t ContentionMachine::getMostOfHost() const {
+  int64_t totalNs = 0;
+  for (const SimulatedOp &op : ops)
+    if (op.role != StreamRole::Wait)
+      totalNs =
+          addNs(totalNs, op.role == StreamRole::Start ? machine->hostStartNs
+                                                      : machine->hostLaunchNs);
+  return totalNs;
+}
+
+void ContentionMachine::advanceHost() {
+  // The runtime launches longer runs of ops as one graph, in about the time of
+  // so many launches.
+  constexpr unsigned mostLaunched = 5;
+  const SimulatedOp &op = ops[next];
+  if (op.role != StreamRole::Compute) {
+    numLaunched = 0;
+    if (op.role == StreamRole::Start && op.costNs > 0)
+      hostNs = addNs(hostNs, machine->hostStartNs);
+  } else if (op.costNs > 0 && !op.leastNs && numLaunched < mostLaunched) {
+    ++numLaunched;
+    hostNs = addNs(hostNs, machine->hostLaunchNs);
+  }
+}
+
 void ContentionMachine::reset() {
-  nowNs = 0;
+  nowNs = hostNs = 0;
+  numLaunched = 0;
   next = none;
   state = StreamState::Free;
   for (Lane &lane : lanes) {
@@ -250,6 +280,7 @@ void ContentionMachine::reset() {
 
 void ContentionMachine::issue(unsigned op) {
   next = op;
+  advanceHost();
   advanceStream();
   while (next != none) {
     advanceTime();
@@ -306,6 +337,11 @@ void ContentionMachine::visitInFlight(
 bool ContentionMachine::isShiftOf(const ContentionMachine &other) const {
   if (running.size() != other.running.size())
     return false;
+  // A host that is ahead of both streams may fall behind later: the search
+  // simulates what it has found once more.
+  if ((hostNs > nowNs || other.hostNs > other.nowNs) &&
+      hostNs - nowNs != other.hostNs - other.nowNs)
+    return false;
   for (auto [mine, its] : zip_equal(progress, other.progress))
     if (mine.op != its.op || mine.slowed != its.slowed ||
         nowNs - mine.startNs != other.nowNs - its.startNs ||
@@ -336,6 +372,11 @@ bool ContentionMachine::isShiftOf(const ContentionMachine &other) const {
 }
 
 void ContentionMachine::appendState(std::vector<int64_t> &state) const {
+  // A host that will have issued all ops by now delays none of them.
+  if (nowNs < allIssuedNs) {
+    state.push_back(hostNs - nowNs);
+    state.push_back(numLaunched);
+  }
   for (auto [op, current] : zip_equal(running, progress)) {
     state.push_back(current.op);
     state.push_back(current.startNs - nowNs);

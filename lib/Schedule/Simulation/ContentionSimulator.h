@@ -53,7 +53,8 @@ public:
                     const MachineModel &machine,
                     llvm::MutableArrayRef<SimulatedTimes> times,
                     PairRates *pairs = nullptr)
-      : ops(ops), machine(&machine), times(times), pairs(pairs) {}
+      : ops(ops), machine(&machine), times(times), pairs(pairs),
+        allIssuedNs(getMostOfHost()) {}
 
   /// Returns to the initial state.
   void reset();
@@ -94,6 +95,9 @@ private:
     int64_t endNs = 0;
   };
   enum class StreamState { Free, Held, Launching, Running };
+  /// Advances the host to the moment at which it has issued `next`.
+  void advanceHost();
+  int64_t getMostOfHost() const;
   static constexpr unsigned none = ~0u;
 
   /// Advances the stream as far as possible at the present time.
@@ -150,6 +154,12 @@ private:
   PairRates *pairs;
 
   int64_t nowNs = 0;
+  /// When the host has issued all ops up to `next`, and how many ops of the
+  /// stream it has launched since the last start or wait.
+  int64_t hostNs = 0;
+  unsigned numLaunched = 0;
+  /// By then the host has issued all ops, whatever their order.
+  int64_t allIssuedNs = 0;
 
   /// The op at the head of the stream that has not been issued; else `none`.
   unsigned next = none;

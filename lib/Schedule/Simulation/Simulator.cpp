@@ -120,6 +120,10 @@ static void sumUpTimes(ArrayRef<SimulatedOp> ops, const MachineModel &machine,
         onLanes.emplace_back(times.startNs, times.endNs);
       continue;
     }
+    // The host had not issued the op.
+    int64_t idleNs = std::max<int64_t>(times.issuedNs - streamNs, 0);
+    result.launchNs = addNs(result.launchNs, idleNs);
+    streamNs = addNs(streamNs, idleNs);
     if (!op.awaits.empty())
       streamNs = holdStream(
           streamNs, SmallVector<unsigned>(op.awaits.begin(), op.awaits.end()),

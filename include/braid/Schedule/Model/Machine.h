@@ -92,6 +92,11 @@ struct ContentionFigures {
   /// stream to the request of its kernel for multiprocessors: an event between
   /// two streams and a launch.
   int64_t laneLaunchNs = 0;
+  /// The nanoseconds for which the host is busy with the launch of an op on the
+  /// stream, and with the start of an operation on a lane; it issues all ops in
+  /// their order. 0: nothing waits for the host, as in a CUDA graph.
+  int64_t hostLaunchNs = 0;
+  int64_t hostStartNs = 0;
   /// With queues: the multiprocessors that a matmul has to leave to an
   /// operation by copy engines, for the kernel that copies a rank's own part.
   /// With fewer, the operation takes about as long as the matmul.
@@ -121,6 +126,9 @@ struct MachineModel : ContentionFigures {
   /// Bytes per ns of each link; 0: the link is not shared.
   std::vector<double> linkBandwidth;
 
+  /// True if ops may wait for the host.
+  bool hasHost() const { return hostLaunchNs > 0 || hostStartNs > 0; }
+
   bool isQueued() const {
     return multiprocessorModel == MultiprocessorModel::Queued &&
            multiprocessors > 0;
@@ -132,10 +140,10 @@ struct MachineModel : ContentionFigures {
     return costNs > 0 && !isBody ? launchNs : 0;
   }
 
-  /// True if ops may slow each other down. Otherwise each takes its cost (and
-  /// its launch) whenever it runs.
+  /// True if ops may slow each other down or wait for the host. Otherwise each
+  /// takes its cost (and its launch) whenever it runs.
   bool hasContention() const {
-    if (multiprocessors > 0 || memoryBandwidth > 0)
+    if (multiprocessors > 0 || memoryBandwidth > 0 || hasHost())
       return true;
     for (int32_t link : linkOfLane)
       if (link >= 0 && linkBandwidth[link] > 0)

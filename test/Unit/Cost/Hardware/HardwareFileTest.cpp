@@ -216,7 +216,7 @@ TEST(HardwareFile, ReadsHowOpsContend) {
   JsonWarnings warnings;
   llvm::Expected<Hardware> hardware = parseHardware(
       R"({"base": "h200x8", "contention": {"model": "queue",
-  "processor_groups": 7, "lane_launch_ns": 4600,
+  "processor_groups": 7, "lane_launch_ns": 4600, "host_launch_ns": 2000, "host_start_ns": 14000,
   "copy_multiprocessors": 6, "taken_from_pairs": [
     {"blocks": 4, "multiprocessors": 8}, {"blocks": 8, "multiprocessors": 8}],
   "interference": [
@@ -235,6 +235,8 @@ TEST(HardwareFile, ReadsHowOpsContend) {
   EXPECT_EQ(contention.multiprocessorModel, MultiprocessorModel::Queued);
   EXPECT_EQ(contention.processorGroups, 7);
   EXPECT_EQ(contention.laneLaunchNs, 4600);
+  EXPECT_EQ(contention.hostLaunchNs, 2000);
+  EXPECT_EQ(contention.hostStartNs, 14000);
   EXPECT_EQ(contention.copyMultiprocessors, 6);
   ASSERT_EQ(contention.takenFromPairs.size(), 2u);
   EXPECT_EQ(contention.takenFromPairs[0].multiprocessors, 8);

@@ -105,6 +105,42 @@ TEST(MultiprocessorQueue, TheNextInALaneWaitsForTheMatmul) {
                           std::pair(410, 870)));
 }
 
+static MachineModel issuedByHost(int64_t launchNs, int64_t startNs) {
+  MachineModel machine = queued(4);
+  machine.hostLaunchNs = launchNs;
+  machine.hostStartNs = startNs;
+  return machine;
+}
+
+TEST(MultiprocessorQueue, AnOpWaitsForItsHost) {
+  // The host launches at 5, starts at 45, and launches at 50.
+  EXPECT_THAT(
+      getTimes({matmul(10, 4), kernelOn(20, 1), matmul(30, 3)},
+               issuedByHost(5, 40)),
+      ElementsAre(std::pair(5, 15), std::pair(45, 65), std::pair(50, 80)));
+}
+
+TEST(MultiprocessorQueue, AHostThatIsAheadCostsNothing) {
+  EXPECT_THAT(
+      getTimes({matmul(100, 4), kernelOn(20, 1), matmul(30, 3)},
+               issuedByHost(5, 40)),
+      ElementsAre(std::pair(5, 105), std::pair(105, 125), std::pair(105, 135)));
+}
+
+TEST(MultiprocessorQueue, LongRunsAreLaunchedTogether) {
+  std::vector<SimulatedOp> ops(7, matmul(1, 4));
+  EXPECT_EQ(simulate(ops, issuedByHost(5, 40)).makespanNs, 28);
+}
+
+TEST(MultiprocessorQueue, WaitsForTheHostAreGaps) {
+  Simulation result = simulate({matmul(10, 4), kernelOn(20, 1), matmul(30, 3)},
+                               issuedByHost(5, 40));
+  EXPECT_EQ(result.launchNs, 40);
+  EXPECT_EQ(result.computeNs + result.launchNs + result.computeLostNs +
+                result.exposedNs,
+            result.makespanNs);
+}
+
 TEST(MultiprocessorQueue, TheWaitAndWhoHeldAreReported) {
   Simulation result =
       simulate({kernelOn(10, 1), kernelOn(20, 2), matmul(400, 16)}, queued(4));

@@ -12,8 +12,8 @@
 comm.group @world all
 
 // CHECK-LABEL: func.func @gathered_weights
-// CHECK:         comm.all_gather {{.*}}comm.label = "ag0.0"} : tensor<2048x1024xbf16>
-// CHECK:         comm.all_gather {{.*}}comm.label = "ag0.3"} : tensor<2048x1024xbf16>
+// CHECK:         comm.all_gather {{.*}}comm.label = "ag0.0"} : tensor<2048x2048xbf16>
+// CHECK:         comm.all_gather {{.*}}comm.label = "ag0.1"} : tensor<2048x2048xbf16>
 // CHECK:         comm.all_gather {{.*}}comm.label = "ag1"} : tensor<2048x4096xbf16>
 // CHECK:         comm.all_gather {{.*}}comm.label = "ag2"} : tensor<2048x4096xbf16>
 // CHECK-NOT:     comm.all_gather
