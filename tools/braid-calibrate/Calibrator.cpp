@@ -200,9 +200,11 @@ void Calibrator::planAlone() {
   steps.push_back({"memory", 0.2, [this]() { return measureMemory(); }});
   addMatmuls(0);
   steps.push_back({"launch gap", 0.2, [this]() { return measureGap(); }});
-  if (options.ranks > 1)
+  if (options.ranks > 1) {
+    steps.push_back({"host times", 0.2, [this]() { return measureHost(); }});
     for (const auto &[kind, sizes] : options.collectives)
       addCurve(kind, Lane());
+  }
   for (int64_t spared : options.spared)
     if (spared < result.multiprocessors)
       addMatmuls(result.multiprocessors - spared);

@@ -77,6 +77,7 @@ private:
   llvm::Error measurePairOf(ComputeClass compute, LaneEngine engine);
   llvm::Error measureQueue();
   llvm::Error measureLaunch();
+  llvm::Error measureHost();
 
   bool hasBfloat16() const;
   bool usesLane(const Lane &lane) const;

@@ -119,6 +119,31 @@ Expected<MeasuredTime> Meter::measureGap(const MatmulCall &matmul) {
   return summarize(gaps);
 }
 
+Expected<MeasuredTime> Meter::measureHost(Load load, int64_t Load::*count) {
+  // The engine launches more calls in a row than these as a graph.
+  constexpr int64_t calls = 6, runsOfBlock = 20;
+  std::vector<double> blocks;
+  for (int64_t block = 0; block <= durations.blocks; ++block) {
+    std::vector<double> differences;
+    for (int64_t run = 0; run < runsOfBlock; ++run) {
+      double times[2];
+      for (int64_t with : {0, 1}) {
+        load.*count = with * calls;
+        Expected<std::vector<double>> ofRanks =
+            world.run(load, /*ofHost=*/true);
+        if (!ofRanks)
+          return ofRanks.takeError();
+        times[with] = *llvm::max_element(*ofRanks);
+      }
+      differences.push_back(std::max(0.0, times[1] - times[0]) / calls);
+    }
+    // The first block loads and connects.
+    if (block > 0)
+      blocks.push_back(summarize(differences).ns);
+  }
+  return summarize(blocks);
+}
+
 //===----------------------------------------------------------------------===//
 // Pairs
 //===----------------------------------------------------------------------===//

@@ -53,6 +53,10 @@ public:
   /// matmul, so that the host is never late.
   llvm::Expected<MeasuredTime> measureGap(const MatmulCall &matmul);
 
+  /// The time for which the host is busy with one of the operations that
+  /// `count` of `load` counts.
+  llvm::Expected<MeasuredTime> measureHost(Load load, int64_t Load::*count);
+
 private:
   /// The time of `count` operations on the slowest rank.
   llvm::Expected<double> runBlock(Load &load, int64_t Load::*count,

@@ -142,6 +142,22 @@ Error Calibrator::measureQueue() {
   return Error::success();
 }
 
+Error Calibrator::measureHost() {
+  Load load;
+  load.collective = {world->group(Lane()), options.ranks, BRAID_RT_ALL_REDUCE,
+                     bytesPerRank * options.ranks};
+  Meter meter(*world, options.durations);
+  for (auto [count, ns] :
+       {std::pair(&Load::empty, &contention.hostLaunchNs),
+        std::pair(&Load::collectives, &contention.hostStartNs)}) {
+    Expected<MeasuredTime> host = meter.measureHost(load, count);
+    if (!host)
+      return host.takeError();
+    *ns = std::llround(host->ns);
+  }
+  return Error::success();
+}
+
 Error Calibrator::measureLaunch() {
   Load load =
       makePair(ComputeClass::Matmul, LaneEngine::Kernel, symmetricLane.ctas);

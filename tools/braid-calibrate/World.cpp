@@ -210,7 +210,15 @@ const braid_rt_group *World::group(const Lane &lane,
   return it == groups.end() ? nullptr : &it->runtimeGroup;
 }
 
-Expected<std::vector<double>> World::run(const Load &load) {
+Expected<std::vector<double>> World::run(const Load &load, bool ofHost) {
+  auto getStatistics = [](const braid_rt_context *context) {
+    braid_rt_statistics statistics;
+    braid_rt_get_statistics(context, &statistics);
+    return statistics;
+  };
+  std::vector<int64_t> hostBefore;
+  for (const braid_rt_context *context : contexts)
+    hostBefore.push_back(getStatistics(context).hostNs);
   std::vector<std::vector<void *>> arguments;
   std::vector<void **> ofRanks;
   for (RankMemory &memory : memories)
@@ -228,10 +236,10 @@ Expected<std::vector<double>> World::run(const Load &load) {
     return makeError(cause ? braid_rt_error(cause) : "the ranks have failed");
   }
   std::vector<double> times;
-  for (braid_rt_context *context : contexts) {
-    braid_rt_statistics statistics;
-    braid_rt_get_statistics(context, &statistics);
-    times.push_back(static_cast<double>(statistics.deviceNs));
+  for (auto [context, beforeNs] : llvm::zip_equal(contexts, hostBefore)) {
+    braid_rt_statistics statistics = getStatistics(context);
+    times.push_back(static_cast<double>(ofHost ? statistics.hostNs - beforeNs
+                                               : statistics.deviceNs));
   }
   return times;
 }

@@ -66,8 +66,10 @@ public:
   const braid_rt_group *group(const Lane &lane,
                               const Grouping &grouping = {}) const;
 
-  /// Runs the load on all ranks. The time on each rank's device, in ns.
-  llvm::Expected<std::vector<double>> run(const Load &load);
+  /// Runs the load on all ranks. The time on each rank's device, or of each
+  /// rank's thread until it has issued the load, in ns.
+  llvm::Expected<std::vector<double>> run(const Load &load,
+                                          bool ofHost = false);
 
   /// The matmuls, elementwise kernels and collectives of the last load on one
   /// rank, in the order of their ends.
