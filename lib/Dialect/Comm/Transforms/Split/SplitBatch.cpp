@@ -229,7 +229,7 @@ CommSplitBatchPass::findCandidates(const SchedulableBlock &block,
           sources.push_back({operand, *dim});
   std::vector<BatchCandidate> candidates;
   // Each candidate reads the whole block.
-  constexpr size_t mostVisits = 4'000'000;
+  constexpr size_t mostVisits = 1'000'000;
   size_t visitsLeft = mostVisits;
   for (const ValueDim &source : sources) {
     if (visitsLeft < block.numOps)
