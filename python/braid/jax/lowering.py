@@ -24,7 +24,7 @@ from .groups import World
 from .manual import inline_manual_computations, unwrap
 from .partition import partition
 from .rewrites import (bodies, complex_numbers, control, conversions, convolutions, empty_arrays, library_calls,
-                       matmuls, pieces, pools, recurrences, reduce_scatters, scalars, scatters, sorts, unroll)
+                       matmuls, pieces, pools, recurrences, reduce_scatters, scalars, scatters, sorts, sums, unroll)
 from .walk import walk
 
 # The dialects that braid-opt knows and the legalisation makes.
@@ -97,7 +97,7 @@ def to_text(module, world, attention_too=True, recurrences_too=True):
         before = (empty_arrays.rewrite, lambda op: collectives.mark(op, world), matmuls.rewrite, pieces.rewrite,
                   scatters.rewrite,
                   complex_numbers.rewrite, sorts.rewrite, pools.rewrite, library_calls.rewrite,
-                  bodies.reduce_nothing, scalars.fold_broadcast, conversions.rewrite)
+                  bodies.reduce_nothing, sums.rewrite, scalars.fold_broadcast, conversions.rewrite)
         for op in walk(module):
             _rewrite(op, (control.note_iterations, *before))
         _drop_attributes(module)

@@ -1,6 +1,6 @@
 # REQUIRES: jax
 # RUN: %jax_python %s
-"""Operations that braid.jax brings to others by itself: sorts, gradients of pools, reductions of
+"""Operations that braid.jax brings to others by itself: sorts, sums of small floats, gradients of pools, reductions of
 nothing, complex functions, prints and other callbacks."""
 
 import functools
@@ -53,6 +53,24 @@ class SortTest(jt.JaxTestCase):
 
     def test_gradient_of_chosen_elements(self):
         self.check_equal(shard(jax.grad(lambda x: (lax.top_k(x, 3)[0] ** 2).sum())), jt.normals((4, 9)))
+
+
+class SumTest(jt.JaxTestCase):
+    def test_small_floats_are_rounded_once(self):
+        """JAX upcasts what jnp.sum gets; gradients of broadcasts and windows add up what they have."""
+        for element in (jnp.bfloat16, jnp.float16):
+            x = jax.random.normal(jax.random.key(0), (2048, 6), element)
+            wide = np.asarray(x, np.float64)
+            windows = np.lib.stride_tricks.sliding_window_view(wide, 512, 0).sum(-1)
+            function = jax.jit(lambda x: (
+                jax.vjp(lambda b: x + b, x[0])[1](x)[0], jnp.cumsum(x, 0)[-1],
+                lax.reduce(1 + x[:16] / 8, np.array(1, x.dtype), lax.mul, (0,)),
+                lax.reduce_window(x, np.array(0, x.dtype), lax.add, (512, 1), (1, 1), "VALID")))
+            product = np.asarray(1 + x[:16] / 8, np.float64).prod(0)
+            found = braid.jax.compile(function, x)(x)
+            for one, expected in zip(found, (wide.sum(0), wide.sum(0), product, windows)):
+                np.testing.assert_allclose(np.asarray(one, np.float64), expected, rtol=2 * float(jnp.finfo(element).eps),
+                                           atol=float(jnp.finfo(element).eps) * np.abs(expected).max())
 
 
 class PiecesTest(jt.JaxTestCase):
