@@ -8,7 +8,6 @@
 
 #include "../Support/ProgramAttributes.h"
 #include "../Support/RuntimeCalls.h"
-#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 
 namespace braid {
@@ -76,9 +75,9 @@ static void runInParts(LLVM::CallOp op, LLVM::LLVMFuncOp kernel,
 namespace {
 
 struct ConvertPartsToBraidRTPass
-    : public StructuralPass<braid::impl::ConvertPartsToBraidRTPassBase<
-          ConvertPartsToBraidRTPass>> {
-  LogicalResult transform() override {
+    : public braid::impl::ConvertPartsToBraidRTPassBase<
+          ConvertPartsToBraidRTPass> {
+  void runOnOperation() override {
     SmallVector<LLVM::CallOp> calls;
     getOperation().walk([&](LLVM::CallOp op) { calls.push_back(op); });
     SymbolTable symbols(getOperation());
@@ -93,7 +92,6 @@ struct ConvertPartsToBraidRTPass
         part = createPart(kernel);
       runInParts(op, kernel, part);
     }
-    return success();
   }
 };
 
