@@ -4,12 +4,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Training steps of plain JAX on CPUs, through Braid and through XLA, with the same arguments in one process.
 
-    jax_models_cpu.py [--build BUILD] [--models=llama,linen_cnn] [--ranks=1] [--output=figures.json]
+    jax_models_cpu.py [--build BUILD] [--models=llama,linen_cnn] [--ranks=1] [--threads=2] [--output=figures.json]
 
 A step is AdamW of a model of test/Inputs/jax_models in f32, in sizes that fill a few cores. On several ranks it is FSDP under
 jax.shard_map, on as many devices of JAX. Braid and XLA take turns, in a new order each round; a time is the shortest of a
 round, as a user sees it from Python, and the table shows the median of all rounds. `cpu` is processor
-time, as are times of compilation.
+time, as are times of compilation. With --threads both have that many cores.
 """
 
 import argparse
@@ -147,6 +147,7 @@ def measure(name, make, ranks, rounds):
     pairs = list(zip(times["braid"], times["xla"]))
     for number, key in enumerate(("ratio", "cpu_ratio")):
         row[key] = statistics.median(b[number] / x[number] for b, x in pairs)
+    row["threads"], row["load"] = len(os.sched_getaffinity(0)), os.getloadavg()[0]
     row["compile_ratio"] = row["braid_compile_s"] / row["xla_compile_s"]
     return {key: round(value, 6) if isinstance(value, float) else value for key, value in row.items()}
 
@@ -164,9 +165,12 @@ def main():
     parser.add_argument("--build", default="build")
     parser.add_argument("--models", default=",".join((*SIZED, *OTHERS)))
     parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--threads", type=int, help="by default one for each core")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--output", help="a file for all figures, as JSON")
     options = parser.parse_args()
+    # Before JAX makes its threads.
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     os.environ.setdefault("XLA_FLAGS", f"--xla_force_host_platform_device_count={options.ranks}")
     os.environ["BRAID_ROOT"] = os.path.abspath(options.build)
