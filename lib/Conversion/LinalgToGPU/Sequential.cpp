@@ -8,6 +8,7 @@
 
 #include "KernelBody.h"
 #include "Kernels.h"
+#include "Reduction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -21,7 +22,8 @@ namespace {
 class SequentialKernel {
 public:
   SequentialKernel(KernelModule &kernels, Operation *op, LoopNest &nest)
-      : nest(nest), builder(kernels, op, "sequential"), b(builder.b) {}
+      : nest(nest), combiners(matchCombiners(nest)),
+        builder(kernels, op, "sequential"), b(builder.b) {}
 
   void emit();
 
@@ -32,6 +34,8 @@ private:
   SmallVector<Value> emitIteration(ValueRange values);
 
   LoopNest &nest;
+  /// Sums of small floats have f32 in between, as in other kernels.
+  std::optional<SmallVector<Combiner>> combiners;
   KernelBuilder builder;
   ImplicitLocOpBuilder &b;
   SmallVector<unsigned> reductions;
@@ -49,9 +53,16 @@ SmallVector<Value> SequentialKernel::emitIteration(ValueRange values) {
       mapping.map(access.argument,
                   builder.load(builder.getMemory(access.buffer),
                                builder.getAddress(access, indices), 1));
-  return emitBody(b, *nest.body, mapping, /*lanes=*/1,
-                  builder.getAskedIndices(nest, indices, /*lanes=*/1,
-                                          /*vectorLoop=*/0));
+  SmallVector<Value> asked =
+      builder.getAskedIndices(nest, indices, /*lanes=*/1, /*vectorLoop=*/0);
+  if (!combiners)
+    return emitBody(b, *nest.body, mapping, /*lanes=*/1, asked);
+  SmallVector<Value> combined;
+  for (auto [combiner, value, element] : llvm::zip(
+           *combiners, values,
+           emitElements(b, nest, *combiners, mapping, /*lanes=*/1, asked)))
+    combined.push_back(combiner.combine(b, value, element));
+  return combined;
 }
 
 SmallVector<Value> SequentialKernel::emitLoops(unsigned number,
@@ -97,9 +108,14 @@ void SequentialKernel::emit() {
   SmallVector<Value> values, addresses;
   for (auto [output, access] : llvm::enumerate(nest.outputs)) {
     addresses.push_back(builder.getAddress(access, indices));
-    values.push_back(builder.getInitial(nest, output, indices));
+    Value initial = builder.getInitial(nest, output, indices);
+    values.push_back(combiners ? (*combiners)[output].widen(b, initial)
+                               : initial);
   }
   values = emitLoops(0, values);
+  if (combiners)
+    for (auto [combiner, value] : llvm::zip(*combiners, values))
+      value = combiner.narrow(b, value);
   for (auto [access, address, value] :
        llvm::zip(nest.outputs, addresses, values))
     builder.store(value, builder.getMemory(access.buffer), address);

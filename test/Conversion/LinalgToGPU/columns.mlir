@@ -55,6 +55,19 @@ func.func @in_order(%x: memref<64x512xf32>, %s: memref<512xf32>) {
   return
 }
 
+// A sum of bf16 has f32 in between in every kernel.
+// CHECK-LABEL: func.func @every_other(
+//       CHECK:   gpu.launch_func @kernels::@sequential_1
+func.func @every_other(%x: memref<64x512xbf16, strided<[1024, 2]>>, %s: memref<512xbf16>) {
+  linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<64x512xbf16, strided<[1024, 2]>>) outs(%s : memref<512xbf16>) {
+  ^bb0(%a: bf16, %o: bf16):
+    %0 = arith.addf %o, %a : bf16
+    linalg.yield %0 : bf16
+  }
+  return
+}
+
 // Four rows are in flight at once; the threads of a warp combine what they have,
 // then the warps, in order.
 // CHECK-LABEL: gpu.func @columns(
@@ -65,4 +78,11 @@ func.func @in_order(%x: memref<64x512xf32>, %s: memref<512xf32>) {
 //       CHECK:   gpu.shuffle xor
 //       CHECK:   gpu.barrier
 //       CHECK:   memref.store %{{.*}} : memref<4096xf32, strided<[1]>>
+//       CHECK:   gpu.return
+
+// CHECK-LABEL: gpu.func @sequential_1(
+//       CHECK:   arith.extf %{{.*}} : bf16 to f32
+//       CHECK:   scf.for {{.*}} -> (f32)
+//       CHECK:     arith.addf %{{.*}} : f32
+//       CHECK:   arith.truncf %{{.*}} : f32 to bf16
 //       CHECK:   gpu.return
