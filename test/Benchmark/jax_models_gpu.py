@@ -85,7 +85,7 @@ def prepare(options):
             function, arguments = sized.make_step(model, way, options.ranks)
             try:
                 program = braid.jax.export(function, *arguments)
-            except braid.jax.BraidError as error:
+            except braid.mlir.BraidError as error:
                 print(f"{spec} {way} was not imported: {error}", flush=True)
                 continue
             label = re.sub(r"[^\w]+", "-", f"{spec}-{way}")
