@@ -60,7 +60,7 @@ PIPELINES = [
      "braid-outline-kernels", "braid-divide-kernels", "convert-reductions-to-loops",
      "ownership-based-buffer-deallocation", "braid-drop-unowned-deallocations", "braid-split-deallocations",
      "braid-free-early", "braid-check-allocation-sizes", "braid-separate-entries", "braid-prepare-entries",
-     "braid-drop-deallocations", "convert-assert-to-braid-rt", "braid-emit-entry-table"],
+     "braid-drop-deallocations", "convert-assert-to-braid-rt", "convert-parts-to-braid-rt", "braid-emit-entry-table"],
     ["comm-verify{ranks=* lanes=* strict=* max-paths=*}", "comm-interpret{ranks=* rounds=2}"],
     ["braid-prepare", "braid-overlap", "braid-lower-to-host"],
     ["braid-overlap-inductor", "braid-lower-to-host"],
