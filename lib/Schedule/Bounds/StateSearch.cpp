@@ -313,9 +313,12 @@ StateSearchResult StateSearch::run(uint64_t maxSteps) {
     if (followsOrder)
       nextOrder += 1 + nextOrder / 4;
     while (state) {
-      state = expand(*state);
-      if (state && !followsOrder)
-        push(std::move(state));
+      std::unique_ptr<State> next = expand(*state);
+      if (next && !followsOrder) {
+        push(std::move(next));
+        break;
+      }
+      state = std::move(next);
     }
   }
   result.boundNs = result.makespanNs;
