@@ -326,7 +326,8 @@ CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
   }
   if (tried.empty())
     return best;
-  llvm::stable_sort(tried, llvm::less_first());
+  // Of equal times the first candidate comes first.
+  llvm::sort(tried);
   shortest = tried.front().first;
   best = BatchChoice(tried.front().second, shares.front());
   // Other parts may be best for the second best way.
