@@ -359,7 +359,7 @@ TEST(LowerBoundProperties, NoOrderIsFasterWithBodies) {
 
 TEST(LowerBoundProperties, FindsTheSameAgain) {
   constexpr int64_t never = std::numeric_limits<int64_t>::max();
-  for (uint64_t seed = 0; seed != getNumProblems(100); ++seed) {
+  for (uint64_t seed = 0; seed != getNumProblems(40); ++seed) {
     RandomProblemOptions options;
     options.numNodes = 10 + seed % 30;
     options.contention = seed % 2 == 0;

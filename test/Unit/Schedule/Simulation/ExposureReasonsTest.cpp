@@ -182,7 +182,7 @@ TEST(ExposureReasons, EveryExposedStartHasAReason) {
   options.numNodes = 40;
   options.edgeEvery = 12;
   std::map<ExposureKind, unsigned> numKinds;
-  for (uint64_t seed = 0; seed != 200; ++seed) {
+  for (uint64_t seed = 0; seed != 80; ++seed) {
     options.contention = seed % 2;
     SchedulingProblem problem = makeRandomProblem(seed, options);
     problem.keepOrderOfStarts = seed % 3 == 0;
