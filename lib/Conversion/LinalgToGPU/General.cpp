@@ -9,6 +9,7 @@
 #include "BufferAddress.h"
 #include "KernelBody.h"
 #include "Kernels.h"
+#include "Reduction.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,7 +29,15 @@ class GeneralKernel {
 public:
   GeneralKernel(KernelModule &kernels, linalg::LinalgOp op)
       : kernels(kernels), op(op), host(op.getLoc(), op),
-        b(op.getLoc(), op.getContext()) {}
+        b(op.getLoc(), op.getContext()), nest{op.getLoc()} {
+    nest.body = op.getBlock();
+    for (OpOperand &output : op.getDpsInitsMutable()) {
+      Access &access = nest.outputs.emplace_back();
+      access.elementType = getElementTypeOrSelf(output.get());
+      access.argument = op.getMatchingBlockArgument(&output);
+    }
+    combiners = matchCombiners(nest);
+  }
 
   void emit();
 
@@ -66,6 +75,10 @@ private:
   KernelModule &kernels;
   linalg::LinalgOp op;
   ImplicitLocOpBuilder host, b;
+  /// The body and the outputs alone.
+  LoopNest nest;
+  /// Sums of small floats have f32 in between, as in other kernels.
+  std::optional<SmallVector<Combiner>> combiners;
   gpu::GPUFuncOp kernel;
   SmallVector<Value> launchOperands;
   llvm::MapVector<Value, Memory> buffers;
@@ -198,7 +211,14 @@ SmallVector<Value> GeneralKernel::emitIteration(ValueRange values) {
       mapping.map(argument, inKernel.lookup(operand.get()));
     }
   }
-  return emitBody(b, *op.getBlock(), mapping, /*lanes=*/1, indices);
+  if (!combiners)
+    return emitBody(b, *op.getBlock(), mapping, /*lanes=*/1, indices);
+  SmallVector<Value> combined;
+  for (auto [combiner, value, element] : llvm::zip(
+           *combiners, values,
+           emitElements(b, nest, *combiners, mapping, /*lanes=*/1, indices)))
+    combined.push_back(combiner.combine(b, value, element));
+  return combined;
 }
 
 SmallVector<Value> GeneralKernel::emitLoops(unsigned number,
@@ -219,7 +239,13 @@ void GeneralKernel::emitThread() {
   SmallVector<Value> values;
   for (OpOperand &output : op.getDpsInitsMutable())
     values.push_back(load(output));
+  if (combiners)
+    for (auto [combiner, value] : llvm::zip(*combiners, values))
+      value = combiner.widen(b, value);
   values = emitLoops(0, values);
+  if (combiners)
+    for (auto [combiner, value] : llvm::zip(*combiners, values))
+      value = combiner.narrow(b, value);
   for (auto [output, value] : llvm::zip(op.getDpsInitsMutable(), values))
     memref::StoreOp::create(b, value, inKernel.lookup(output.get()),
                             getIndices(output));

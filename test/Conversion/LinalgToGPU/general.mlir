@@ -49,6 +49,30 @@ func.func @reduction(%a: memref<?x?xf32>, %b: memref<?xf32>) {
 
 // -----
 
+// A sum of bf16 has f32 in between, as in every kernel.
+// CHECK-LABEL: func.func @small_floats
+// CHECK:         gpu.func @general
+// CHECK:           scf.if
+// CHECK:             %[[INIT:.*]] = memref.load {{.*}} : memref<?xbf16>
+// CHECK:             %[[WIDE:.*]] = arith.extf %[[INIT]] : bf16 to f32
+// CHECK:             %[[SUM:.*]] = scf.for %{{.*}} iter_args(%[[SO_FAR:.*]] = %[[WIDE]]) -> (f32)
+// CHECK:               %[[X:.*]] = memref.load {{.*}} : memref<?x?xbf16>
+// CHECK:               %[[ELEMENT:.*]] = arith.extf %[[X]] : bf16 to f32
+// CHECK:               %[[NEXT:.*]] = arith.addf %[[ELEMENT]], %[[SO_FAR]] : f32
+// CHECK:               scf.yield %[[NEXT]] : f32
+// CHECK:             %[[ROUNDED:.*]] = arith.truncf %[[SUM]] : f32 to bf16
+// CHECK:             memref.store %[[ROUNDED]]
+func.func @small_floats(%a: memref<?x?xbf16>, %b: memref<?xbf16>) {
+  linalg.reduce ins(%a : memref<?x?xbf16>) outs(%b : memref<?xbf16>) dimensions = [1]
+    (%in: bf16, %out: bf16) {
+      %0 = arith.addf %in, %out : bf16
+      linalg.yield %0 : bf16
+    }
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func @dynamic_strides
 // CHECK:         gpu.launch_func @kernels::@general
 // CHECK:         memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [4, 4], strides: [%{{.*}}, 1] : memref<f32> to memref<4x4xf32, strided<[?, 1]>>
