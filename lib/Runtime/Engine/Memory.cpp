@@ -11,14 +11,35 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 using namespace braid::rt;
 
 namespace {
-/// The pool keeps blocks of at least this size for reuse; malloc reuses smaller
-/// ones.
-constexpr size_t keepSize = 64 * 1024;
+/// Blocks up to this size are kept apart: they come and go with each of the
+/// smallest kernels, for which a search or malloc would cost too much.
+constexpr size_t smallSize = 64 * 1024;
+
+/// The most bytes that a pool keeps in small blocks.
+constexpr size_t mostKeptSmall = 16 * 1024 * 1024;
+
+/// What small blocks of about a size have in common.
+struct SmallClass {
+  size_t number, capacity;
+};
 } // namespace
+
+/// Sizes in steps of 64 bytes, and above 512 bytes in four steps between powers
+/// of two.
+static SmallClass classOf(size_t size) {
+  size_t units =
+      std::max<size_t>(1, (size + minimumAlignment - 1) / minimumAlignment);
+  size_t shift = 0;
+  while (units > size_t(8) << shift)
+    ++shift;
+  size_t steps = ((units - 1) >> shift) + 1;
+  return {4 * shift + steps - 1, (steps << shift) * minimumAlignment};
+}
 
 struct braid::rt::BlockHeader {
   MemoryPool *owner;
@@ -69,15 +90,31 @@ void braid::rt::freeBlock(void *pointer) {
     std::free(block->base);
 }
 
+static bool isSmall(size_t alignment, size_t size) {
+  return alignment == minimumAlignment && size <= smallSize;
+}
+
 MemoryPool::~MemoryPool() {
   releaseAll();
   trim(0);
+  for (BlockHeader *first : keptSmall)
+    while (first)
+      std::free(std::exchange(first, first->next)->base);
 }
 
 void *MemoryPool::allocate(size_t alignment, size_t size) {
   alignment = std::max(alignment, minimumAlignment);
   BlockHeader *block = nullptr;
-  if (size >= keepSize) {
+  size_t capacity = size;
+  if (isSmall(alignment, size)) {
+    SmallClass found = classOf(size);
+    capacity = found.capacity;
+    BlockHeader *&first = keptSmall[found.number];
+    if ((block = first)) {
+      first = block->next;
+      keptSmallBytes -= block->capacity;
+    }
+  } else {
     // Also accepts blocks that are up to a quarter larger.
     auto it = kept.lower_bound(size);
     while (it != kept.end() && it->second->alignment < alignment)
@@ -86,17 +123,17 @@ void *MemoryPool::allocate(size_t alignment, size_t size) {
       block = it->second;
       keptBytes -= static_cast<int64_t>(block->capacity);
       kept.erase(it);
-      block->size = size;
     }
   }
   if (!block)
-    block = createBlock(alignment, size);
+    block = createBlock(alignment, capacity);
   if (!block && keptBytes) {
     trim(0);
-    block = createBlock(alignment, size);
+    block = createBlock(alignment, capacity);
   }
   if (!block)
     return nullptr;
+  block->size = size;
   block->owner = this;
   block->previous = nullptr;
   block->next = live;
@@ -123,8 +160,13 @@ void MemoryPool::unlink(BlockHeader *block) {
 
 void MemoryPool::release(BlockHeader *block) {
   unlink(block);
-  if (block->size < keepSize) {
-    std::free(block->base);
+  if (isSmall(block->alignment, block->size)) {
+    if (keptSmallBytes + block->capacity > mostKeptSmall)
+      return std::free(block->base);
+    BlockHeader *&first = keptSmall[classOf(block->size).number];
+    block->next = first;
+    first = block;
+    keptSmallBytes += block->capacity;
     return;
   }
   kept.emplace(block->capacity, block);

@@ -11,6 +11,7 @@
 
 #include "braid-rt/Types.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -24,9 +25,10 @@ inline constexpr size_t minimumAlignment = 64;
 struct BlockHeader;
 
 /// The allocations of one rank. Only the rank's thread uses the pool. The pool
-/// keeps large freed blocks for the next allocation, because fresh pages cost
-/// more than most kernels. Kept and allocated blocks together never exceed the
-/// peak of allocated blocks.
+/// keeps freed blocks for the next allocation, because fresh pages cost more
+/// than most kernels, and malloc as much as small ones. Kept and allocated
+/// blocks together never exceed the peak of allocated blocks, but for up to 16
+/// MiB of small ones.
 class BRAID_RT_API MemoryPool {
 public:
   MemoryPool() = default;
@@ -61,6 +63,9 @@ private:
   BlockHeader *live = nullptr;
   std::multimap<size_t, BlockHeader *> kept;
   int64_t keptBytes = 0;
+  /// Blocks up to 64 KiB, by about their size.
+  std::array<BlockHeader *, 36> keptSmall = {};
+  size_t keptSmallBytes = 0;
   int64_t mostHeld = 0; ///< Most heldCapacity, ever.
 };
 

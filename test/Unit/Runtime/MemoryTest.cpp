@@ -16,6 +16,7 @@
 #include "gtest/gtest.h"
 
 #include <cstring>
+#include <utility>
 
 using namespace braid::test;
 using testing::HasSubstr;
@@ -82,6 +83,58 @@ TEST(Memory, LargeBlocksAreUsedAgain) {
   }));
   EXPECT_EQ(first, second);
   EXPECT_NE(first, larger);
+}
+
+TEST(Memory, SmallBlocksOfAboutASizeAreUsedAgain) {
+  World world(1);
+  bool sameBlock = true, apart = true, whole = true;
+  ASSERT_TRUE(world.run([&](int32_t) {
+    for (size_t size : {1, 64, 65, 512, 513, 700, 1000, 4097, 60000, 65536}) {
+      void *first = _mlir_memref_to_llvm_alloc(size);
+      void *other = _mlir_memref_to_llvm_alloc(size);
+      apart &= first != other;
+      _mlir_memref_to_llvm_free(first);
+      void *again = _mlir_memref_to_llvm_alloc(size);
+      sameBlock &= first == again;
+      // Neither lies in the other.
+      std::memset(again, 1, size);
+      std::memset(other, 2, size);
+      for (size_t i = 0; i < size; ++i)
+        whole &= static_cast<char *>(again)[i] == 1;
+      _mlir_memref_to_llvm_free(again);
+      _mlir_memref_to_llvm_free(other);
+    }
+  }));
+  EXPECT_TRUE(sameBlock);
+  EXPECT_TRUE(apart);
+  EXPECT_TRUE(whole);
+  EXPECT_EQ(statisticsOf(world).currentBytes, 0);
+  EXPECT_EQ(statisticsOf(world).peakBytes, 131072);
+}
+
+TEST(Memory, ASmallBlockServesTheLargestSizeOfItsKind) {
+  // Sizes that share blocks: 1025 bytes take one of 1280.
+  World world(1);
+  bool same = true, kept = true;
+  ASSERT_TRUE(world.run([&](int32_t) {
+    for (auto [small, large] :
+         {std::pair<size_t, size_t>{1, 64}, {1025, 1280}, {57345, 65536}}) {
+      void *first = _mlir_memref_to_llvm_alloc(small);
+      _mlir_memref_to_llvm_free(first);
+      void *second = _mlir_memref_to_llvm_alloc(large);
+      same &= first == second;
+      // A neighbour would be overwritten if the block were too short.
+      void *next = _mlir_memref_to_llvm_alloc(large);
+      std::memset(next, 3, large);
+      std::memset(second, 4, large);
+      for (size_t i = 0; i < large; ++i)
+        kept &= static_cast<char *>(next)[i] == 3;
+      _mlir_memref_to_llvm_free(second);
+      _mlir_memref_to_llvm_free(next);
+    }
+  }));
+  EXPECT_TRUE(same);
+  EXPECT_TRUE(kept);
 }
 
 TEST(Memory, WhatAFailedProgramHeldIsReleased) {
