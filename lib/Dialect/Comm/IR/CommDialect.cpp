@@ -108,6 +108,13 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
       return emitWrongValue(op, attribute, "an i64 that is not negative");
     return success();
   }
+  if (name == kLastingSourcesAttrName) {
+    if (!getAsyncStart(op))
+      return emitWrongPlace(op, attribute, "starts");
+    if (!isa<UnitAttr>(value))
+      return emitWrongValue(op, attribute, "no value");
+    return success();
+  }
   if (name == kLaneAttrName || name == kCtasAttrName ||
       name == kTransportAttrName || name == kLanesAttrName ||
       name == kChunksAttrName)
@@ -163,10 +170,10 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
   return op->emitOpError() << "has unknown attribute '" << name
                            << "', expected one of '" << kCostAttrName << "', '"
                            << kLabelAttrName << "', '" << kOrderAttrName
-                           << "', '" << kLaneAttrName << "', '" << kCtasAttrName
-                           << "', '" << kTransportAttrName << "', '"
-                           << kLanesAttrName << "', '"
-                           << kMultiprocessorsAttrName << "', '"
+                           << "', '" << kLastingSourcesAttrName << "', '"
+                           << kLaneAttrName << "', '" << kCtasAttrName << "', '"
+                           << kTransportAttrName << "', '" << kLanesAttrName
+                           << "', '" << kMultiprocessorsAttrName << "', '"
                            << kChunksAttrName << "', '"
                            << kReorderedSumsAttrName << "', '"
                            << kMachineAttrName << "', '" << kMpmdAttrName

@@ -50,7 +50,7 @@ LogicalResult GroupOp::verify() {
 
 /// Verifies that `wait` names the buffers in flight of its token. A token of a
 /// coalesced launch has the buffers of its operand in flight; its wait may name
-/// those of the other operands, too.
+/// those of the other operands, too. It need not name sources that last.
 static LogicalResult verifyBuffersInFlight(WaitOp wait,
                                            AsyncStartOpInterface start) {
   llvm::SmallSetVector<Value, 4> writes, reads;
@@ -93,8 +93,9 @@ static LogicalResult verifyBuffersInFlight(WaitOp wait,
   };
   if (failed(verifyNamed(start.getDestinationOperands(), "destination", writes,
                          wait.getWrites(), "writes")) ||
-      failed(verifyNamed(start.getSourceOperands(), "source", reads,
-                         wait.getReads(), "reads")))
+      (!start->hasAttr(CommDialect::kLastingSourcesAttrName) &&
+       failed(verifyNamed(start.getSourceOperands(), "source", reads,
+                          wait.getReads(), "reads"))))
     return failure();
   return success();
 }

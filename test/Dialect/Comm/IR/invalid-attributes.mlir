@@ -3,7 +3,7 @@
 // The attributes and types of the dialect that its ops do not define.
 
 func.func @unknown_attribute() {
-  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.lane', 'comm.ctas', 'comm.transport', 'comm.lanes', 'comm.multiprocessors', 'comm.chunks', 'comm.reordered_sums', 'comm.machine', 'comm.mpmd', 'comm.option_defaults', 'comm.report_number', 'comm.effects'}}
+  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.lasting_sources', 'comm.lane', 'comm.ctas', 'comm.transport', 'comm.lanes', 'comm.multiprocessors', 'comm.chunks', 'comm.reordered_sums', 'comm.machine', 'comm.mpmd', 'comm.option_defaults', 'comm.report_number', 'comm.effects'}}
   %0 = arith.constant {comm.cost = 1 : i64} 0 : index
   return
 }
@@ -61,6 +61,25 @@ func.func @order_of_other_op() {
 func.func @order_of_wait(%t: !comm.token) {
   // expected-error@+1 {{'comm.wait' op has attribute 'comm.order', which only starts may have}}
   comm.wait %t {comm.order = 0 : i64} : !comm.token
+  return
+}
+
+// -----
+
+func.func @place_of_lasting_sources() {
+  // expected-error@+1 {{'arith.constant' op has attribute 'comm.lasting_sources', which only starts may have}}
+  %0 = arith.constant {comm.lasting_sources} 0 : index
+  return
+}
+
+// -----
+
+comm.group @g [[0, 1]]
+
+func.func @value_of_lasting_sources(%a: memref<4xf32>, %b: memref<4xf32>) {
+  // expected-error@+1 {{attribute 'comm.lasting_sources' is 1 : i64, expected no value}}
+  %t = comm.all_reduce sum %a into %b on @g {comm.lasting_sources = 1 : i64} : memref<4xf32>, memref<4xf32>
+  comm.wait %t reads(%a : memref<4xf32>) writes(%b : memref<4xf32>) : !comm.token
   return
 }
 

@@ -83,6 +83,7 @@ def Comm_Dialect : Dialect {
     | `comm.cost_ns = 100 : i64` | any op | cost in ns, overrides every estimate |
     | `comm.label = "ar0"` | any op | name in reports and traces |
     | `comm.order = 3 : i64` | starts | place in the total order of starts |
+    | `comm.lasting_sources` | starts on buffers | nothing writes or frees the sources while their function runs, so that waits need not name them; `comm-bufferize` writes it |
     | `comm.lane = "latency"` | starts of collectives | queue of their own within the group |
     | `comm.ctas = 8 : i64` | starts of collectives | thread blocks of the lane's collectives at most |
     | `comm.transport = "symmetric"`, `"copy"`, `"default"` | starts of collectives | how the lane moves its data |
@@ -122,6 +123,7 @@ def Comm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kCostAttrName = "comm.cost_ns";
     static constexpr ::llvm::StringLiteral kLabelAttrName = "comm.label";
     static constexpr ::llvm::StringLiteral kOrderAttrName = "comm.order";
+    static constexpr ::llvm::StringLiteral kLastingSourcesAttrName = "comm.lasting_sources";
     static constexpr ::llvm::StringLiteral kLaneAttrName = "comm.lane";
     static constexpr ::llvm::StringLiteral kCtasAttrName = "comm.ctas";
     static constexpr ::llvm::StringLiteral kTransportAttrName = "comm.transport";

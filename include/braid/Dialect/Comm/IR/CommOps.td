@@ -123,7 +123,8 @@ def Comm_WaitOp : Comm_Op<"wait", [
     * (C33) `writes` has buffers that the start writes, `reads` buffers that it
       only reads.
     * (C34) The buffers of the token's own operand are named; of a token without
-      one, all buffers of the start.
+      one, all buffers of the start. Sources with `comm.lasting_sources` need not
+      be.
 
     Example:
 

@@ -81,11 +81,12 @@ bool mayRunInPlace(AsyncStartOpInterface start) {
          start.getInFlightType(0);
 }
 
-/// True if `start`, whose token leaves its block, need not own `source`.
-bool isLasting(AsyncStartOpInterface start, Value source) {
-  // The value of the token may not take the buffer of the source.
+/// True if `start`, whose tokens leave its block, need not own its sources.
+bool hasLastingSources(AsyncStartOpInterface start) {
+  // The value of a token may not take the buffer of the source.
   bool isInPlace = start.getInFlightType(0) && start.canRunInPlace();
-  return !isInPlace && getLastingType(source);
+  return !isInPlace && !start.getSourceOperands().empty() &&
+         llvm::all_of(start.getSources(), getLastingType);
 }
 
 /// The kind of sources like `source`, see above.
@@ -145,12 +146,10 @@ void Splitter::collect() {
       return;
     starts.push_back(start);
     if (!hasTensorsInFlight(start) || mayRunInPlace(start) ||
-        !leavesBlock(start))
+        !leavesBlock(start) || hasLastingSources(start))
       return;
     auto sources = start.getSourceOperands();
     for (auto [source, token] : llvm::zip(sources, start.getTokens())) {
-      if (isLasting(start, source.get()))
-        continue;
       auto &owned = kinds[token.getType()];
       if (MemRefType kind = getKind(source.get());
           !llvm::is_contained(owned, kind))
@@ -317,11 +316,11 @@ Value Splitter::joinToken(Location loc, Type type, Value rawToken,
 LogicalResult Splitter::takeBufferForm(AsyncStartOpInterface start) {
   Location loc = start.getLoc();
   builder.setInsertionPoint(start);
+  bool areLasting = hasLastingSources(start);
   SmallVector<Value> operands;
   for (Value source : start.getSources())
-    operands.push_back(isLasting(start, source)
-                           ? createLastingBuffer(builder, loc, source)
-                           : createOwnSource(loc, source));
+    operands.push_back(areLasting ? createLastingBuffer(builder, loc, source)
+                                  : createOwnSource(loc, source));
   unsigned sourceCount = operands.size();
   SmallVector<Value> destinations;
   if (start.getInFlightType(0) && start.canRunInPlace())
@@ -346,10 +345,12 @@ LogicalResult Splitter::takeBufferForm(AsyncStartOpInterface start) {
                                    RawTokenType::get(module.getContext())));
   state.addAttributes(recipe.attributes.getValue());
   Operation *form = builder.create(state);
+  if (areLasting)
+    form->setAttr(CommDialect::kLastingSourcesAttrName, builder.getUnitAttr());
   for (auto [index, token] : llvm::enumerate(start.getTokens())) {
     Value inFlight = destinations.empty() ? Value() : destinations[index];
-    bool owns = index < sourceCount && operands[index] != inFlight &&
-                !operands[index].getDefiningOp<bufferization::ToBufferOp>();
+    bool owns =
+        !areLasting && index < sourceCount && operands[index] != inFlight;
     token.replaceAllUsesWith(joinToken(loc, token.getType(),
                                        form->getResult(index), inFlight,
                                        owns ? operands[index] : Value()));
@@ -382,18 +383,6 @@ Value getOwnedBuffer(Value part) {
     part = cast.getSource();
   Operation *definition = part.getDefiningOp();
   return definition && definition->hasAttr(kEmptyAttrName) ? Value() : part;
-}
-
-/// The buffer that the start of `token` reads but does not own; null if there
-/// is none, or if `token` is not that of a start.
-Value getLastingSource(Value token) {
-  auto result = dyn_cast<OpResult>(token);
-  AsyncStartOpInterface start =
-      result ? getAsyncStart(result.getOwner()) : AsyncStartOpInterface();
-  if (!start || result.getResultNumber() >= start.getSources().size())
-    return {};
-  Value source = start.getSources()[result.getResultNumber()];
-  return source.getDefiningOp<bufferization::ToBufferOp>() ? source : Value();
 }
 
 /// Selects each part of a token.
@@ -429,8 +418,6 @@ struct ConvertWait : public OpConversionPattern<braid::comm::WaitOp> {
       for (Value part : parts.drop_front(op.getValue() ? 2 : 1))
         if (Value buffer = getOwnedBuffer(part))
           reads.push_back(buffer);
-    if (Value source = getLastingSource(parts.front()))
-      reads.push_back(source);
     auto wait = braid::comm::WaitOp::create(rewriter, op.getLoc(), TypeRange(),
                                             parts.front(), reads, writes);
     wait->setDiscardableAttrs(op->getDiscardableAttrDictionary());

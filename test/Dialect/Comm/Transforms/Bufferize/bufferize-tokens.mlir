@@ -5,18 +5,18 @@
 comm.group @g [[0, 1]]
 
 // Every iteration starts the gather that the next one awaits. Nothing writes the slices
-// of the argument, which no token needs to own; a wait beside its start names them.
+// of the argument, which no token needs to own and no wait needs to name.
 
 // CHECK-LABEL: func @loop
 // CHECK-SAME:      (%[[W:[^:]*]]: memref<16x4xf32>
 // CHECK-NOT:     memref.copy %{{.*}} : memref<4xf32
 // CHECK:         %[[S0:.*]] = memref.subview %[[W]][0, 0] [1, 4] [1, 1]
 // CHECK:         %[[G0:.*]] = memref.alloc() {{.*}} : memref<8xf32>
-// CHECK:         %[[T0:.*]] = comm.all_gather %[[S0]] into %[[G0]] on @g dim 0
+// CHECK:         %[[T0:.*]] = comm.all_gather %[[S0]] into %[[G0]] on @g dim 0 {comm.lasting_sources}
 // CHECK:         %[[L:.*]]:2 = scf.for %[[K:.*]] = {{.*}} iter_args(%[[T:.*]] = %[[T0]], %[[G:.*]] = %[[G0]]) -> (!comm.token, memref<8xf32>)
 // CHECK-NEXT:      %[[S1:.*]] = memref.subview %[[W]][%[[K]], 0] [1, 4] [1, 1]
 // CHECK-NEXT:      %[[G1:.*]] = memref.alloc() {{.*}} : memref<8xf32>
-// CHECK-NEXT:      %[[T1:.*]] = comm.all_gather %[[S1]] into %[[G1]] on @g dim 0
+// CHECK-NEXT:      %[[T1:.*]] = comm.all_gather %[[S1]] into %[[G1]] on @g dim 0 {comm.lasting_sources}
 // CHECK-NEXT:      comm.wait %[[T]] writes(%[[G]] : memref<8xf32>)
 // CHECK:           scf.yield %[[T1]], %[[G1]]
 // CHECK:         comm.wait %[[L]]#0 writes(%[[L]]#1 : memref<8xf32>)
@@ -29,6 +29,32 @@ func.func @loop(%w: tensor<16x4xf32>, %n: index, %init: tensor<8xf32>) -> tensor
       -> (!comm.token<tensor<8xf32>>, tensor<8xf32>) {
     %s = tensor.extract_slice %w[%k, 0] [1, 4] [1, 1] : tensor<16x4xf32> to tensor<4xf32>
     %next = comm.all_gather %s on @g dim 0 : tensor<4xf32> -> tensor<8xf32>
+    %r = comm.wait %t : !comm.token<tensor<8xf32>>
+    %y = linalg.add ins(%r, %acc : tensor<8xf32>, tensor<8xf32>) outs(%acc : tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %next, %y : !comm.token<tensor<8xf32>>, tensor<8xf32>
+  }
+  %last = comm.wait %tn : !comm.token<tensor<8xf32>>
+  %z = linalg.add ins(%last, %sum : tensor<8xf32>, tensor<8xf32>) outs(%sum : tensor<8xf32>) -> tensor<8xf32>
+  return %z : tensor<8xf32>
+}
+
+// Canonicalization may place the wait beside its start, by a loop of one iteration.
+
+// CHECK-LABEL: func @one_iteration
+// CHECK-SAME:      (%[[W:[^:]*]]: memref<4xf32>
+// CHECK:         %[[G0:.*]] = memref.alloc() {{.*}} : memref<8xf32>
+// CHECK-NEXT:    %[[T0:.*]] = comm.all_gather %[[W]] into %[[G0]]
+// CHECK:         %[[T1:.*]] = comm.all_gather %[[W]] into %[[G1:[^ ]*]]
+// CHECK-NEXT:    comm.wait %[[T0]] writes(%[[G0]] : memref<8xf32>)
+// CHECK-NEXT:    linalg.add
+// CHECK-NEXT:    comm.wait %[[T1]] writes(%[[G1]] : memref<8xf32>)
+func.func @one_iteration(%w: tensor<4xf32>, %init: tensor<8xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t0 = comm.all_gather %w on @g dim 0 : tensor<4xf32> -> tensor<8xf32>
+  %tn, %sum = scf.for %k = %c0 to %c1 step %c1 iter_args(%t = %t0, %acc = %init)
+      -> (!comm.token<tensor<8xf32>>, tensor<8xf32>) {
+    %next = comm.all_gather %w on @g dim 0 : tensor<4xf32> -> tensor<8xf32>
     %r = comm.wait %t : !comm.token<tensor<8xf32>>
     %y = linalg.add ins(%r, %acc : tensor<8xf32>, tensor<8xf32>) outs(%acc : tensor<8xf32>) -> tensor<8xf32>
     scf.yield %next, %y : !comm.token<tensor<8xf32>>, tensor<8xf32>
