@@ -19,25 +19,38 @@ from .errors import ArgumentError
 
 # As the runtime aligns what programs allocate: kernels on cache lines of their own.
 ALIGNMENT = 64
+_BYTE = np.dtype(np.uint8)
+# Together a quarter of the time of `array.ctypes.data`.
+_address_of_object, _char_of_buffer = c.addressof, c.c_char.from_buffer
 
 
 def empty(shape, dtype):
     """An array without defined content, aligned to 64 bytes."""
-    return empty_at(shape, np.dtype(dtype))[0]
+    dtype = np.dtype(dtype)
+    return empty_at(shape, dtype, math.prod(shape) * dtype.itemsize)[0]
 
 
-def empty_at(shape, dtype):
-    """The same, and its address."""
-    memory = np.empty(math.prod(shape) * dtype.itemsize + ALIGNMENT, np.uint8)
-    # A quarter of the time of `memory.ctypes.data`.
-    begin = c.addressof(c.c_char.from_buffer(memory))
+def empty_at(shape, dtype, size):
+    """The same, of `size` bytes, and its address."""
+    memory = np.empty(size + ALIGNMENT, _BYTE)
+    begin = _address_of_object(_char_of_buffer(memory))
     skipped = -begin % ALIGNMENT
     return np.ndarray(shape, dtype, memory, skipped), begin + skipped
 
 
+def address_of(array):
+    """Where a contiguous array begins."""
+    try:
+        return _address_of_object(_char_of_buffer(array))
+    # Read-only, without elements, or of a type that buffers lack.
+    except (TypeError, ValueError):
+        return array.ctypes.data
+
+
 def is_taken_as_it_is(array):
     """Whether a program reads this array's memory without a copy."""
-    return array.flags.c_contiguous and array.flags.aligned
+    flags = array.flags
+    return flags.c_contiguous and flags.aligned
 
 
 def aligned_copy(array):
