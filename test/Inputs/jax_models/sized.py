@@ -26,7 +26,8 @@ class Sized:
     `loss(read, layers, batch)`, where `read` gives the whole parameters of a layer. `columns` and `rows` name the
     parameters that tensor parallelism splits along their last and their first dimension; without it they are empty. A way
     "own" splits them alike, and gives each rank a batch of its own: such a loss has the collectives of the axis "r" itself.
-    `stacked`: the first dimension of each parameter counts layers, and `read` gives those of a slice of all of them."""
+    `stacked`: the first dimension of each parameter counts layers, and `read` gives those of a slice of all of them.
+    `parts`: the first dimension of the batch, if it counts micro-batches whose gradients a loop adds up."""
 
     layers: list[dict[str, tuple[int, ...]]]
     batch: dict[str, tuple[tuple[int, ...], Any]]
@@ -34,6 +35,7 @@ class Sized:
     columns: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
     stacked: bool = False
+    parts: int = 0
 
 
 MODELS: dict[str, Callable[..., Sized]] = {}
@@ -100,9 +102,9 @@ def _llama(width, heads, groups, inner, attention):
 
 
 @model
-def llama(width=4096, heads=32, groups=8, inner=14336, layers=2, tokens=2048, attention="hand"):
+def llama(width=4096, heads=32, groups=8, inner=14336, layers=2, tokens=2048, attention="hand", parts=0):
     """RMSNorm, rotary positions, grouped-query attention, SwiGLU. `attention`: by hand, or an implementation of
-    jax.nn.dot_product_attention."""
+    jax.nn.dot_product_attention. `parts`: micro-batches of so many tokens, or a single batch."""
     shapes, block = _llama(width, heads, groups, inner, attention)
 
     def loss(read, parameters, batch, total=lambda y: y):
@@ -111,8 +113,9 @@ def llama(width=4096, heads=32, groups=8, inner=14336, layers=2, tokens=2048, at
             x = block(x, read(p), total)
         return jnp.mean(jnp.square((x - batch["y"]).astype(jnp.float32)))
 
-    batch = {"x": ((tokens, width), TYPE), "y": ((tokens, width), TYPE)}
-    return Sized([shapes] * layers, batch, loss, ("q", "k", "v", "gate", "up"), ("o", "down"))
+    shape = (parts, tokens, width) if parts else (tokens, width)
+    return Sized([shapes] * layers, {"x": (shape, TYPE), "y": (shape, TYPE)}, loss, ("q", "k", "v", "gate", "up"), ("o", "down"),
+                 parts=parts)
 
 
 @model
@@ -338,7 +341,13 @@ def make_step(sized, way, ranks, devices=None):
             return sized.loss(lambda p: read(numbers[id(p)], p), parameters, batch)
 
     def step(parameters, batch):
-        value, gradients = jax.value_and_grad(loss)(parameters, batch)
+        if sized.parts:
+            def add(total, part):
+                return jax.tree.map(jnp.add, total, jax.value_and_grad(loss)(parameters, part)), None
+
+            value, gradients = jax.lax.scan(add, jax.tree.map(jnp.zeros_like, (jnp.float32(0), parameters)), batch)[0]
+        else:
+            value, gradients = jax.value_and_grad(loss)(parameters, batch)
         if way != "tp":
             gradients = [{name: g if specs[i][name] else jax.lax.psum(g, "r") for name, g in layer.items()}
                          for i, layer in enumerate(gradients)]

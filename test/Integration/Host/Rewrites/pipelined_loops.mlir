@@ -7,12 +7,14 @@
 // RUN: braid-opt %s --comm-pipeline-loops=all | FileCheck %s --check-prefix=LOOPS
 
 // CHECK-COUNT-6: tensor<{{.*}}> = {{\[}}
+// LOOPS: comm.wait
+// LOOPS: comm.wait
 // LOOPS: scf.for {{.*}} -> (tensor<4xf32>, tensor<6x4xf32>, !comm.token<tensor<4xf32>>)
 // LOOPS: scf.for {{.*}} -> (tensor<4xf32>, tensor<6x2xf32>, !comm.token<tensor<4xf32>>, !comm.token<tensor<4xf32>>, !comm.token<tensor<2xf32>>)
 
 comm.group @pair [[0, 1]]
 
-// The forward pass keeps the input of each layer, the backward pass reads them, gathers
+// The forward pass keeps the input of each layer, and gathers a shift that all layers share; the backward pass reads them, gathers
 // the weights again, those of an op too, and stores gradients.
 func.func @main(%ws: tensor<6x2xf32>, %x: tensor<4xf32>, %kept: tensor<6x4xf32>, %zero: tensor<6x2xf32>)
     -> (tensor<4xf32>, tensor<4xf32>, tensor<6x2xf32>) {
@@ -25,7 +27,11 @@ func.func @main(%ws: tensor<6x2xf32>, %x: tensor<4xf32>, %kept: tensor<6x4xf32>,
     %t = comm.all_gather %w on @pair dim 0 : tensor<2xf32> -> tensor<4xf32>
     %g = comm.wait %t : !comm.token<tensor<4xf32>>
     %k = tensor.insert_slice %a into %s[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<6x4xf32>
-    %b = arith.mulf %a, %g : tensor<4xf32>
+    %z = tensor.extract_slice %ws[0, 0] [1, 2] [1, 1] : tensor<6x2xf32> to tensor<2xf32>
+    %u = comm.all_gather %z on @pair dim 0 : tensor<2xf32> -> tensor<4xf32>
+    %h = comm.wait %u : !comm.token<tensor<4xf32>>
+    %p = arith.mulf %a, %g : tensor<4xf32>
+    %b = arith.addf %p, %h : tensor<4xf32>
     scf.yield %b, %k : tensor<4xf32>, tensor<6x4xf32>
   }
   %b:2 = scf.for %i = %c0 to %c6 step %c1 iter_args(%d = %f#0, %s = %zero) -> (tensor<4xf32>, tensor<6x2xf32>) {

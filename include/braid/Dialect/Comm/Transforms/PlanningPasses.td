@@ -235,6 +235,13 @@ def CommPipelineLoopsPass : Pass<"comm-pipeline-loops", "::mlir::ModuleOp"> {
     what uses the last result behind it. Each takes the memory of its operands
     for one more iteration.
 
+    *Hoisted* are starts that all iterations share, since the loop changes nothing
+    that they need, such as gathers of parameters in a loop over micro-batches.
+    They run once: in the first iteration, which then stands in front of the loop
+    and may hide them, or else in front of the loop with their waits. Their
+    results live as long as the loop. A start whose result an op of the loop
+    overwrites is no such start.
+
     *Summed* are all-reduces whose results a value that the loop carries adds up,
     and nothing else in the loop reads, such as gradients of micro-batches. Each
     rank adds its own terms, and one all-reduce behind the loop sends the sum, if
@@ -249,15 +256,17 @@ def CommPipelineLoopsPass : Pass<"comm-pipeline-loops", "::mlir::ModuleOp"> {
     than to waits of the body. Inner loops come first: what they start for their
     first iteration may run ahead in the outer loop.
 
-    The pass predicts what an iteration takes, in the middle of many: with all
-    starts that may move, with the prefetched ones alone, the delayed ones alone,
-    and with the half, a quarter and so on of both. Gathers that are used early
-    come first, and reductions that start late. Short searches plan the order of a
-    copy of the loop together with its resources, as `comm-pipeline-matmul` does.
-    What the moved starts take once counts as if nothing hid it, so that a loop of
-    few iterations has to gain more. Starts move if the loop becomes shorter by the
-    fraction `min-gain`; among choices that are equally short, but for less than
-    `min-gain`, the one with the least memory counts.
+    The pass predicts what an iteration takes, in the middle of many: first with
+    all hoisted starts, or with those that save most time for the memory that
+    their results take. Then it tries all other starts that may move, the
+    prefetched ones alone, the delayed ones alone, and the half, a quarter and so
+    on of both. Gathers that are used early come first, and reductions that start
+    late. Short searches plan the order of a copy of the loop together with its
+    resources, as `comm-pipeline-matmul` does. What the moved starts take once
+    counts as if nothing hid it, so that a loop of few iterations has to gain
+    more. Starts move if the loop becomes shorter by the fraction `min-gain`;
+    among choices that are equally short, but for less than `min-gain`, the one
+    with the least memory counts.
 
     Before:
 
@@ -289,9 +298,10 @@ def CommPipelineLoopsPass : Pass<"comm-pipeline-loops", "::mlir::ModuleOp"> {
     %r = arith.mulf %l#0, %g : tensor<4xf32>
     ```
 
-    The remarks `prefetched-start`, `delayed-start` and `kept-start`, with its
-    reason, name each start of a loop; `prefetched-starts`, `delayed-starts`
-    and `summed-starts` count them.
+    The remarks `hoisted-start`, `shared-start` (in the first iteration),
+    `prefetched-start`, `delayed-start` and `kept-start`, with its reason, name each
+    start of a loop; `hoisted-starts`, `prefetched-starts`, `delayed-starts` and
+    `summed-starts` count them.
   }];
   let options = !listconcat([
     Option<"all", "all", "bool", /*default=*/"false",

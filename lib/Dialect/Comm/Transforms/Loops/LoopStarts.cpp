@@ -10,6 +10,7 @@
 
 #include "Cost/IR/Roofline.h"
 
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -63,7 +64,7 @@ bool IndexedOps::hasIndexedOperands(Operation *op) const {
   return areIndexed;
 }
 
-SmallVector<Operation *> IndexedOps::getChain(Operation *op) const {
+SmallVector<Operation *> MovableOps::getChain(Operation *op) const {
   llvm::SmallDenseSet<Operation *> chain;
   SmallVector<Operation *> pending = {op};
   while (!pending.empty())
@@ -79,6 +80,49 @@ SmallVector<Operation *> IndexedOps::getChain(Operation *op) const {
 }
 
 //===----------------------------------------------------------------------===//
+// What all iterations share
+//===----------------------------------------------------------------------===//
+
+/// True if all iterations of `loop` may share what `op`, a start of its body,
+/// gives: one wait of the body awaits each token, and no op overwrites that.
+static bool isSharable(Operation &op, scf::ForOp loop) {
+  auto start = dyn_cast<CollectiveOpInterface>(op);
+  auto async = dyn_cast<AsyncStartOpInterface>(op);
+  if (!start || !async || async.isBufferForm() || start.isPointToPoint() ||
+      op.hasAttr(CommDialect::kOrderAttrName))
+    return false;
+  return llvm::all_of(async.getTokens(), [&](Value token) {
+    auto wait =
+        token.hasOneUse() ? dyn_cast<WaitOp>(*token.user_begin()) : WaitOp();
+    return wait && wait->getNumOperands() == 1 &&
+           wait->getBlock() == loop.getBody() &&
+           llvm::none_of(wait->getUses(), [](OpOperand &use) {
+             auto user = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+             return user && user.isDpsInit(&use);
+           });
+  });
+}
+
+InvariantOps::InvariantOps(scf::ForOp loop) {
+  llvm::SmallPtrSet<Operation *, 8> waits;
+  for (Operation &op : *loop.getBody()) {
+    bool isInvariant = true;
+    visitUsedValues(&op, [&](Value value) {
+      isInvariant &= loop.isDefinedOutsideOfLoop(value) ||
+                     ops.contains(value.getDefiningOp());
+    });
+    if (!isInvariant)
+      continue;
+    if (isSharable(op, loop)) {
+      waits.insert_range(op.getUsers());
+      ops.insert(&op);
+    } else if (waits.contains(&op) || mayMove(&op)) {
+      ops.insert(&op);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Starts
 //===----------------------------------------------------------------------===//
 
@@ -87,7 +131,8 @@ class StartFinder {
 public:
   /// `communicatesInside`: an op of the body does in its regions.
   StartFinder(scf::ForOp loop, bool communicatesInside)
-      : loop(loop), communicatesInside(communicatesInside), indexed(loop) {}
+      : loop(loop), communicatesInside(communicatesInside), indexed(loop),
+        invariant(loop) {}
 
   void add(CollectiveOpInterface start, LoopStarts &found);
 
@@ -98,6 +143,7 @@ private:
   scf::ForOp loop;
   bool communicatesInside;
   IndexedOps indexed;
+  InvariantOps invariant;
 };
 } // namespace
 
@@ -172,6 +218,11 @@ void StartFinder::add(CollectiveOpInterface start, LoopStarts &found) {
   bool mayPrefetch = indexed.hasIndexedOperands(start);
   if (isCarried || (isAwaitedInside && !mayPrefetch))
     return keep("its token is awaited elsewhere");
+  if (invariant.contains(start)) {
+    found.shifted.push_back(
+        {start, StartShift::Hoist, llvm::to_vector(start->getUsers())});
+    return;
+  }
   if (mayPrefetch) {
     found.shifted.push_back({start, StartShift::Prefetch, {}});
     return;

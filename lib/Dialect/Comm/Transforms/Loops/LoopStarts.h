@@ -18,23 +18,39 @@
 
 namespace braid::comm {
 
+/// Ops of a loop's body that may be computed elsewhere.
+class MovableOps {
+public:
+  bool contains(mlir::Operation *op) const { return ops.contains(op); }
+  /// Those of the ops that `op` is computed from, in the order of the body.
+  llvm::SmallVector<mlir::Operation *> getChain(mlir::Operation *op) const;
+
+protected:
+  llvm::SetVector<mlir::Operation *> ops;
+};
+
 /// The ops of a loop's body that compute from the induction variable, from what
 /// the loop does not change and from each other alone, without effects.
-class IndexedOps {
+class IndexedOps : public MovableOps {
 public:
   explicit IndexedOps(mlir::scf::ForOp loop);
 
-  bool contains(mlir::Operation *op) const { return ops.contains(op); }
   /// True if `value` is known as soon as the induction variable is.
   bool isIndexed(mlir::Value value) const;
   /// True if all that `op` and its nested ops use is.
   bool hasIndexedOperands(mlir::Operation *op) const;
-  /// The ops that `op` is computed from, in the order of the body.
-  llvm::SmallVector<mlir::Operation *> getChain(mlir::Operation *op) const;
 
 private:
   mlir::scf::ForOp loop;
-  llvm::SetVector<mlir::Operation *> ops;
+};
+
+/// The ops of a loop's body that give the same in all iterations: they compute
+/// from what the loop does not change and from each other alone. Collectives on
+/// tensors and their waits are among them, but for those whose results an op of
+/// the loop writes in place of: each iteration would copy what it overwrites.
+class InvariantOps : public MovableOps {
+public:
+  explicit InvariantOps(mlir::scf::ForOp loop);
 };
 
 /// Calls `visit` with each value that `op` or an op nested in it uses, and that
@@ -44,18 +60,22 @@ void visitUsedValues(mlir::Operation *op,
 
 /// Where a start runs in relation to the iteration that it belongs to.
 enum class StartShift {
+  /// All iterations get the same from it: it runs once, in front of the loop.
+  Hoist,
+  /// The same, but it runs in the first iteration, which stands in front.
+  Share,
   /// Its operands are computed in the iteration before, which starts it.
   Prefetch,
   /// What uses its result moves to the iteration behind, which awaits it.
   Delay
 };
 
-/// A start that may run beside another iteration.
+/// A start that may run beside another iteration, or in front of all.
 struct ShiftedStart {
   CollectiveOpInterface start;
   StartShift shift;
-  /// Of a delayed start: its waits and what is computed from them, in the order
-  /// of the body.
+  /// Of a hoisted or shared start: its waits. Of a delayed one: its waits and
+  /// what is computed from them, in the order of the body.
   llvm::SmallVector<mlir::Operation *> users;
 };
 
@@ -72,8 +92,8 @@ struct LoopStarts {
 };
 
 /// Finds the starts in the body of `loop`, but not in regions of its ops, that
-/// may run beside another iteration: all values, and the order of effects, stay
-/// what they are.
+/// may leave their iteration: all values, and the order of effects, stay what
+/// they are.
 LoopStarts findShiftedStarts(mlir::scf::ForOp loop, CallEffects &calls,
                              RankUniformity &uniformity);
 

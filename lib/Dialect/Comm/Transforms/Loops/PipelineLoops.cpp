@@ -10,6 +10,7 @@
 #include "LoopSums.h"
 #include "PipelinedLoop.h"
 
+#include "Analysis/Memory/TypeSize.h"
 #include "Cost/IR/Roofline.h"
 
 #include "braid/Dialect/Comm/Transforms/Passes.h"
@@ -46,13 +47,18 @@ struct LoopChoice {
   int64_t peakBytes;
 };
 
+/// How many starts of a function left their iteration.
+struct StartCounts {
+  int64_t hoisted = 0, prefetched = 0, delayed = 0, summed = 0;
+};
+
 /// Chooses among the starts of one loop.
 class LoopChooser {
 public:
   using Predict = function_ref<FailureOr<BlockPrediction>(ArrayRef<Candidate>)>;
 
-  /// For a loop of `numIterations`. Of `ahead`, prefetched starts, and of
-  /// `behind`, delayed ones, those come first that other work can hide least.
+  /// For a loop of `numIterations`. Of `ahead`, hoisted or prefetched starts,
+  /// and of `behind`, delayed ones, those come first that are worth most.
   LoopChooser(ArrayRef<Candidate> ahead, ArrayRef<Candidate> behind,
               int64_t numIterations, double minGain, size_t maxTrials,
               Predict predict)
@@ -72,8 +78,8 @@ private:
   double minGain;
   size_t maxTrials, numTrials = 0;
   Predict predict;
-  /// The time of the loop as it is.
-  int64_t presentNs = 0;
+  /// The times of the loop and of its body as they are.
+  int64_t presentNs = 0, presentBodyNs = 0;
   std::optional<LoopChoice> best;
   StringRef reason;
 };
@@ -92,7 +98,10 @@ private:
   FailureOr<SmallVector<ShiftedStart>> choose(scf::ForOp loop,
                                               ArrayRef<ShiftedStart> starts,
                                               const CostOptions &costs,
-                                              RewriteJudge &judge);
+                                              RankUniformity &uniformity);
+  LogicalResult shiftStarts(scf::ForOp &loop, ArrayRef<ShiftedStart> starts,
+                            const CostOptions &costs,
+                            RankUniformity &uniformity, StartCounts &counts);
   FailureOr<bool> maySumFirst(scf::ForOp loop, ArrayRef<LoopSum> sums,
                               const CostOptions &costs, RewriteJudge &judge);
   void remark(Operation *start, StringRef name, StringRef reason);
@@ -117,6 +126,17 @@ LogicalResult LoopChooser::tryStarts(size_t numAhead, size_t numBehind) {
   int64_t totalNs = multiplyNs(found->makespanNs, numIterations);
   for (const Candidate &candidate : trial)
     totalNs = addNs(totalNs, candidate.costNs);
+  if (trial.front().start.shift == StartShift::Hoist) {
+    // The first iteration may hide them, for another copy of the body.
+    int64_t sharedNs = addNs(
+        presentBodyNs,
+        multiplyNs(found->makespanNs, std::max<int64_t>(0, numIterations - 1)));
+    if (sharedNs < lessGain(totalNs, minGain)) {
+      totalNs = sharedNs;
+      for (Candidate &candidate : trial)
+        candidate.start.shift = StartShift::Share;
+    }
+  }
   if (totalNs >= lessGain(presentNs, minGain))
     return success();
   if (best) {
@@ -134,8 +154,11 @@ FailureOr<SmallVector<Candidate>> LoopChooser::choose() {
   if (failed(present))
     return failure();
   presentNs = multiplyNs(present->makespanNs, numIterations);
+  presentBodyNs = present->makespanNs;
+  bool hoists =
+      !ahead.empty() && ahead.front().start.shift == StartShift::Hoist;
   // All that is left to hide are launches, which graphs make short.
-  if (present->computeNs == 0) {
+  if (present->computeNs == 0 && !hoists) {
     reason = "nothing in the loop could run beside it";
     return SmallVector<Candidate>();
   }
@@ -197,20 +220,42 @@ static size_t getFirstUse(scf::ForOp loop, Operation *start) {
   return 0;
 }
 
+/// The bytes that the results of a hoisted start take.
+static int64_t getResultBytes(const ShiftedStart &start,
+                              const SizeDefaults &sizes) {
+  int64_t bytes = 0;
+  for (Operation *wait : start.users)
+    bytes = addNs(bytes, static_cast<int64_t>(getTypeBytes(
+                             wait->getResult(0).getType(), sizes)));
+  return bytes;
+}
+
 /// The starts of `shift`, those that other work can hide least first: gathers
-/// that are used early, and reductions that start late.
+/// that are used early, and reductions that start late. Of hoisted ones those
+/// come first that save most time for the memory that they hold.
 static SmallVector<Candidate> getCandidates(scf::ForOp loop,
                                             ArrayRef<ShiftedStart> starts,
                                             StartShift shift,
-                                            CostModel &model) {
+                                            const CostOptions &costs) {
+  CostModel model(costs);
   SmallVector<std::pair<size_t, Candidate>> found;
   for (const ShiftedStart &start : starts)
     if (start.shift == shift)
       found.emplace_back(
-          shift == StartShift::Prefetch ? getFirstUse(loop, start.start) : 0,
+          shift == StartShift::Delay ? 0 : getFirstUse(loop, start.start),
           Candidate{start, model.getCost(start.start).ns});
+  auto getNsPerByte = [&](const Candidate &candidate) {
+    int64_t bytes = getResultBytes(candidate.start, costs.sizes);
+    return static_cast<double>(candidate.costNs) /
+           static_cast<double>(std::max<int64_t>(1, bytes));
+  };
   if (shift == StartShift::Delay)
     std::reverse(found.begin(), found.end());
+  else if (shift == StartShift::Hoist)
+    llvm::sort(found, [&](const auto &a, const auto &b) {
+      return std::make_pair(-getNsPerByte(a.second), a.first) <
+             std::make_pair(-getNsPerByte(b.second), b.first);
+    });
   else
     llvm::sort(found, [](const auto &a, const auto &b) {
       return std::make_pair(a.first, -a.second.costNs) <
@@ -237,8 +282,13 @@ static int64_t getTripCount(scf::ForOp loop, const CostOptions &costs) {
 
 FailureOr<SmallVector<ShiftedStart>>
 CommPipelineLoopsPass::choose(scf::ForOp loop, ArrayRef<ShiftedStart> starts,
-                              const CostOptions &costs, RewriteJudge &judge) {
-  CostModel model(costs);
+                              const CostOptions &costs,
+                              RankUniformity &uniformity) {
+  auto function = loop->getParentOfType<func::FuncOp>();
+  RewriteJudge judge =
+      getJudge(function, loop.getBody(), uniformity, planResources);
+  RewriteJudge around = getJudge(function, loop->getBlock(), uniformity,
+                                 /*plansResources=*/false);
   // The fewer, the longer each takes.
   constexpr size_t triedOps = 10'000, fewestTrials = 3, mostTrials = 16;
   size_t numOps = 0;
@@ -258,13 +308,33 @@ CommPipelineLoopsPass::choose(scf::ForOp loop, ArrayRef<ShiftedStart> starts,
         }));
     return success();
   };
+  // Hoisted starts are alone.
   SmallVector<Candidate> ahead =
-      getCandidates(loop, starts, StartShift::Prefetch, model);
+      getCandidates(loop, starts, StartShift::Hoist, costs);
+  bool hoists = !ahead.empty();
+  if (!hoists)
+    ahead = getCandidates(loop, starts, StartShift::Prefetch, costs);
   SmallVector<Candidate> behind =
-      getCandidates(loop, starts, StartShift::Delay, model);
-  auto predict = [&](ArrayRef<Candidate> trial) {
-    return judge.predict(
-        [&](const IRMapping &mapping) { return pipelineCopy(trial, mapping); });
+      getCandidates(loop, starts, StartShift::Delay, costs);
+  auto predict = [&](ArrayRef<Candidate> trial) -> FailureOr<BlockPrediction> {
+    auto rewrite = [&](const IRMapping &mapping) {
+      return pipelineCopy(trial, mapping);
+    };
+    FailureOr<BlockPrediction> found = judge.predict(rewrite);
+    if (failed(found) || !hoists || trial.empty())
+      return found;
+    // The body does not count the memory of values of the block around it.
+    for (const Candidate &candidate : trial)
+      found->peakBytes =
+          addNs(found->peakBytes, getResultBytes(candidate.start, costs.sizes));
+    if (memoryLimit) {
+      FailureOr<BlockPrediction> whole = around.predict(rewrite);
+      if (failed(whole))
+        return failure();
+      if (whole->makespanNs == std::numeric_limits<int64_t>::max())
+        return *whole;
+    }
+    return found;
   };
   LoopChooser chooser(ahead, behind, getTripCount(loop, costs), leastGain,
                       maxTrials, predict);
@@ -327,6 +397,50 @@ FailureOr<bool> CommPipelineLoopsPass::maySumFirst(scf::ForOp loop,
          multiplyNs(present->makespanNs, numIterations);
 }
 
+/// Shifts those of `starts`, all of them hoisted or none, that pay. `loop`
+/// becomes the loop that is left.
+LogicalResult CommPipelineLoopsPass::shiftStarts(scf::ForOp &loop,
+                                                 ArrayRef<ShiftedStart> starts,
+                                                 const CostOptions &costs,
+                                                 RankUniformity &uniformity,
+                                                 StartCounts &counts) {
+  if (starts.empty())
+    return success();
+  FailureOr<SmallVector<ShiftedStart>> chosen =
+      SmallVector<ShiftedStart>(starts);
+  if (!all)
+    chosen = choose(loop, starts, costs, uniformity);
+  else if (starts.front().shift == StartShift::Hoist)
+    for (ShiftedStart &start : *chosen)
+      start.shift = StartShift::Share;
+  if (failed(chosen))
+    return failure();
+  if (chosen->empty())
+    return success();
+  for (const ShiftedStart &start : *chosen)
+    switch (start.shift) {
+    case StartShift::Hoist:
+      remark(start.start, "hoisted-start", "");
+      ++counts.hoisted;
+      break;
+    case StartShift::Share:
+      remark(start.start, "shared-start", "");
+      ++counts.hoisted;
+      break;
+    case StartShift::Prefetch:
+      remark(start.start, "prefetched-start", "");
+      ++counts.prefetched;
+      break;
+    case StartShift::Delay:
+      remark(start.start, "delayed-start", "");
+      ++counts.delayed;
+      break;
+    }
+  IRRewriter rewriter(&getContext());
+  loop = pipelineLoop(rewriter, loop, *chosen);
+  return success();
+}
+
 LogicalResult CommPipelineLoopsPass::pipelineIn(func::FuncOp function,
                                                 CallEffects &calls,
                                                 RankUniformity &uniformity) {
@@ -336,49 +450,48 @@ LogicalResult CommPipelineLoopsPass::pipelineIn(func::FuncOp function,
     return failure();
   SmallVector<scf::ForOp> loops;
   function.walk([&](scf::ForOp loop) { loops.push_back(loop); });
-  int64_t numPrefetched = 0, numDelayed = 0, numSummed = 0;
+  StartCounts counts;
   // Inner loops come first: copies of an iteration have them as they become.
   for (scf::ForOp loop : loops) {
-    RewriteJudge judge =
-        getJudge(function, loop.getBody(), uniformity, planResources);
     SmallVector<LoopSum> sums;
     if (uniformity.areReachedTogether(*loop.getBody()))
       sums = findLoopSums(loop, numerics == Numerics::Reassociate);
     if (!sums.empty()) {
       FailureOr<bool> sumsFirst = true;
-      if (!all)
+      if (!all) {
+        RewriteJudge judge =
+            getJudge(function, loop.getBody(), uniformity, planResources);
         sumsFirst = maySumFirst(loop, sums, *costs, judge);
+      }
       if (failed(sumsFirst))
         return failure();
       if (*sumsFirst) {
-        numSummed += static_cast<int64_t>(sums.size());
+        counts.summed += static_cast<int64_t>(sums.size());
         IRRewriter rewriter(&getContext());
         reduceBehindLoop(rewriter, loop, sums);
       }
     }
+    SmallVector<ShiftedStart> invariant;
     LoopStarts found = findShiftedStarts(loop, calls, uniformity);
+    for (const ShiftedStart &start : found.shifted)
+      if (start.shift == StartShift::Hoist)
+        invariant.push_back(start);
+    if (failed(shiftStarts(loop, invariant, *costs, uniformity, counts)))
+      return failure();
+    found = findShiftedStarts(loop, calls, uniformity);
     for (const KeptStart &kept : found.kept)
       remark(kept.start, "kept-start", kept.reason);
-    if (found.shifted.empty())
-      continue;
-    FailureOr<SmallVector<ShiftedStart>> chosen = found.shifted;
-    if (!all)
-      chosen = choose(loop, found.shifted, *costs, judge);
-    if (failed(chosen))
+    llvm::erase_if(found.shifted, [](const ShiftedStart &start) {
+      return start.shift == StartShift::Hoist;
+    });
+    if (failed(shiftStarts(loop, found.shifted, *costs, uniformity, counts)))
       return failure();
-    if (chosen->empty())
-      continue;
-    for (const ShiftedStart &start : *chosen) {
-      bool isDelayed = start.shift == StartShift::Delay;
-      remark(start.start, isDelayed ? "delayed-start" : "prefetched-start", "");
-      ++(isDelayed ? numDelayed : numPrefetched);
-    }
-    IRRewriter rewriter(&getContext());
-    pipelineLoop(rewriter, loop, *chosen);
   }
-  emitCountRemark(function, getArgument(), "prefetched-starts", numPrefetched);
-  emitCountRemark(function, getArgument(), "delayed-starts", numDelayed);
-  emitCountRemark(function, getArgument(), "summed-starts", numSummed);
+  emitCountRemark(function, getArgument(), "hoisted-starts", counts.hoisted);
+  emitCountRemark(function, getArgument(), "prefetched-starts",
+                  counts.prefetched);
+  emitCountRemark(function, getArgument(), "delayed-starts", counts.delayed);
+  emitCountRemark(function, getArgument(), "summed-starts", counts.summed);
   return success();
 }
 

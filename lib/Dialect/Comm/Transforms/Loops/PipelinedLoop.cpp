@@ -159,10 +159,74 @@ static SmallVector<Value> getTokens(ArrayRef<ShiftedStart> starts) {
   return tokens;
 }
 
-/// Lets each iteration of `loop` begin `starts` for the next one.
+/// Moves `starts`, what they are computed from and their waits in front of
+/// `loop`, which has an iteration.
+static void hoist(RewriterBase &rewriter, scf::ForOp loop,
+                  ArrayRef<ShiftedStart> starts) {
+  InvariantOps invariant(loop);
+  llvm::SetVector<Operation *> moved;
+  for (const ShiftedStart &start : starts) {
+    moved.insert_range(invariant.getChain(start.start));
+    moved.insert(start.start);
+    moved.insert_range(start.users);
+  }
+  for (Operation *op : sortOps(moved))
+    rewriter.moveOpBefore(op, loop);
+}
+
+/// Clones the first iteration of `loop`, but for `late` ops, in front of it,
+/// and appends to `clonedChain` what it has for `chain`.
+static IRMapping cloneFirst(RewriterBase &rewriter, scf::ForOp loop,
+                            const llvm::SetVector<Operation *> &late,
+                            const llvm::SetVector<Operation *> &chain,
+                            SmallVectorImpl<Operation *> &clonedChain) {
+  rewriter.setInsertionPoint(loop);
+  IRMapping first =
+      mapIteration(loop, loop.getLowerBound(), loop.getInitArgs());
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (late.contains(&op))
+      continue;
+    Operation *clone = cloneOrFold(rewriter, &op, first);
+    if (clone && chain.contains(&op))
+      clonedChain.push_back(clone);
+  }
+  return first;
+}
+
+/// The induction variable of the second iteration.
+static Value createSecond(RewriterBase &rewriter, scf::ForOp loop) {
+  return rewriter.createOrFold<arith::AddIOp>(
+      loop.getLoc(), loop.getLowerBound(), loop.getStep());
+}
+
+/// Puts the first iteration of `loop`, which has one, in front of it. The
+/// others use what `starts` give there.
+static scf::ForOp share(RewriterBase &rewriter, scf::ForOp loop,
+                        ArrayRef<ShiftedStart> starts) {
+  InvariantOps invariant(loop);
+  llvm::SetVector<Operation *> chain;
+  for (const ShiftedStart &start : starts) {
+    chain.insert_range(invariant.getChain(start.start));
+    chain.insert(start.start);
+    chain.insert_range(start.users);
+  }
+  SmallVector<Operation *> clonedChain;
+  IRMapping first = cloneFirst(rewriter, loop, {}, {}, clonedChain);
+  scf::ForOp taken = takeLoop(
+      rewriter, loop, createSecond(rewriter, loop), loop.getUpperBound(),
+      lookUp(first, loop.getYieldedValues()), /*tokens=*/{});
+  rewriter.replaceOp(loop, taken);
+  for (const ShiftedStart &start : starts)
+    for (Operation *wait : start.users)
+      rewriter.replaceAllUsesWith(wait->getResults(),
+                                  lookUp(first, wait->getResults()));
+  eraseUnused(rewriter, sortOps(chain));
+  return taken;
+}
+
+/// Lets each iteration of `loop`, which has one, begin `starts` for the next.
 static scf::ForOp prefetch(RewriterBase &rewriter, scf::ForOp loop,
                            ArrayRef<ShiftedStart> starts) {
-  guard(rewriter, loop);
   Location loc = loop.getLoc();
   IndexedOps indexed(loop);
   llvm::SetVector<Operation *> chain;
@@ -244,24 +308,13 @@ static scf::ForOp delay(RewriterBase &rewriter, scf::ForOp loop,
     return users.contains(value.getDefiningOp());
   };
 
-  // The first iteration.
-  rewriter.setInsertionPoint(loop);
-  IRMapping first =
-      mapIteration(loop, loop.getLowerBound(), loop.getInitArgs());
   SmallVector<Operation *> clonedChain;
-  for (Operation &op : loop.getBody()->without_terminator()) {
-    if (users.contains(&op))
-      continue;
-    Operation *clone = cloneOrFold(rewriter, &op, first);
-    if (clone && chain.contains(&op))
-      clonedChain.push_back(clone);
-  }
+  IRMapping first = cloneFirst(rewriter, loop, users, chain, clonedChain);
   SmallVector<Value> initial;
   for (auto [value, init] : llvm::zip_equal(yielded, loop.getInitArgs()))
     initial.push_back(isLate(value) ? init : first.lookupOrDefault(value));
   Value last = createLast(rewriter, loop);
-  Value second = rewriter.createOrFold<arith::AddIOp>(loc, loop.getLowerBound(),
-                                                      loop.getStep());
+  Value second = createSecond(rewriter, loop);
   unsigned numCarried = loop.getNumRegionIterArgs();
   scf::ForOp taken = takeLoop(rewriter, loop, second, loop.getUpperBound(),
                               initial, lookUp(first, tokens));
@@ -311,8 +364,16 @@ scf::ForOp braid::comm::pipelineLoop(RewriterBase &rewriter, scf::ForOp loop,
         [&](const ShiftedStart &start) { return start.shift == shift; });
     return selected;
   };
+  SmallVector<ShiftedStart> hoisted = select(StartShift::Hoist);
+  SmallVector<ShiftedStart> shared = select(StartShift::Share);
   SmallVector<ShiftedStart> prefetched = select(StartShift::Prefetch);
   SmallVector<ShiftedStart> delayed = select(StartShift::Delay);
+  if (!hoisted.empty() || !shared.empty() || !prefetched.empty())
+    guard(rewriter, loop);
+  if (!hoisted.empty())
+    hoist(rewriter, loop, hoisted);
+  if (!shared.empty())
+    return share(rewriter, loop, shared);
   if (!prefetched.empty())
     loop = prefetch(rewriter, loop, prefetched);
   // A single iteration that is left has no next one.

@@ -15,13 +15,15 @@
 
 namespace braid::comm {
 
-/// Rewrites `loop` so that `starts`, of its body, run beside other iterations.
+/// Rewrites `loop` so that `starts`, of its body, leave their iteration.
 /// Returns the loop of the iterations that are left, which has the block of
-/// `loop`. Prefetched starts run before it for the first iteration, and in each
-/// iteration for the next one; the last iteration stands behind it. For delayed
-/// starts the first iteration stands before it, and behind it what uses the
-/// result of the last one. Where the number of iterations is not known, all of
-/// that runs only if there is an iteration.
+/// `loop`. Hoisted starts run before it, with their waits. For shared ones,
+/// which come alone, the first iteration stands before it. Prefetched starts
+/// run before it for the first iteration, and in each iteration for the next
+/// one; the last iteration stands behind it. For delayed starts the first
+/// iteration stands before it, and behind it what uses the result of the last
+/// one. Where the number of iterations is not known, all of that runs only if
+/// there is an iteration.
 mlir::scf::ForOp pipelineLoop(mlir::RewriterBase &rewriter,
                               mlir::scf::ForOp loop,
                               llvm::ArrayRef<ShiftedStart> starts);
