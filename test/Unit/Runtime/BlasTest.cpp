@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Harness.h"
+#include "Host/BlasKernels.h"
 #include "Reference.h"
 
 #include "gmock/gmock.h"
@@ -14,8 +15,11 @@
 
 #include <cmath>
 #include <complex>
+#include <cstdlib>
+#include <dlfcn.h>
 
 using namespace braid::test;
+using braid::rt::chooseBlasKernels;
 using testing::HasSubstr;
 
 using Complex = std::complex<double>;
@@ -172,3 +176,42 @@ TEST(Blas, BadArgumentsAreErrorsWithTheSite) {
   }));
   EXPECT_THAT(world.error(0), HasSubstr("2147483648"));
 }
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+TEST(BlasKernels, Avx512) {
+  for (const char *core : {"Prescott", "Haswell", "Zen"})
+    EXPECT_STREQ(chooseBlasKernels(core, {true, true}), "SkylakeX") << core;
+  for (const char *core : {"SkylakeX", "Cooperlake", "SapphireRapids"})
+    EXPECT_EQ(chooseBlasKernels(core, {true, true}), nullptr) << core;
+}
+
+TEST(BlasKernels, Avx2) {
+  EXPECT_STREQ(chooseBlasKernels("Prescott", {true, false}), "Haswell");
+  for (const char *core : {"Haswell", "Zen"})
+    EXPECT_EQ(chooseBlasKernels(core, {true, false}), nullptr) << core;
+}
+
+TEST(BlasKernels, NoVectors) {
+  EXPECT_EQ(chooseBlasKernels("Prescott", {false, false}), nullptr);
+}
+
+#if defined(__x86_64__)
+// After the runtime is loaded no kernels are faster.
+TEST(BlasKernels, OfThisProcess) {
+  auto *getCore = reinterpret_cast<char *(*)()>(
+      dlsym(RTLD_DEFAULT, "openblas_get_corename"));
+  if (!getCore || !dlsym(RTLD_DEFAULT, "gotoblas_dynamic_init") ||
+      std::getenv("OPENBLAS_CORETYPE"))
+    GTEST_SKIP() << "OpenBLAS is out of sight, has one kind of kernels, or "
+                    "was told which to take";
+  bool hasAVX512 =
+      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
+      __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  EXPECT_EQ(chooseBlasKernels(getCore(), {false, hasAVX512}), nullptr)
+      << getCore();
+}
+#endif
