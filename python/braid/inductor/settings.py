@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """All of Braid for `torch.compile` by one argument."""
 
+from .gradient_layouts import GradientLayouts
 from .overlap import Overlap
 
 
@@ -13,7 +14,8 @@ def options(*, cuda_graphs=False, **pass_options):
 
         model = torch.compile(model, options=braid.inductor.options())
 
-    Forward and backward graphs are ordered by a pass of their own `Overlap`. Add settings of Inductor to the result as to any dict.
+    Forward and backward graphs are ordered by a pass of their own `Overlap`, and copies of gradients that autograd would make behind the
+    backward are part of it. Add settings of Inductor to the result as to any dict.
 
     Parameters
     ----------
@@ -35,6 +37,7 @@ def options(*, cuda_graphs=False, **pass_options):
     result = {
         "reorder_for_compute_comm_overlap": True,
         "reorder_for_compute_comm_overlap_passes": [Overlap(**pass_options)],
+        "joint_custom_post_pass": GradientLayouts(),
     }
     if cuda_graphs:
         result["triton.cudagraphs"] = True
