@@ -8,7 +8,8 @@
 
 Needs GPUs (or `--device=cpu`, which tries everything but the times of GPUs), PyTorch 2.11 to 2.13, transformers and the package braid.
 A step is forward, loss and backward. All variants run in turn in one process for each GPU, in a new order each round: single steps behind
-a barrier, and then steps in a row. Times are medians, of the slowest rank. The kernels of one step come from PyTorch's profiler.
+a barrier, and then steps in a row. Times are medians, of the slowest rank. The kernels of one step, and which of them run
+outside of compiled graphs, come from PyTorch's profiler.
 
 `--beside=FOLDER:COUNT`, with an empty folder, lets COUNT benchmarks start at once on the same GPUs: they compile beside each other, which
 is most of their time, and each measures alone.
@@ -285,8 +286,7 @@ class Run:
             longest[is_graph] = max(longest[is_graph], time.time() - begin)
         with self.turns.take():
             self.measure()
-            if is_gpu:
-                self.profile()
+            self.profile()
         self.print()
 
     def is_late(self, ahead=0):
@@ -362,9 +362,10 @@ class Run:
         for name, variant in self.variants.items():
             if self.is_late():
                 return
-            torch.cuda.reset_peak_memory_stats()
-            variant.run(self.step)
-            variant.figures["peak_gib"] = torch.cuda.max_memory_allocated() / 2**30
+            if self.step.device.type == "cuda":
+                torch.cuda.reset_peak_memory_stats()
+                variant.run(self.step)
+                variant.figures["peak_gib"] = torch.cuda.max_memory_allocated() / 2**30
             variant.figures["kernels"] = self._get_kernels(variant)
             self.write()
 
@@ -373,11 +374,15 @@ class Run:
 
         dist.barrier()
         self.step.synchronize()
-        with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as found:
+        is_gpu = self.step.device.type == "cuda"
+        with profile(activities=[ProfilerActivity.CPU, *[ProfilerActivity.CUDA] * is_gpu]) as found:
             begin = time.perf_counter()
             variant.run(self.step)
             host = (time.perf_counter() - begin) * 1e3
             self.step.synchronize()
+        outside = {} if isinstance(variant, Graph) else get_kernels_outside(found)
+        if not is_gpu:
+            return {"host": host, "outside": outside}
         intervals = {False: [], True: []}
         by_name = {}
         for event in found.events():
@@ -395,6 +400,8 @@ class Run:
             "both": get_length(compute) + get_length(communication) - length,
             "idle": everything[-1][1] - everything[0][0] - length,
             "host": host,
+            "outside_ms": sum(ms for _, ms in outside.values()),
+            "outside": outside,
             "longest": dict(sorted(by_name.items(), key=lambda item: -item[1])[:12]),
         }
 
@@ -417,13 +424,33 @@ class Run:
             kernels = figures.pop("kernels", {})
             notes = figures.pop("notes", "")
             words = [f"{key} {value:.4g}" for key, value in figures.items()]
-            words += [f"{key} {value:.1f}" for key, value in kernels.items() if key != "longest"]
+            words += [f"{key} {value:.1f}" for key, value in kernels.items() if key not in ("longest", "outside")]
             print(f"{name}: {', '.join(words)} {notes}", flush=True)
+            for kernel, (count, ms) in kernels.get("outside", {}).items():
+                print(f"  outside of graphs: {ms:.3f} ms, {count} x {kernel}", flush=True)
         print(self.failed, flush=True)
 
 
 def is_communication(name):
     return any(word in name for word in ("nccl", "symm", "PtoP", "barrier", "put_signal", "wait_signal"))
+
+
+def get_kernels_outside(found):
+    """By name (count, ms) of what a profiled step runs outside of compiled graphs: kernels, and on CPUs the ops of PyTorch."""
+    events = found.profiler.kineto_results.events()
+    graphs = [(each.start_ns(), each.end_ns()) for each in events if each.name().startswith("## Call CompiledFxGraph")]
+    on_gpu = [each for each in events if each.device_type() == torch.autograd.DeviceType.CUDA and not each.is_user_annotation()]
+    on_host = [each for each in events if each.device_type() != torch.autograd.DeviceType.CUDA]
+    # A kernel has the number of the call that launches it.
+    launches = {each.correlation_id(): each.start_ns() for each in on_host if each.name().startswith(("cuda", "cu"))}
+    calls = [(each, launches.get(each.correlation_id())) for each in on_gpu]
+    calls = calls or [(each, each.start_ns()) for each in on_host if each.name().startswith(("aten::", "c10d::", "triton"))]
+    result = {}
+    for each, begin in calls:
+        if begin is not None and not any(start <= begin < end for start, end in graphs):
+            count, ms = result.get(each.name()[:80], (0, 0))
+            result[each.name()[:80]] = count + 1, ms + each.duration_ns() / 1e6
+    return dict(sorted(result.items(), key=lambda item: -item[1][1])[:12])
 
 
 def unite(intervals):
