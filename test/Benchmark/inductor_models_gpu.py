@@ -105,6 +105,8 @@ VARIANTS = {
     "lanes": lambda options: get_braid(options),
     "few lanes": lambda options: get_braid(options, lanes={"all_gather": "copy", "reduce_scatter": 4, "all_reduce": 4}),
     "all lanes": lambda options: get_braid(options, lanes=True),
+    # Autograd copies gradients behind the backward.
+    "lanes with copies outside": lambda options: {**get_braid(options), "joint_custom_post_pass": None},
     "careless lanes": lambda options: get_braid(options, margin=0),
 }
 GRAPH = " graph"
