@@ -7,6 +7,7 @@
 # ===-----------------------------------------------------------------------===#
 """The memory that the ranks of a world have on their GPUs for arguments and results."""
 
+import bisect
 import weakref
 
 from . import _abi
@@ -29,32 +30,35 @@ class Memory:
 class _Block:
     """Memory of one argument or result on all ranks."""
 
-    def __init__(self, sizes, addresses):
-        self.sizes, self.addresses, self.used = sizes, addresses, 0
+    def __init__(self, number, sizes, addresses):
+        self.number, self.sizes, self.addresses, self.used = number, sizes, addresses, 0
 
 
 class MemoryPool:
     """What all ranks have allocated alike.
 
     NCCL maps memory of one rank into the others with a call of all ranks, which takes milliseconds. So all ranks allocate
-    the same blocks in the same order, and a block that no rank needs any more is used again, not freed.
+    the same blocks in the same order, and a block that no rank needs any more is used again, not freed. The block that was
+    made first is used first: steps in a row that need the same blocks find them at the same addresses, which is what graphs
+    need.
     """
 
     def __init__(self, contexts):
         self._contexts = contexts
-        self._unused = {}  # by the sizes on all ranks
+        self._unused = {}  # by the sizes on all ranks, in the order of their numbers
+        self._made = 0
 
     def allocate(self, world, sizes):
         """A Memory for each rank, of these bytes. Runs in the world's thread."""
         sizes = tuple(sizes)
         unused = self._unused.get(sizes)
-        block = unused.pop() if unused else self._make(sizes)
+        block = unused.pop(0) if unused else self._make(sizes)
         block.used = len(sizes)
 
         def release():
             block.used -= 1
             if not block.used:
-                self._unused.setdefault(block.sizes, []).append(block)
+                bisect.insort(self._unused.setdefault(block.sizes, []), block, key=lambda other: other.number)
 
         return [Memory(world, address, release) for address in block.addresses]
 
@@ -84,7 +88,8 @@ class MemoryPool:
         except BraidError:
             self._free_all(addresses)
             raise
-        return _Block(sizes, addresses)
+        self._made += 1
+        return _Block(self._made, sizes, addresses)
 
     def _free_all(self, addresses):
         for rank, address in enumerate(addresses):
