@@ -13,7 +13,7 @@ braid with the runtime of a bundle (BRAID_ROOT). XLA runs with the XLA_FLAGS of 
 with the settings that `--settings` names. `--side=braid` compares nothing: it is for compute-sanitizer.
 
 All variants of a model run in turn, in a new order each round. A time of Braid is that of the GPUs' clock, of one step; a time
-of XLA is that of four steps in a row. Results are compared with XLA's. The kernels of one step come from JAX's profiler.
+of XLA is that of four steps in a row. `--without-graphs` runs the programs as single launches, too. Results are compared with XLA's. The kernels of one step come from JAX's profiler.
 """
 
 import argparse
@@ -33,6 +33,7 @@ import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS_IN_A_ROW = 4
+SINGLE = " without graphs"
 COLLECTIVES = ("all_gather", "all_reduce", "reduce_scatter")
 # Variables of the environment for each setting of XLA.
 SETTINGS = {
@@ -123,18 +124,24 @@ class XLA:
 
 
 class Braid:
-    """The step by a program of Braid, whose arguments are the parts that XLA's arrays have on each GPU."""
+    """The step by a program of Braid, whose arguments are the parts that XLA's arrays have on each GPU. `graphs` is the value
+    of BRAID_CUDA_GRAPH."""
 
-    def __init__(self, path, arguments, kept):
+    def __init__(self, path, arguments, kept, graphs):
         import jax
+        import numpy as np
         from braid.mlir import Executable
 
         self.executable = Executable(path)
         leaves = [jax.tree.leaves(arguments)[number] for number in kept]
         ranks = len(leaves[0].addressable_shards)
         self.parts = [[leaf.addressable_shards[rank].data for leaf in leaves] for rank in range(ranks)]
+        os.environ["BRAID_CUDA_GRAPH"] = graphs
+        # The third run replays what the second one has recorded.
         for _ in range(3):
-            self.results = self.run_once()
+            results = None  # the next ones take their memory
+            results = self.run_once()
+        self.results = [[np.array(array) for array in rank] for rank in results]
 
     def run_once(self):
         return self.executable.run(self.parts, timeout=60)
@@ -156,6 +163,11 @@ def compare(results, expected):
             one = np.asarray(found[number]).astype(np.float32).reshape(wanted.shape)
             worst = max(worst, float(np.abs(one - wanted).max(initial=0) / (np.abs(wanted).max(initial=0) or 1)))
     return worst
+
+
+def have_same_bits(some, others):
+    """Whether two lists of results of each rank are the same, bit for bit."""
+    return all(a.tobytes() == b.tobytes() for one, other in zip(some, others) for a, b in zip(one, other))
 
 
 KINDS = (
@@ -222,7 +234,9 @@ def measure(sized, table, step, options):
     variants = {}
     makers = {"xla": lambda: XLA(function, arguments)} if options.side != "braid" else {}
     for name, file in step["programs"].items() if options.side != "xla" else ():
-        makers[name] = lambda file=file: Braid(os.path.join(options.folder, file), arguments, step["kept"])
+        for suffix, graphs in (("", "auto"), (SINGLE, "0")) if options.without_graphs else (("", "auto"),):
+            makers[name + suffix] = lambda file=file, graphs=graphs: Braid(
+                os.path.join(options.folder, file), arguments, step["kept"], graphs)  # fmt: skip
     for name, maker in makers.items():
         try:
             begin = time.time()
@@ -238,6 +252,8 @@ def measure(sized, table, step, options):
     figures["ms"] = {name: round(statistics.median(found), 3) for name, found in times.items()}
     if "xla" in variants:
         figures["difference"] = {name: compare(one.results, variants["xla"].results) for name, one in variants.items() if name != "xla"}
+    figures["same_bits"] = {name: have_same_bits(one.results, variants[name + SINGLE].results)
+                            for name, one in variants.items() if name + SINGLE in variants}  # fmt: skip
     kernels = {}
     for name in variants:
         if options.side == "both" and name in ("xla", list(variants)[-1]):
@@ -309,6 +325,7 @@ def main():
     parser.add_argument("--variants", default="written,schedule,plan", help="names of cuda_table_prepare.py")
     parser.add_argument("--variant", action="append", default=[], metavar="NAME=PASSES")
     parser.add_argument("--only", help="a pattern for `MODEL WAY`")
+    parser.add_argument("--without-graphs", action="store_true", help="runs each program as single launches, too")
     parser.add_argument("--side", choices=("both", "braid", "xla"), default="both")
     parser.add_argument("--settings", help=f"settings of XLA: {', '.join(SETTINGS)}")
     parser.add_argument("--rounds", type=int, default=9)
