@@ -54,7 +54,8 @@ typedef struct braid_rt_option {
  *     rank), lane.NAME (`ctas=8,transport=copy`, instead of the settings in the
  *     program), flight-recorder (prefix of the files that a failure writes),
  *     blocking (1, 0: calls of NCCL wait on the host), attention-gradients
- *     (deterministic, fast), cuda-graph (0, 1: replay recorded invocations),
+ *     (deterministic, fast), cuda-graph (auto, 0, 1: replay recorded
+ *     invocations),
  *     matmul-multiprocessors (0: all), matmul-precision
  *     (f32, tf32), matmul-tuning (measure, heuristic: the choice of the
  *     library's algorithms), timing (auto, cupti, events: of traces).

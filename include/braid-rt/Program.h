@@ -111,8 +111,10 @@ typedef struct braid_rt_device_program {
   const braid_rt_image *const *images; /* imageCount pointers */
   int64_t constantCount;
   const braid_rt_constant *const *constants; /* constantCount pointers */
-  int64_t arenaBytes;    /* device memory that an invocation needs besides its
-                            arguments: the greatest braid_rt_arena */
+  int64_t arenaBytes; /* device memory that an invocation needs besides its
+                         arguments: the greatest braid_rt_arena */
+  /* Without any of the following sites an invocation depends on its arguments
+   * alone: its device work may be replayed without a call of the entry. */
   int64_t hostReadCount; /* sites that read device memory on the host: with any
                             the program cannot run as a graph */
   int64_t bufferAllocCount; /* sites of braid_rt_buffer_alloc: with any the

@@ -49,9 +49,11 @@ Error World::create(int64_t ranks, Traces traces) {
   config.timeoutNs = 20 * second;
   // Events suffice for operations that take tens of microseconds.
   const braid_rt_option options[] = {
-      {"timing", traces == Traces::Activities ? "cupti" : "events"}};
+      {"timing", traces == Traces::Activities ? "cupti" : "events"},
+      // The times of single launches are wanted.
+      {"cuda-graph", "0"}};
   config.options = options;
-  config.optionCount = 1;
+  config.optionCount = 2;
   world = braid_rt_world_create(&config, error, sizeof(error));
   if (!world)
     return makeError(error);

@@ -201,6 +201,7 @@ bool CudaEngine::agree(const std::vector<NCCLCommunicator *> &members) {
 }
 
 void CudaEngine::prepare(const std::vector<RankSpecs> &specs) {
+  graphChoice.forget();
   std::vector<NCCLCommunicator *> created;
   do {
     makeAll(specs, created);

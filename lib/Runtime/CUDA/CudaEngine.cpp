@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 
 using namespace braid::rt;
@@ -272,6 +273,81 @@ void CudaEngine::failInvocation(int32_t rank, const std::string &message) {
   failure.cause = rank;
   fail(failure);
   find(rank).failInvocation();
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+/// True if a user looks for single operations, of which graphs tell nothing.
+static bool showsOperations(const Environment &environment) {
+  const char *blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
+  return environment.logs(BRAID_RT_DEBUG_DETAIL) ||
+         (blocking && *blocking && std::strcmp(blocking, "0") != 0);
+}
+
+void CudaEngine::beginRun(const braid_rt_entry &entry, void ***args) {
+  // Another process does not know the addresses of this one. NCCL's threads
+  // do not see the recording of this one.
+  if (locals.size() < static_cast<size_t>(size) || !blocksInNCCL() ||
+      showsOperations(environment))
+    return;
+  std::vector<CudaDevice *> devices;
+  for (const auto &rank : localRanksState)
+    devices.push_back(rank->device.get());
+  runningEntry = &entry;
+  recorded.clear();
+  uint64_t number = graphChoice.choose(entry, args, devices);
+  for (CudaDevice *device : devices)
+    device->numberInvocation(number);
+}
+
+/// Which ranks have no recording, and why; empty if all have one.
+std::string CudaEngine::describeUnrecorded() const {
+  static const std::string advice = " (run without cuda-graph)";
+  std::string text;
+  for (const auto &[rank, problem] : recorded)
+    if (!problem.empty())
+      text += (text.empty() ? "" : "; ") + problem;
+  for (size_t at; (at = text.find(advice)) != std::string::npos;)
+    text.erase(at, advice.size());
+  return text;
+}
+
+bool CudaEngine::keepsRecording(int32_t number, const std::string *problem) {
+  CudaRank &rank = find(number);
+  if (!rank.device->recordsOnTrial())
+    return true;
+  std::string own = problem ? *problem : rank.device->completeRecording();
+  // Errors of the program name the rank.
+  if (!own.empty() && (!problem || problem == rank.device->recordingProblem()))
+    own = messagePrefix({}, number) + own;
+  int64_t timeoutNs = environment.config.timeoutNs;
+  std::unique_lock<std::mutex> lock(mutex);
+  recorded[number] = own;
+  changed.notify_all();
+  std::vector<int32_t> missing =
+      awaitMembers(lock, locals, recorded, timeoutNs);
+  std::string why = describeUnrecorded();
+  lock.unlock();
+  rank.throwIfFailed();
+  if (!missing.empty())
+    throw Error(describeTimeout(timeoutNs) + listRanks(missing) +
+                (missing.size() == 1 ? " does" : " do") +
+                " not complete the recording of a graph");
+  if (why.empty())
+    return true;
+  if (number == locals.front()) {
+    graphChoice.refuse(*runningEntry);
+    environment.log(std::string("warning: ") + runningEntry->name +
+                    " runs without a graph: " + why);
+  }
+  return false;
+}
+
+void CudaEngine::restartInvocation(int32_t rank) {
+  find(rank).dropRecording();
+  find(rank).device->restartInvocation();
 }
 
 //===----------------------------------------------------------------------===//

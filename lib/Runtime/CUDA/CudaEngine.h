@@ -9,6 +9,7 @@
 #ifndef BRAID_RUNTIME_CUDA_CUDAENGINE_H
 #define BRAID_RUNTIME_CUDA_CUDAENGINE_H
 
+#include "CUDA/Communication/GraphChoice.h"
 #include "CUDA/Communication/Rank.h"
 #include "CUDA/Communication/RankServices.h"
 #include "CUDA/MatmulCache.h"
@@ -46,6 +47,9 @@ public:
   Communicator &communicator(int32_t rank,
                              const CommunicatorSpec &spec) override;
   std::vector<std::string> exchange(const std::string &bytes) override;
+  void beginRun(const braid_rt_entry &entry, void ***args) override;
+  bool keepsRecording(int32_t rank, const std::string *problem) override;
+  void restartInvocation(int32_t rank) override;
   void beginInvocation(int32_t rank) override;
   void endInvocation(int32_t rank) override;
   void failInvocation(int32_t rank, const std::string &message) override;
@@ -153,6 +157,7 @@ private:
   void applyFailure(const Failure &failure);
   int32_t settleChoice(const std::string &matmul, int32_t algorithm);
   std::optional<int32_t> findChoice(const std::string &matmul) const;
+  std::string describeUnrecorded() const;
   int32_t awaitChoice(cuda::CudaRank &rank, const std::string &matmul,
                       int32_t proposed);
   void keepChoice(const std::string &matmul, int32_t algorithm);
@@ -176,6 +181,10 @@ private:
   /// Chosen algorithms, by matmul: those of this world, and those that earlier
   /// runs have measured.
   std::map<std::string, int32_t> algorithms;
+  cuda::GraphChoice graphChoice;
+  const braid_rt_entry *runningEntry = nullptr;
+  /// What keeps each rank from its recording in this run; empty: nothing does.
+  std::map<int32_t, std::string> recorded;
   cuda::MatmulCache matmulCache;
   Failure firstFailure;
   std::mutex stopMutex;

@@ -78,6 +78,38 @@ call(std::jmp_buf &target, const braid_rt_entry &entry, void **args) {
   return true;
 }
 
+/// Calls the entry as the rank of this thread; false if an error left it.
+bool Context::callHere(const braid_rt_entry &entry, void **args) {
+  currentContext = this;
+  bool returned = call(jumpTarget, entry, args);
+  currentContext = nullptr;
+  return returned;
+}
+
+/// Calls the entry, again if the ranks do without the recording of the first
+/// call. False if an error has left it.
+bool Context::enter(const braid_rt_entry &entry, void **args) {
+  braid_rt_statistics before = statistics;
+  size_t eventsBefore = events.size();
+  bool returned = true;
+  const std::string *problem = device.recordingProblem();
+  if (!problem) {
+    returned = callHere(entry, args);
+    problem = returned ? nullptr : &error;
+  }
+  if (engine.keepsRecording(rank, problem))
+    return returned;
+  dropRequests();
+  device.releaseBuffers();
+  statistics = before;
+  events.resize(eventsBefore);
+  skipped = 0;
+  error.clear();
+  failed = secondary = false;
+  engine.restartInvocation(rank);
+  return callHere(entry, args);
+}
+
 int32_t Context::refuse(const char *why) const {
   lastRefusal = {number, messagePrefix({}, rank) + why};
   return BRAID_RT_FAILED;
@@ -108,9 +140,7 @@ int32_t Context::run(const braid_rt_entry &entry, void **args) {
   bool returned = true;
   try {
     if (!begin(entry, args)) {
-      currentContext = this;
-      returned = call(jumpTarget, entry, args);
-      currentContext = nullptr;
+      returned = enter(entry, args);
       if (returned && skip == BRAID_RT_SKIP_NOTHING)
         startsOfEntries[&entry] = statistics.starts - startsBefore;
     }
@@ -205,6 +235,10 @@ void Context::fail(const std::string &message, bool isSecondary) {
   }
   engine.failInvocation(rank, message);
   device.failInvocation();
+  dropRequests();
+}
+
+void Context::dropRequests() {
   for (size_t slot = 0; slot < requests.size(); ++slot)
     if (requests[slot].request) {
       requests[slot].request.reset();

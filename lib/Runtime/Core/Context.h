@@ -147,9 +147,12 @@ private:
   int32_t refuse(const char *why) const;
   int32_t run(const braid_rt_entry &entry, void **args);
   bool begin(const braid_rt_entry &entry, void **args);
+  bool callHere(const braid_rt_entry &entry, void **args);
+  bool enter(const braid_rt_entry &entry, void **args);
   void finish(const braid_rt_entry &entry, void **args);
   void detachResults(const braid_rt_entry &entry, void **args);
   void fail(const std::string &message, bool isSecondary);
+  void dropRequests();
   Request &find(void *handle, const braid_rt_site &site);
   size_t freeSlot();
   /// Throws if an invocation without communication starts far more than a whole

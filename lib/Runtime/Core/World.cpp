@@ -84,6 +84,7 @@ void World::work(size_t rank) {
 bool World::run(const braid_rt_entry &entry, void ***args) {
   Context::forgetRefusal();
   startWorkers();
+  engine->beginRun(entry, args);
   {
     std::unique_lock<std::mutex> lock(mutex);
     jobEntry = &entry;

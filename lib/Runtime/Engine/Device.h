@@ -97,6 +97,10 @@ public:
   /// not called.
   virtual bool beginInvocation(const braid_rt_entry &entry, void **args) = 0;
 
+  /// Why the device does not record the invocation that it has begun, although
+  /// the other ranks do; then the entry is not called. Null: it is called.
+  virtual const std::string *recordingProblem() const { return nullptr; }
+
   /// The entry has returned and has awaited all its requests. Returns when the
   /// device has finished the work of the invocation.
   virtual void endInvocation() {}

@@ -167,6 +167,19 @@ public:
   /// ranks. All processes call this function together, while no rank runs.
   virtual std::vector<std::string> exchange(const std::string &bytes) = 0;
 
+  /// All local ranks are about to run the entry, with the arguments of each in
+  /// the order of `localRanks`. What they must do alike is decided here. The
+  /// default does nothing.
+  virtual void beginRun(const braid_rt_entry &, void ***) {}
+
+  /// The entry has returned, or `problem` (else null) is an error that has left
+  /// it or the device's recordingProblem. False if all local ranks do without
+  /// the recording of a graph, of which nothing has run: the core destroys the
+  /// requests, calls restartInvocation and then the entry again. The default
+  /// has no recordings.
+  virtual bool keepsRecording(int32_t, const std::string *) { return true; }
+  virtual void restartInvocation(int32_t) {}
+
   /// The rank enters its program. The rank's own thread calls it.
   virtual void beginInvocation(int32_t rank) = 0;
 
@@ -191,7 +204,7 @@ private:
 };
 
 /// The version of Engine.h. The runtime refuses an engine of another version.
-constexpr int32_t engineInterfaceVersion = 8;
+constexpr int32_t engineInterfaceVersion = 9;
 
 /// The object that the shared library of an engine exports as
 /// `braid_rt_engine`.

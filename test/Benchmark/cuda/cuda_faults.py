@@ -256,6 +256,7 @@ def all_faults(fakes):
         Fault("other program", "step other",
               [r"process 1 runs another program than process 0"] * 2, prepares=True),
         Fault("killed", "step", [lost, None], signal=signal.SIGKILL),
+        Fault("killed in a graph", "step", [lost, None], arguments=["--cuda-graph"], signal=signal.SIGKILL),
         Fault("late", "step",
               [late, r"rank 0 failed|rank 0 has lost|timed out after"],
               arguments=["--timeout=3s"], signal=signal.SIGSTOP),

@@ -200,6 +200,7 @@ def configurations(machine):
     """What each step runs with: a name and options of braid-run."""
     found = [("stream", [] if machine.options.settled else ["--measure-bounds"])]
     if machine.table["target"] == "cuda":
+        found[0][1].append("--engine-option=cuda-graph=0")
         found.append(("graph", ["--cuda-graph"]))
     for text in machine.options.configuration:
         name, _, words = text.partition("=")
@@ -358,6 +359,7 @@ def measure_parts(machine, with_torch):
     words = [f"--repeat={machine.options.repeat}", f"--warmup={machine.options.warmup}"]
     kinds = [("stream", [])]
     if machine.table["target"] == "cuda":
+        kinds = [("stream", ["--engine-option=cuda-graph=0"])]
         kinds.append(("graph", ["--cuda-graph"]))
     for kind, more in kinds:
         files = [parts[name]["file"] for name in names]

@@ -426,7 +426,7 @@ void NCCLCommunicator::hostWait(EngineRequest &base) {
   wait(request);
   if (rank.gpu().capturing)
     throw Error("the host waits for " + request.operation.signature() +
-                ", which a graph cannot do: run without cuda-graph");
+                ", which a graph cannot do (run without cuda-graph)");
   bool isMessage = request.operation.isPointToPoint();
   rank.gpu().waitOnHost(request.flight->end,
                         (isMessage ? messages : collectives).stream,

@@ -75,6 +75,16 @@ public:
   /// Drops these messages, after a failure of the rank.
   void drop() { deferred.clear(); }
 
+  /// Remembers what the member has started, and returns to that.
+  void noteStarts() {
+    notedStarts = started;
+    notedCounts = counts;
+  }
+  void restoreStarts() {
+    started = notedStarts;
+    counts = notedCounts;
+  }
+
   /// Creates the streams and events. Does not communicate.
   void open();
   /// True if the lanes can be used.
@@ -183,6 +193,8 @@ private:
   std::atomic<int64_t> started{0}; ///< Collectives.
   int64_t flushes = 0;
   std::map<std::pair<int64_t, bool>, int64_t> counts;
+  int64_t notedStarts = 0;
+  std::map<std::pair<int64_t, bool>, int64_t> notedCounts;
   std::vector<CudaRequest *> deferred;
   static constexpr int64_t kStagingAlignment = 256;
   /// The word of barriers. Behind it, at a multiple of `kStagingAlignment`, is

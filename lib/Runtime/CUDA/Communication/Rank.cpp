@@ -127,6 +127,13 @@ void CudaRank::endWait() {
   awaitedStream = nullptr;
 }
 
+void CudaRank::launchesGraph(const std::function<void()> &launch) {
+  // The communicators of the graph are aborted with this lock alone.
+  std::lock_guard<std::mutex> lock(issuing);
+  throwIfFailed();
+  launch();
+}
+
 int32_t CudaRank::chooseAlgorithm(const std::string &matmul,
                                   const std::function<int32_t()> &measure) {
   return engine.chooseAlgorithm(*this, matmul, measure);
@@ -149,6 +156,39 @@ void CudaRank::beginInvocation() {
   ++begun;
   running = true;
   hasFailed = false;
+  if (device->willRecord())
+    for (auto &entry : communicators)
+      entry.second->noteStarts();
+}
+
+/// Ends all flights of an invocation.
+void CudaRank::dropFlights(int64_t nowNs) {
+  for (auto &entry : communicators)
+    entry.second->forEachLane([&](Lane &lane) {
+      for (Flight &flight : lane.flights) {
+        if (!flight.finishedNs)
+          recorder.finish(flight.number, nowNs);
+        events.push_back(flight.end);
+      }
+      lane.flights.clear();
+      lane.finished = 0;
+    });
+}
+
+void CudaRank::dropMessages() {
+  for (NCCLCommunicator *communicator : withMessages)
+    communicator->drop();
+  withMessages.clear();
+  hasPassedWait = false;
+}
+
+void CudaRank::dropRecording() {
+  dropMessages();
+  std::lock_guard<std::mutex> lock(mutex);
+  dropFlights(engine.environment.now());
+  issuingFlight = nullptr;
+  for (auto &entry : communicators)
+    entry.second->restoreStarts();
 }
 
 void CudaRank::endInvocation() {
@@ -156,26 +196,15 @@ void CudaRank::endInvocation() {
   if (isHit)
     throwIfFailed();
   std::lock_guard<std::mutex> lock(mutex);
-  int64_t now = engine.environment.now();
-  for (auto &entry : communicators)
-    entry.second->forEachLane([&](Lane &lane) {
-      for (Flight &flight : lane.flights) {
-        if (!flight.finishedNs)
-          recorder.finish(flight.number, now);
-        events.push_back(flight.end);
-      }
-      lane.flights.clear();
-      lane.finished = 0;
-    });
+  dropFlights(engine.environment.now());
   ended = begun;
   running = false;
 }
 
 void CudaRank::failInvocation() {
-  for (NCCLCommunicator *communicator : withMessages)
-    communicator->drop();
-  withMessages.clear();
-  hasPassedWait = false;
+  dropMessages();
+  // NCCL ends no communicator before the graphs with its operations.
+  forgetGraphs();
   {
     std::unique_lock<std::mutex> lock(mutex);
     ended = begun;
@@ -509,7 +538,7 @@ std::string CudaRank::findAsyncError() {
 void CudaRank::noteFailure() {
   std::lock_guard<std::mutex> lock(mutex);
   // Operations in a replayed graph have no flights.
-  if (running && gpu().options.graphs)
+  if (running && gpu().replaying)
     isHit = true;
   driver().ctxSetCurrent(gpu().context);
   for (auto &entry : communicators)

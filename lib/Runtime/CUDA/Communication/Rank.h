@@ -51,6 +51,7 @@ public:
   void waitsFor(Stream stream) override;
   void endWait() override;
   void enqueues() override;
+  void launchesGraph(const std::function<void()> &launch) override;
   int32_t chooseAlgorithm(const std::string &matmul,
                           const std::function<int32_t()> &measure) override;
   void replaces(const Replacement &replacement) override;
@@ -61,6 +62,9 @@ public:
   void endInvocation();
   /// Returns when no work on the device uses the memory of requests.
   void failInvocation();
+  /// Forgets what the rank has started since the begin of a recording, of which
+  /// nothing has run. Its requests are gone.
+  void dropRecording();
 
   /// Throws the Error of a world that has failed.
   void throwIfFailed();
@@ -132,6 +136,8 @@ public:
 private:
   Event takeEvent();
   void dropFinished(Lane &lane);
+  void dropMessages();
+  void dropFlights(int64_t nowNs);
   bool isFinished(Flight &flight) const;
   void lookAt(Lane &lane, int64_t nowNs);
 

@@ -43,7 +43,8 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
       convolutions(std::make_unique<Convolutions>(gpuState, *cudnn)),
       graphs(std::make_unique<Graphs>(gpuState)) {
   // Whole graphs contain the calls, and traces measure each call.
-  if (options.computeGraphs && !options.graphs && !gpuState.timeline)
+  if (options.computeGraphs && options.graphs != GraphUse::On &&
+      !gpuState.timeline)
     computeGraphs = std::make_unique<ComputeGraphs>(
         gpuState,
         CallTargets{*modules, *matmuls, *attentions, *convolutions,
@@ -114,8 +115,15 @@ void CudaDevice::prepare(const braid_rt_program &program) {
   gpuState.makeCurrent();
   // Recordings refer to kernels and to the arena.
   dropRecordings();
-  if (gpuState.options.graphs)
+  if (gpuState.options.graphs == GraphUse::On)
     Graphs::checkProgram(program);
+  for (int64_t i = 0; i < program.entryCount; ++i) {
+    const braid_rt_entry &entry = *program.entries[i];
+    // Another program may have had an entry there.
+    recordable.erase(&entry);
+    if (Graphs::canRecord(program, entry))
+      recordable.insert(&entry);
+  }
   const braid_rt_device_program &device = *program.device;
   bool grows = device.arenaBytes > arenaBytes;
   deviceMemory->checkAvailable(
@@ -169,25 +177,95 @@ void CudaDevice::record(Event event) const {
   gpuState.driver.call(gpuState.driver.eventRecord, event, gpuState.ordered());
 }
 
+bool CudaDevice::mayRecord(const braid_rt_entry &entry) const {
+  // Without CUPTI a trace has no operations of graphs.
+  bool isTraced = !gpuState.timeline || gpuState.options.activities;
+  return gpuState.options.graphs == GraphUse::Auto && isTraced &&
+         !sharesStream && recordable.count(&entry) > 0;
+}
+
+Graphs::State CudaDevice::stateOfGraph(uint64_t number) const {
+  return graphs->stateOf({number});
+}
+
+void CudaDevice::forgetGraph(uint64_t number) {
+  gpuState.driver.ctxSetCurrent(gpuState.context);
+  graphs->forget({number});
+}
+
+bool CudaDevice::willRecord() const {
+  return nextGraph && stateOfGraph(nextGraph) == Graphs::State::HasRun;
+}
+
+bool CudaDevice::recordsOnTrial() const {
+  return gpuState.options.graphs == GraphUse::Auto &&
+         (gpuState.capturing || !beginProblem.empty());
+}
+
+std::string CudaDevice::completeRecording() {
+  try {
+    graphs->finish();
+    graphs->upload();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  hasRecorded = true;
+  return "";
+}
+
+void CudaDevice::restartInvocation() {
+  dropRecordings();
+  beginProblem.clear();
+  hasRecorded = false;
+  beginRun();
+}
+
+/// Begins an invocation that is no graph.
+void CudaDevice::beginRun() {
+  standInCount = 0;
+  record(invocation.begun);
+  if (gpuState.timeline)
+    gpuState.timeline->begin(invocation.begun);
+}
+
 bool CudaDevice::beginInvocation(const braid_rt_entry &entry, void **args) {
   gpuState.makeCurrent();
-  Graphs::Mode mode =
-      gpuState.options.graphs ? graphs->begin(entry, args) : Graphs::Mode::Run;
+  key.clear();
+  if (gpuState.options.graphs == GraphUse::On) {
+    key.push_back(reinterpret_cast<uintptr_t>(&entry));
+    Graphs::describe(entry, args, key);
+  } else if (nextGraph) {
+    key.push_back(nextGraph);
+  }
+  nextGraph = 0;
+  beginProblem.clear();
+  Graphs::Mode mode = Graphs::Mode::Run;
+  try {
+    if (!key.empty())
+      mode = graphs->begin(key);
+  } catch (const Error &error) {
+    if (gpuState.options.graphs == GraphUse::On)
+      throw;
+    beginProblem = error.what();
+    return false;
+  }
   Timeline *timeline = gpuState.timeline.get();
   if (mode == Graphs::Mode::Record) {
     if (timeline)
       timeline->begin(nullptr);
     return false;
   }
-  record(invocation.begun);
-  if (timeline)
-    timeline->begin(invocation.begun);
   if (mode == Graphs::Mode::Run) {
-    standInCount = 0;
+    beginRun();
     return false;
   }
-  if (timeline && graphs->spans())
-    timeline->replay(*graphs->spans());
+  record(invocation.begun);
+  if (timeline) {
+    timeline->begin(invocation.begun);
+    if (graphs->spans())
+      timeline->replay(*graphs->spans());
+  }
+  gpuState.replaying = true;
   graphs->launch();
   return true;
 }
@@ -202,7 +280,12 @@ int64_t CudaDevice::elapsedNs(const Span &span) const {
 void CudaDevice::endInvocation() {
   if (gpuState.capturing) {
     graphs->finish();
+    hasRecorded = true;
+  }
+  if (hasRecorded) {
+    hasRecorded = false;
     record(invocation.begun);
+    gpuState.replaying = true;
     graphs->launch();
   }
   record(invocation.ended);
@@ -213,12 +296,15 @@ void CudaDevice::endInvocation() {
   lastNs = std::max<int64_t>(0, elapsedNs(invocation) - standInNs);
   if (gpuState.timeline)
     gpuState.timeline->collect();
+  gpuState.replaying = false;
   if (computeGraphs)
     computeGraphs->makeGraphs();
 }
 
 void CudaDevice::failInvocation() {
   dropRecordings();
+  hasRecorded = false;
+  gpuState.replaying = false;
   standInCount = 0;
   // Waits for work that uses the rank's memory, if the device still runs.
   gpuState.settle(gpuState.stream, int64_t(5) * 1000 * 1000 * 1000);
@@ -291,7 +377,7 @@ void *CudaDevice::constant(const braid_rt_constant &constant) {
 }
 
 template <typename Encode> bool CudaDevice::waits(Encode encode) {
-  if (!computeGraphs)
+  if (!computeGraphs || gpuState.capturing)
     return false;
   encode();
   return computeGraphs->take(call);
@@ -299,6 +385,7 @@ template <typename Encode> bool CudaDevice::waits(Encode encode) {
 
 void *CudaDevice::computeStream() {
   // The caller may use the stream at any time.
+  sharesStream = true;
   if (computeGraphs)
     computeGraphs->stop();
   return gpuState.stream;

@@ -10,11 +10,12 @@
 #define BRAID_RUNTIME_CUDA_DEVICE_CUDADEVICE_H
 
 #include "CUDA/API/Blas.h"
-#include "CUDA/Device/Gpu.h"
+#include "CUDA/Device/Graphs.h"
 #include "Engine/Device.h"
 #include "Engine/Memory.h"
 
 #include <memory>
+#include <unordered_set>
 #include <vector>
 
 namespace braid::rt {
@@ -26,7 +27,6 @@ class CudnnPlans;
 class BufferPool;
 class ComputeGraphs;
 class DeviceMemory;
-class Graphs;
 class Modules;
 class Matmuls;
 } // namespace cuda
@@ -45,6 +45,27 @@ public:
   /// The GPU, with its context, its compute stream and its recording state.
   const cuda::Gpu &gpu() const { return gpuState; }
 
+  //===--- For the engine -------------------------------------------------===//
+
+  // What `cuda-graph=auto` needs. Ranks give equal invocations equal numbers.
+
+  /// True if the device may record the entry of a prepared program.
+  bool mayRecord(const braid_rt_entry &entry) const;
+  /// How far the invocations with a number are; also those of other entries.
+  cuda::Graphs::State stateOfGraph(uint64_t number) const;
+  void forgetGraph(uint64_t number);
+  /// The number of the next invocation; 0: it does not become a graph.
+  void numberInvocation(uint64_t number) { nextGraph = number; }
+  /// True if the next invocation will be recorded.
+  bool willRecord() const;
+  /// True while an invocation is recorded that can run without the recording.
+  bool recordsOnTrial() const;
+  /// Completes such a recording. Returns the reason if that fails; else empty.
+  std::string completeRecording();
+  /// Drops the recording, of which nothing has run, and begins the invocation
+  /// again.
+  void restartInvocation();
+
   //===--- Device ---------------------------------------------------------===//
 
   const char *chip() const override { return chipName.c_str(); }
@@ -56,6 +77,9 @@ public:
   void copyFromDevice(void *host, const void *device, int64_t bytes) override;
 
   bool beginInvocation(const braid_rt_entry &entry, void **args) override;
+  const std::string *recordingProblem() const override {
+    return beginProblem.empty() ? nullptr : &beginProblem;
+  }
   void endInvocation() override;
   void failInvocation() override;
   void forgetGraphs() override;
@@ -90,6 +114,7 @@ private:
   template <typename Encode> bool waits(Encode encode);
 
   void dropRecordings();
+  void beginRun();
   void record(cuda::Event event) const;
   void destroyEvents();
 
@@ -114,6 +139,13 @@ private:
   std::unique_ptr<cuda::Graphs> graphs;
   std::unique_ptr<cuda::ComputeGraphs> computeGraphs; ///< Null: none.
   std::vector<uint64_t> call;                         ///< Of computeGraphs.
+  std::vector<uint64_t> key;                          ///< Of graphs.
+  std::unordered_set<const braid_rt_entry *> recordable;
+  uint64_t nextGraph = 0;
+  std::string beginProblem; ///< Why this invocation is not recorded.
+  bool hasRecorded = false; ///< This invocation; it has not been launched.
+  /// Code outside of the device has had the compute stream.
+  bool sharesStream = false;
   cuda::DevicePointer arenaBase = 0;
   int64_t arenaBytes = 0;
   Span invocation; ///< The last one.

@@ -13,6 +13,7 @@
 #include "Operations/Messages.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 using namespace braid::rt;
@@ -49,9 +50,25 @@ std::vector<std::string> DeviceOptions::names() {
           "matmul-multiprocessors", "matmul-precision", "matmul-tuning"};
 }
 
+/// The option, or else the variable of the environment, or else `auto`.
+static GraphUse readGraphUse(const Environment &environment) {
+  const char *variable = std::getenv("BRAID_CUDA_GRAPH");
+  std::string value = getEngineOption(environment, "cuda-graph", "");
+  std::string where = "option 'cuda-graph' of engine " + environment.engineName;
+  if (value.empty() && variable && *variable) {
+    value = variable;
+    where = "BRAID_CUDA_GRAPH";
+  }
+  if (value.empty() || value == "auto")
+    return GraphUse::Auto;
+  if (value != "0" && value != "1")
+    throw Error(where + " is '" + value + "', expected auto, 0 or 1");
+  return value == "1" ? GraphUse::On : GraphUse::Off;
+}
+
 DeviceOptions DeviceOptions::read(const Environment &environment) {
   DeviceOptions options;
-  options.graphs = !isFirstChoice(environment, "cuda-graph", "0", "1");
+  options.graphs = readGraphUse(environment);
   options.computeGraphs = static_cast<int32_t>(
       getEngineNumber(environment, "compute-graphs", 8, 0, 128));
   options.fastAttentionGradients = !isFirstChoice(

@@ -45,6 +45,10 @@ public:
   /// blocks the thread if the stream holds too much work.
   virtual void enqueues() {}
 
+  /// Calls `launch`, which launches a graph with collectives. Throws an Error
+  /// if the world has failed; it cannot fail unnoticed in the meantime.
+  virtual void launchesGraph(const std::function<void()> &launch) { launch(); }
+
   /// Chooses the algorithm of a matmul, by its position in the library's list.
   /// All ranks get the result of `measure` on the rank that finishes first. The
   /// default is 0, the library's own choice. `matmul` describes the matmul
@@ -59,9 +63,13 @@ public:
   virtual void replaces(const Replacement &replacement) { (void)replacement; }
 };
 
+/// Whether invocations run as graphs: never, where all ranks of this process
+/// can, or always, with an error where one cannot.
+enum class GraphUse { Off, Auto, On };
+
 /// The options of the engine for devices.
 struct DeviceOptions {
-  bool graphs = false; ///< cuda-graph=0|1
+  GraphUse graphs = GraphUse::Off; ///< cuda-graph=auto|0|1
   /// compute-graphs=N: the fewest neighbouring calls that are launched as one
   /// graph; 0: none.
   int32_t computeGraphs = 0;
@@ -150,6 +158,9 @@ public:
   /// True while the compute stream records a graph. Events in the recording
   /// must not be queried.
   std::atomic<bool> capturing{false};
+  /// True while an invocation runs as a graph, whose operations no host call
+  /// starts.
+  std::atomic<bool> replaying{false};
   /// For traces; null without one.
   std::unique_ptr<Timeline> timeline;
   std::string model;           ///< `NVIDIA H200`

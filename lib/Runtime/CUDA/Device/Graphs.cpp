@@ -23,38 +23,56 @@ using namespace braid::rt::cuda;
 
 static const char *const advice = " (run without cuda-graph)";
 
-/// Throws if the host code does something in `count` places that no graph can.
-static void checkCount(int64_t count, const char *what) {
-  if (count > 0)
-    throw Error("the program cannot run as a graph: " + std::string(what) +
-                " in " + std::to_string(count) +
-                (count == 1 ? " place" : " places") + advice);
+/// What the host code does in `count` places; empty if it does not.
+static std::string describeCount(int64_t count, const char *what) {
+  if (count == 0)
+    return "";
+  return "the program cannot run as a graph: " + std::string(what) + " in " +
+         std::to_string(count) + (count == 1 ? " place" : " places");
+}
+
+/// Which result of the entry the host code computes; empty if none.
+static std::string describeResult(const braid_rt_entry &entry) {
+  for (int64_t k = 0; k < entry.argumentCount; ++k) {
+    const braid_rt_argument &argument = entry.arguments[k];
+    bool isDynamic = std::count(argument.sizes, argument.sizes + argument.rank,
+                                BRAID_RT_DYNAMIC) > 0;
+    if (argument.direction == BRAID_RT_OUT &&
+        (isDynamic || argument.passing == BRAID_RT_SCALAR))
+      return std::string("entry ") + entry.name +
+             " cannot run as a graph: its host code computes the " +
+             (isDynamic ? "size" : "value") + " of result " + argument.name;
+  }
+  return "";
+}
+
+static std::string describeReads(const braid_rt_program &program) {
+  return describeCount(program.device->hostReadCount,
+                       "its host code reads device memory");
+}
+
+static std::string describeAllocations(const braid_rt_program &program) {
+  return describeCount(program.device->bufferAllocCount,
+                       "it allocates buffers while it runs");
+}
+
+bool Graphs::canRecord(const braid_rt_program &program,
+                       const braid_rt_entry &entry) {
+  return describeReads(program).empty() && describeResult(entry).empty() &&
+         describeAllocations(program).empty();
 }
 
 void Graphs::checkProgram(const braid_rt_program &program) {
-  checkCount(program.device->hostReadCount,
-             "its host code reads device memory");
-  for (int64_t i = 0; i < program.entryCount; ++i) {
-    const braid_rt_entry &entry = *program.entries[i];
-    for (int64_t k = 0; k < entry.argumentCount; ++k) {
-      const braid_rt_argument &argument = entry.arguments[k];
-      bool isDynamic =
-          std::count(argument.sizes, argument.sizes + argument.rank,
-                     BRAID_RT_DYNAMIC) > 0;
-      if (argument.direction == BRAID_RT_OUT &&
-          (isDynamic || argument.passing == BRAID_RT_SCALAR))
-        throw Error(std::string("entry ") + entry.name +
-                    " cannot run as a graph: its host code computes the " +
-                    (isDynamic ? "size" : "value") + " of result " +
-                    argument.name + advice);
-    }
-  }
-  checkCount(program.device->bufferAllocCount,
-             "it allocates buffers while it runs");
+  std::string obstacle = describeReads(program);
+  for (int64_t i = 0; i < program.entryCount && obstacle.empty(); ++i)
+    obstacle = describeResult(*program.entries[i]);
+  if (obstacle.empty())
+    obstacle = describeAllocations(program);
+  if (!obstacle.empty())
+    throw Error(obstacle + advice);
 }
 
-Graphs::Key Graphs::describe(const braid_rt_entry &entry, void **args) {
-  Key key = {reinterpret_cast<uintptr_t>(&entry)};
+void Graphs::describe(const braid_rt_entry &entry, void **args, Key &key) {
   for (int64_t i = 0; i < entry.argumentCount; ++i) {
     const braid_rt_argument &argument = entry.arguments[i];
     if (argument.passing == BRAID_RT_SCALAR) {
@@ -72,7 +90,6 @@ Graphs::Key Graphs::describe(const braid_rt_entry &entry, void **args) {
     key.resize(old + words);
     std::memcpy(&key[old], args[i], 8 * words);
   }
-  return key;
 }
 
 size_t Graphs::KeyHash::operator()(const Key &key) const {
@@ -84,23 +101,32 @@ size_t Graphs::KeyHash::operator()(const Key &key) const {
 // Recording and replay
 //===----------------------------------------------------------------------===//
 
-void Graphs::dropOldest() {
-  auto oldest = std::min_element(recordings.begin(), recordings.end(),
-                                 [](const auto &a, const auto &b) {
-                                   return a.second.lastUse < b.second.lastUse;
-                                 });
-  if (oldest->second.graph)
-    gpu.driver.graphExecDestroy(oldest->second.graph);
-  recordings.erase(oldest);
+Graphs::State Graphs::stateOf(const Key &key) const {
+  auto found = recordings.find(key);
+  if (found == recordings.end())
+    return State::New;
+  return found->second.graph ? State::Recorded : State::HasRun;
 }
 
-Graphs::Mode Graphs::begin(const braid_rt_entry &entry, void **args) {
-  Key key = describe(entry, args);
+void Graphs::drop(Recordings::iterator recording) {
+  if (recording->second.graph)
+    gpu.driver.graphExecDestroy(recording->second.graph);
+  recordings.erase(recording);
+}
+
+void Graphs::dropOldest() {
+  drop(std::min_element(recordings.begin(), recordings.end(),
+                        [](const auto &a, const auto &b) {
+                          return a.second.lastUse < b.second.lastUse;
+                        }));
+}
+
+Graphs::Mode Graphs::begin(const Key &key) {
   auto found = recordings.find(key);
   if (found == recordings.end()) {
     if (recordings.size() == capacity)
       dropOldest();
-    recordings[std::move(key)].lastUse = ++uses;
+    recordings[key].lastUse = ++uses;
     return Mode::Run;
   }
   selected = &found->second;
@@ -140,8 +166,14 @@ void Graphs::finish() {
   }
 }
 
+void Graphs::upload() const {
+  gpu.driver.call(gpu.driver.graphUpload, selected->graph, gpu.stream);
+}
+
 void Graphs::launch() {
-  gpu.driver.call(gpu.driver.graphLaunch, selected->graph, gpu.stream);
+  gpu.hooks.launchesGraph([this]() {
+    gpu.driver.call(gpu.driver.graphLaunch, selected->graph, gpu.stream);
+  });
 }
 
 void Graphs::forget() {
@@ -152,9 +184,13 @@ void Graphs::forget() {
     if (graph)
       gpu.driver.graphDestroy(graph);
   }
-  for (const auto &recording : recordings)
-    if (recording.second.graph)
-      gpu.driver.graphExecDestroy(recording.second.graph);
-  recordings.clear();
+  while (!recordings.empty())
+    drop(recordings.begin());
   selected = nullptr;
+}
+
+void Graphs::forget(const Key &key) {
+  auto found = recordings.find(key);
+  if (found != recordings.end())
+    drop(found);
 }

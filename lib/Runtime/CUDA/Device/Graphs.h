@@ -18,11 +18,10 @@
 
 namespace braid::rt::cuda {
 
-/// Invocations of one rank as graphs. The first invocation of an entry with
-/// some arguments runs as it is and creates what later ones reuse. The second
-/// one is recorded by stream capture, which includes other streams that fork
-/// from the compute stream and join it. Later ones replay the recording.
-/// Arguments are the same when addresses, sizes, strides and scalars are.
+/// Invocations of one rank as graphs. The first invocation with a key runs as
+/// it is and creates what later ones reuse. The second one is recorded by
+/// stream capture, which includes other streams that fork from the compute
+/// stream and join it. Later ones replay the recording.
 class Graphs {
 public:
   explicit Graphs(Gpu &gpu) : gpu(gpu) {}
@@ -30,18 +29,37 @@ public:
   Graphs(const Graphs &) = delete;
   Graphs &operator=(const Graphs &) = delete;
 
+  /// True if an entry of a program can run as a graph.
+  static bool canRecord(const braid_rt_program &program,
+                        const braid_rt_entry &entry);
+
   /// Throws an Error with the reason if a program cannot run as a graph.
   static void checkProgram(const braid_rt_program &program);
+
+  /// What tells invocations apart.
+  using Key = std::vector<uint64_t>;
+
+  /// Appends the entry's arguments to a key. Arguments are the same when
+  /// addresses, sizes, strides and scalars are.
+  static void describe(const braid_rt_entry &entry, void **args, Key &key);
+
+  /// How far the invocations with a key are.
+  enum class State { New, HasRun, Recorded };
+  State stateOf(const Key &key) const;
 
   /// The mode of an invocation.
   enum class Mode { Run, Record, Replay };
 
   /// Chooses the mode. Begins a recording, or selects the recording to replay.
-  Mode begin(const braid_rt_entry &entry, void **args);
+  Mode begin(const Key &key);
 
   /// Ends a recording and selects it. Throws an Error if the recording is
   /// broken.
   void finish();
+
+  /// Brings the selected recording to the device, so that its launch allocates
+  /// nothing.
+  void upload() const;
 
   /// Launches the selected recording on the compute stream.
   void launch();
@@ -51,14 +69,14 @@ public:
 
   /// Drops all recordings, including a recording in progress.
   void forget();
+  /// Drops the recording with this key.
+  void forget(const Key &key);
 
   /// The number of recordings that a device keeps; the least recently used one
   /// is dropped first.
   static constexpr size_t capacity = 16;
 
 private:
-  /// The entry and the contents of its arguments.
-  using Key = std::vector<uint64_t>;
   struct KeyHash {
     size_t operator()(const Key &key) const;
   };
@@ -69,11 +87,13 @@ private:
     int64_t lastUse = 0;
   };
 
-  static Key describe(const braid_rt_entry &entry, void **args);
+  using Recordings = std::unordered_map<Key, Recording, KeyHash>;
+
+  void drop(Recordings::iterator recording);
   void dropOldest();
 
   Gpu &gpu;
-  std::unordered_map<Key, Recording, KeyHash> recordings;
+  Recordings recordings;
   Recording *selected = nullptr;
   int64_t uses = 0;
 };

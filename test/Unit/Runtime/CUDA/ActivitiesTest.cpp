@@ -159,7 +159,7 @@ TEST_F(ActivitiesTest, measurementOfAMatmulIsNoPartOfIt) {
 }
 
 TEST_F(ActivitiesTest, everyReplayOfAGraphShowsItsOperations) {
-  options.graphs = true;
+  options.graphs = cuda::GraphUse::On;
   TestProgram program;
   program.addArgument("arg0", BRAID_RT_INOUT, BRAID_RT_MEMREF);
   device().prepare(program.get());

@@ -345,7 +345,7 @@ TEST_F(AttentionsTest, becomePartOfGraphsOfNeighbours) {
 using Body = std::function<void()>;
 
 TEST_F(AttentionsTest, areRecordedWithAWholeInvocation) {
-  options.graphs = true;
+  options.graphs = cuda::GraphUse::On;
   prepare(Problem());
   int made = 0;
   Body body = [&] {
@@ -359,7 +359,7 @@ TEST_F(AttentionsTest, areRecordedWithAWholeInvocation) {
 }
 
 TEST_F(AttentionsTest, areNotPlannedWhileRecorded) {
-  options.graphs = true;
+  options.graphs = cuda::GraphUse::On;
   prepare(Problem());
   bool isFirst = true;
   Body body = [&] {

@@ -142,7 +142,7 @@ TEST_F(BufferPoolTest, keptMemoryGivesWayWhereMemoryIsShort) {
 }
 
 TEST_F(BufferPoolTest, aGraphCannotAllocate) {
-  options.graphs = true;
+  options.graphs = cuda::GraphUse::On;
   bool allocates = false;
   auto body = [&] {
     if (allocates)

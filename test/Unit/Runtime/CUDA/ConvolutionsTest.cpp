@@ -272,7 +272,7 @@ TEST_F(ConvolutionsTest, becomePartOfGraphsOfNeighbours) {
 }
 
 TEST_F(ConvolutionsTest, areNotPlannedWhileRecorded) {
-  options.graphs = true;
+  options.graphs = cuda::GraphUse::On;
   prepare(Problem(), BRAID_RT_CONVOLUTION_FORWARD);
   std::function<void()> body = [&] {
     device().convolve(call);

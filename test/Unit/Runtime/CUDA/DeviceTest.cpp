@@ -44,7 +44,7 @@ static Environment environmentWith(std::vector<braid_rt_option> options) {
 TEST(DeviceOptions, haveDefaults) {
   Environment environment = environmentWith({});
   cuda::DeviceOptions options = cuda::DeviceOptions::read(environment);
-  EXPECT_FALSE(options.graphs);
+  EXPECT_EQ(options.graphs, cuda::GraphUse::Auto);
   EXPECT_FALSE(options.tf32);
   EXPECT_FALSE(options.fastAttentionGradients);
   EXPECT_TRUE(options.measureMatmuls);
@@ -57,7 +57,7 @@ TEST(DeviceOptions, areRead) {
                                              {"attention-gradients", "fast"},
                                              {"matmul-tuning", "heuristic"}});
   cuda::DeviceOptions options = cuda::DeviceOptions::read(environment);
-  EXPECT_TRUE(options.graphs);
+  EXPECT_EQ(options.graphs, cuda::GraphUse::On);
   EXPECT_TRUE(options.tf32);
   EXPECT_TRUE(options.fastAttentionGradients);
   EXPECT_FALSE(options.measureMatmuls);
@@ -68,7 +68,8 @@ TEST(DeviceOptions, refuseOtherValues) {
               cuda::DeviceOptions::read(
                   environmentWith({{"cuda-graph", "yes"}}));
             }),
-            "option 'cuda-graph' of engine cuda is 'yes', expected 0 or 1");
+            "option 'cuda-graph' of engine cuda is 'yes', expected auto, 0 "
+            "or 1");
   EXPECT_EQ(errorOf([] {
               cuda::DeviceOptions::read(
                   environmentWith({{"matmul-precision", "f64"}}));

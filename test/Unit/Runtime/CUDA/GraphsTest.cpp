@@ -26,7 +26,7 @@ struct Memref {
 
 class GraphsTest : public CudaTest {
 protected:
-  GraphsTest() { options.graphs = true; }
+  GraphsTest() { options.graphs = cuda::GraphUse::On; }
   ~GraphsTest() override {
     for (cuda::Event event : events)
       driver().eventDestroy(event);
@@ -126,7 +126,7 @@ TEST_F(GraphsTest, measureReplays) {
 }
 
 TEST_F(GraphsTest, areNotRecordedUnlessAskedFor) {
-  options.graphs = false;
+  options.graphs = cuda::GraphUse::Off;
   prepare();
   int *memory = upload<int>({0, 0, 0, 0});
   for (int i = 0; i < 4; ++i)
