@@ -298,8 +298,13 @@ void CudaEngine::beginRun(const braid_rt_entry &entry, void ***args) {
   runningEntry = &entry;
   recorded.clear();
   uint64_t number = graphChoice.choose(entry, args, devices);
-  for (CudaDevice *device : devices)
-    device->numberInvocation(number);
+  for (size_t i = 0; i < devices.size(); ++i)
+    devices[i]->numberInvocation(number, args[i]);
+}
+
+void CudaEngine::endRun() {
+  for (const auto &rank : localRanksState)
+    rank->device->numberInvocation(0, nullptr);
 }
 
 /// Which ranks have no recording, and why; empty if all have one.

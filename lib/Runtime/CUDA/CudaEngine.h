@@ -48,6 +48,7 @@ public:
                              const CommunicatorSpec &spec) override;
   std::vector<std::string> exchange(const std::string &bytes) override;
   void beginRun(const braid_rt_entry &entry, void ***args) override;
+  void endRun() override;
   bool keepsRecording(int32_t rank, const std::string *problem) override;
   void restartInvocation(int32_t rank) override;
   void beginInvocation(int32_t rank) override;

@@ -99,6 +99,7 @@ bool World::run(const braid_rt_entry &entry, void ***args) {
     jobChanged.notify_all();
     jobDone.wait(lock, [&]() { return running == 0; });
   }
+  engine->endRun();
   int64_t beginNs = workers[0].beginNs, endNs = 0;
   bool ok = true;
   for (const Worker &worker : workers) {

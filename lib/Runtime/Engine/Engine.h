@@ -172,6 +172,9 @@ public:
   /// default does nothing.
   virtual void beginRun(const braid_rt_entry &, void ***) {}
 
+  /// They have ended, or another thread ran one of them.
+  virtual void endRun() {}
+
   /// The entry has returned, or `problem` (else null) is an error that has left
   /// it or the device's recordingProblem. False if all local ranks do without
   /// the recording of a graph, of which nothing has run: the core destroys the

@@ -39,7 +39,9 @@ GraphChoice::find(Runs &entry, const std::vector<CudaDevice *> &devices) {
 
 uint64_t GraphChoice::choose(const braid_rt_entry &entry, void ***args,
                              const std::vector<CudaDevice *> &devices) {
-  if (!devices.front()->mayRecord(entry))
+  if (!std::all_of(
+          devices.begin(), devices.end(),
+          [&](const CudaDevice *device) { return device->mayRecord(entry); }))
     return 0;
   Runs &ofEntry = runs[&entry];
   if (ofEntry.refused)

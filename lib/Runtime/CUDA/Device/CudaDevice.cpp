@@ -234,7 +234,7 @@ bool CudaDevice::beginInvocation(const braid_rt_entry &entry, void **args) {
   if (gpuState.options.graphs == GraphUse::On) {
     key.push_back(reinterpret_cast<uintptr_t>(&entry));
     Graphs::describe(entry, args, key);
-  } else if (nextGraph) {
+  } else if (nextGraph && args == nextArguments) {
     key.push_back(nextGraph);
   }
   nextGraph = 0;

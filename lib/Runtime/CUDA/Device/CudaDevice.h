@@ -54,8 +54,11 @@ public:
   /// How far the invocations with a number are; also those of other entries.
   cuda::Graphs::State stateOfGraph(uint64_t number) const;
   void forgetGraph(uint64_t number);
-  /// The number of the next invocation; 0: it does not become a graph.
-  void numberInvocation(uint64_t number) { nextGraph = number; }
+  /// The number of the invocation with `args`; 0: it does not become a graph.
+  void numberInvocation(uint64_t number, void **args) {
+    nextGraph = number;
+    nextArguments = args;
+  }
   /// True if the next invocation will be recorded.
   bool willRecord() const;
   /// True while an invocation is recorded that can run without the recording.
@@ -142,6 +145,7 @@ private:
   std::vector<uint64_t> key;                          ///< Of graphs.
   std::unordered_set<const braid_rt_entry *> recordable;
   uint64_t nextGraph = 0;
+  void **nextArguments = nullptr;
   std::string beginProblem; ///< Why this invocation is not recorded.
   bool hasRecorded = false; ///< This invocation; it has not been launched.
   /// Code outside of the device has had the compute stream.

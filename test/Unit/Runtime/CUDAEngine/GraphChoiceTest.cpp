@@ -16,6 +16,7 @@
 #include "gtest/gtest.h"
 
 #include <atomic>
+#include <thread>
 
 using namespace braid::rt;
 using namespace braid::test;
@@ -195,6 +196,28 @@ TEST_F(GraphChoiceTest, RunsAsItIsIfOthersUseTheStream) {
   ASSERT_TRUE(world->run(use));
   for (int i = 0; i < 3; ++i)
     EXPECT_EQ(step(memory), 2);
+}
+
+TEST_F(GraphChoiceTest, RunsAsItIsOnThreadsOfTheCaller) {
+  open();
+  std::vector<float *> memory = allocate();
+  for (int i = 0; i < 3; ++i)
+    step(memory);
+  int before = calls;
+  for (int i = 0; i < 3; ++i) {
+    std::vector<std::thread> threads;
+    for (int32_t rank : world->locals)
+      threads.emplace_back([&, rank]() {
+        Memref memref = {memory[size_t(rank)], memory[size_t(rank)]};
+        void *args[] = {&memref};
+        EXPECT_EQ(braid_rt_invoke(world->context(rank), &entry, args),
+                  BRAID_RT_OK);
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+  EXPECT_EQ(calls, before + 6);
+  EXPECT_EQ(step(memory), 0);
 }
 
 //===----------------------------------------------------------------------===//
