@@ -177,9 +177,12 @@ static BatchCandidate makeCandidate(BatchPropagation batch, CostModel &model) {
   return candidate;
 }
 
-/// What `first` splits, together with what has parts with it.
-static BatchCandidate grow(Block &block, const BatchCandidate &first,
-                           const BatchOptions &options, CostModel &model) {
+/// What `first` splits, together with what has parts with it. Each round visits
+/// the ops of `block`, and takes them from `visitsLeft`.
+static BatchCandidate grow(const SchedulableBlock &block,
+                           const BatchCandidate &first,
+                           const BatchOptions &options, CostModel &model,
+                           size_t &visitsLeft) {
   BatchCandidate best = first;
   SmallVector<ValueDim> seeds(first.batch.getSeeds());
   constexpr unsigned mostRounds = 4;
@@ -190,10 +193,11 @@ static BatchCandidate grow(Block &block, const BatchCandidate &first,
             return known.value == further.value;
           }))
         seeds.push_back(further);
-    if (seeds.size() == numSeeds)
+    if (seeds.size() == numSeeds || visitsLeft < block.numOps)
       break;
+    visitsLeft -= block.numOps;
     BatchCandidate more =
-        makeCandidate(BatchPropagation(block, seeds, options), model);
+        makeCandidate(BatchPropagation(*block.block, seeds, options), model);
     if (more.costNs < best.costNs ||
         more.batch.getWholeOps().size() > best.batch.getWholeOps().size())
       break;
@@ -229,7 +233,7 @@ CommSplitBatchPass::findCandidates(const SchedulableBlock &block,
           sources.push_back({operand, *dim});
   std::vector<BatchCandidate> candidates;
   // Each candidate reads the whole block.
-  constexpr size_t mostVisits = 1'000'000;
+  constexpr size_t mostVisits = 400'000;
   size_t visitsLeft = mostVisits;
   for (const ValueDim &source : sources) {
     if (visitsLeft < block.numOps)
@@ -258,7 +262,7 @@ CommSplitBatchPass::findCandidates(const SchedulableBlock &block,
     BatchCandidate alone =
         makeCandidate(BatchPropagation(*block.block, seeds, options), model);
     if (!isKnown) {
-      BatchCandidate grown = grow(*block.block, alone, options, model);
+      BatchCandidate grown = grow(block, alone, options, model, visitsLeft);
       if (grown.batch.getSeeds().size() != seeds.size())
         add(std::move(grown));
     }
