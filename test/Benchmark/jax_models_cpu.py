@@ -172,6 +172,8 @@ def main():
     # Before JAX makes its threads.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    # OpenBLAS takes the kernels of this CPU, as XLA does.
+    os.environ.pop("OPENBLAS_CORETYPE", None)
     os.environ.setdefault("XLA_FLAGS", f"--xla_force_host_platform_device_count={options.ranks}")
     os.environ["BRAID_ROOT"] = os.path.abspath(options.build)
     sys.path.insert(0, os.path.join(HERE, os.pardir, os.pardir, "python"))
