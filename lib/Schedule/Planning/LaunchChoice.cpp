@@ -35,7 +35,7 @@ struct LaunchTrial {
 class LaunchSearch {
 public:
   using Predict =
-      function_ref<FailureOr<LaunchPrediction>(const LaunchGroups &)>;
+      function_ref<FailureOr<LaunchPrediction>(const LaunchGroups &, bool)>;
 
   LaunchSearch(const ScheduleGraph &graph, ArrayRef<LaunchItem> items,
                const LaunchChoiceOptions &options, Predict predict)
@@ -46,6 +46,7 @@ public:
 
 private:
   LogicalResult tryLimits(LaunchLimits limits);
+  LogicalResult settle();
   bool mayReplaceProgram(const LaunchPrediction &found) const;
   LaunchTrial &getBest();
   /// `ns` less the fraction `part`.
@@ -59,12 +60,16 @@ private:
   Predict predict;
   /// The first one is the program as it is.
   std::vector<LaunchTrial> trials;
+  bool isSettled = false;
 };
 } // namespace
 
 /// True if launches with the prediction `found` are better than none.
 bool LaunchSearch::mayReplaceProgram(const LaunchPrediction &found) const {
   const LaunchPrediction &program = trials.front().prediction;
+  // Fewer launches are worth what the model cannot tell.
+  if (isSettled)
+    return reduce(found.makespanNs, options.minGain) <= program.makespanNs;
   if (found.makespanNs < reduce(program.makespanNs, options.minGain))
     return true;
   // What a launch costs the streams around it is not in the makespan.
@@ -101,10 +106,39 @@ LogicalResult LaunchSearch::tryLimits(LaunchLimits limits) {
         return trial.groups.groups == groups.groups;
       }))
     return success();
-  FailureOr<LaunchPrediction> prediction = predict(groups);
+  FailureOr<LaunchPrediction> prediction = predict(groups, false);
   if (failed(prediction))
     return failure();
   trials.push_back({std::move(limits), std::move(groups), *prediction});
+  return success();
+}
+
+/// Predicts the program and the best launches anew, with the search that the
+/// program gets in the end, and forgets the others: what short searches find
+/// differs by more than launches do.
+LogicalResult LaunchSearch::settle() {
+  constexpr size_t mostSettled = 4;
+  LaunchTrial *next = &getBest();
+  if (next == &trials.front())
+    return success();
+  auto isShorter = [](const LaunchTrial &a, const LaunchTrial &b) {
+    return a.prediction.makespanNs < b.prediction.makespanNs;
+  };
+  size_t numSettled = 1;
+  do {
+    std::swap(trials[numSettled++], *next);
+    next = llvm::min_element(MutableArrayRef(trials).drop_front(numSettled),
+                             isShorter);
+  } while (numSettled <= mostSettled && numSettled < trials.size());
+  trials.erase(trials.begin() + static_cast<ptrdiff_t>(numSettled),
+               trials.end());
+  for (LaunchTrial &trial : trials) {
+    FailureOr<LaunchPrediction> prediction = predict(trial.groups, true);
+    if (failed(prediction))
+      return failure();
+    trial.prediction = *prediction;
+  }
+  isSettled = true;
   return success();
 }
 
@@ -129,13 +163,14 @@ LogicalResult LaunchSearch::run(const LaunchLimits &limits) {
         return failure();
     }
   }
-  return success();
+  return settle();
 }
 
 FailureOr<LaunchGroups> braid::chooseLaunches(
     const ScheduleGraph &graph, ArrayRef<LaunchItem> items,
     const LaunchLimits &limits, const LaunchChoiceOptions &options,
-    function_ref<FailureOr<LaunchPrediction>(const LaunchGroups &)> predict) {
+    function_ref<FailureOr<LaunchPrediction>(const LaunchGroups &, bool)>
+        predict) {
   LaunchSearch search(graph, items, options, predict);
   if (failed(search.run(limits)))
     return failure();

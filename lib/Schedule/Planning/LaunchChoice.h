@@ -42,12 +42,16 @@ size_t getMostLaunchTrials(size_t numOps);
 /// without launches by the least gain, or if it is no longer, they take no more
 /// memory, and the collectives themselves take less time. Of those whose
 /// makespan is the shortest, but for less than the least gain, those with the
-/// least time of collectives are the best. `limits` gives the number of keys,
-/// and what does not depend on bytes. Fails where `predict` fails.
+/// least time of collectives are the best. The best ones are predicted once
+/// more, finally, and may then be longer than the program by less than the
+/// least gain. `limits` gives the number of keys, and what does not depend on
+/// bytes; `predict` gets launches and whether the prediction is final. Fails
+/// where `predict` fails.
 llvm::FailureOr<LaunchGroups> chooseLaunches(
     const ScheduleGraph &graph, llvm::ArrayRef<LaunchItem> items,
     const LaunchLimits &limits, const LaunchChoiceOptions &options,
-    llvm::function_ref<llvm::FailureOr<LaunchPrediction>(const LaunchGroups &)>
+    llvm::function_ref<llvm::FailureOr<LaunchPrediction>(const LaunchGroups &,
+                                                         bool)>
         predict);
 
 } // namespace braid

@@ -10,6 +10,7 @@
 #include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
 
 #include "braid/Schedule/Search/SearchSchedule.h"
+#include "braid/Schedule/Simulation/LoopSimulator.h"
 #include "braid/Support/Units.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -136,7 +137,18 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite,
   SearchResult found = searchSchedule(problem->problem, search);
   if (found.excess)
     return BlockPrediction{std::numeric_limits<int64_t>::max()};
-  return BlockPrediction{found.makespanNs, leastCompute,
+  // What neighbours cost together depends on the order.
+  applyOrder(*problem, found.order);
+  CostModel settled(*costs);
+  problem = buildSchedulingProblem(*mapping.lookup(block), settled, calls,
+                                   uniformity);
+  if (failed(problem))
+    return failure();
+  int64_t makespanNs =
+      simulateLoopOrder(problem->problem,
+                        getProgramOrder(problem->problem.graph))
+          .periodNs;
+  return BlockPrediction{makespanNs, leastCompute,
                          getCollectiveTime(problem->problem), found.peakBytes};
 }
 

@@ -121,35 +121,25 @@ FailureOr<LaunchGroups> CommCombinePass::choose(func::FuncOp function,
   LaunchChoiceOptions options;
   options.minGain = leastGain;
   options.maxTrials = getMostLaunchTrials(block.numOps);
-  auto combineCopy = [&](const LaunchGroups &groups, const IRMapping &mapping) {
-    if (groups.groups.empty())
+  auto tryLaunches = [&](const LaunchGroups &groups,
+                         bool isFinal) -> FailureOr<LaunchPrediction> {
+    auto combineCopy = [&](const IRMapping &mapping) {
+      if (groups.groups.empty())
+        return success();
+      BlockGraph copy = mapGraph(graph, mapping);
+      applyOrder(copy, groups.order);
+      IRRewriter rewriter(function.getContext());
+      combineStarts(rewriter, copy, groups);
       return success();
-    BlockGraph copy = mapGraph(graph, mapping);
-    applyOrder(copy, groups.order);
-    IRRewriter rewriter(function.getContext());
-    combineStarts(rewriter, copy, groups);
-    return success();
-  };
-  auto tryLaunches =
-      [&](const LaunchGroups &groups) -> FailureOr<LaunchPrediction> {
+    };
     FailureOr<BlockPrediction> tried = judge.predict(
-        [&](const IRMapping &mapping) { return combineCopy(groups, mapping); });
+        combineCopy, isFinal ? JudgeEffort::Final : JudgeEffort::Trial);
     if (failed(tried))
       return failure();
     return LaunchPrediction{tried->makespanNs, tried->collectiveNs,
                             tried->peakBytes};
   };
-  FailureOr<LaunchGroups> found =
-      chooseLaunches(graph.graph, items, limits, options, tryLaunches);
-  if (failed(found) || found->groups.empty())
-    return found;
-  // Fewer launches are worth what the model cannot tell.
-  FailureOr<bool> pays = judge.finallyPays(
-      [&](const IRMapping &mapping) { return combineCopy(*found, mapping); },
-      -options.minGain);
-  if (failed(pays))
-    return failure();
-  return *pays ? found : LaunchGroups();
+  return chooseLaunches(graph.graph, items, limits, options, tryLaunches);
 }
 
 LogicalResult CommCombinePass::chooseIn(func::FuncOp function,
