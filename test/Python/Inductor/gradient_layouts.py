@@ -3,6 +3,7 @@
 # REQUIRES: package, torch
 # RUN: %package_python -W ignore %s
 
+import functools
 import unittest
 from unittest import mock
 
@@ -10,6 +11,7 @@ import braid.inductor
 import torch
 from braid.inductor import gradient_layouts
 from torch._inductor.utils import fresh_cache
+from torch.utils.checkpoint import checkpoint
 
 #: No kernel is compiled.
 SETTINGS = {"fallback_by_default": True}
@@ -56,6 +58,24 @@ class Copies(unittest.TestCase):
     def test_symbolic_sizes(self):
         """No guard is added for a size."""
         self.check((True, True), dynamic=True)
+
+    def test_checkpoint(self):
+        """Values that backward computes again."""
+        self.check((True, False), lambda rows, weight: checkpoint(multiply, rows, weight, use_reentrant=False))
+
+    def test_value_of_forward(self):
+        """The gradient is an input as it is, along other dimensions."""
+        self.check((True, False), lambda rows, weight: rows.transpose(1, 2) * weight, (2, 4, 5))
+
+    def test_compiled_autograd(self):
+        """The backward as one graph copies once, in the graph."""
+        found = []
+        for options in ({}, braid.inductor.options(machine="cpu")):
+            compile = functools.partial(torch.compile, options={**SETTINGS, **options})
+            with torch._dynamo.compiled_autograd._enable(compile):
+                found.append(self.train(options)[0])
+        self.assertTrue(torch.equal(*found))
+        self.assertEqual(found[0].stride(), found[1].stride())
 
     def test_another_output(self):
         """The sum that is an output beside the gradient keeps its own layout."""
