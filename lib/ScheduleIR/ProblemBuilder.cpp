@@ -9,6 +9,8 @@
 #include "braid/ScheduleIR/ProblemBuilder.h"
 
 #include "ProblemFiller.h"
+#include "braid/ScheduleIR/ScheduleChanges.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 using namespace braid;
@@ -42,6 +44,29 @@ braid::buildSchedulingProblem(Block &block, CostModel &model,
   }
   filler.finish();
   return result;
+}
+
+std::optional<SchedulingProblem>
+braid::repriceOrder(const BlockProblem &problem, ArrayRef<unsigned> order,
+                    CostModel &model) {
+  ArrayRef<Operation *> ops = problem.block.ops;
+  ScheduleChanges trial;
+  trial.applyOrder(problem.block, order);
+  llvm::scope_exit restore([&]() { trial.undo(); });
+  std::optional<SchedulingProblem> repriced;
+  for (auto [node, op] : llvm::enumerate(ops)) {
+    int64_t cost = model.getCost(op).ns;
+    if (cost == problem.problem.graph[node].cost)
+      continue;
+    if (!repriced)
+      repriced = problem.problem;
+    repriced->graph.setCost(node, cost);
+  }
+  if (repriced && !repriced->demands.empty())
+    for (auto [node, op] : llvm::enumerate(ops))
+      repriced->demands[node] =
+          ProblemFiller::getDemand(repriced->graph[node], op, model);
+  return repriced;
 }
 
 bool braid::applyOrder(const BlockProblem &problem, ArrayRef<unsigned> order) {

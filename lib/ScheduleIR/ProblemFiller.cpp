@@ -78,10 +78,12 @@ void ProblemFiller::finish() {
   problem.machine = buildMachine(model, firstStarts);
   if (!problem.machine.hasContention())
     return;
-  // An op without a cost has no demand, even if its work is known.
   for (auto [node, op] : llvm::enumerate(ops))
-    problem.demands.push_back(graph[node].kind == NodeKind::Start ||
-                                      graph[node].cost != 0
-                                  ? model.getDemand(op)
-                                  : ResourceDemand());
+    problem.demands.push_back(getDemand(graph[node], op, model));
+}
+
+ResourceDemand ProblemFiller::getDemand(const ScheduleNode &node, Operation *op,
+                                        CostModel &model) {
+  return node.kind == NodeKind::Start || node.cost != 0 ? model.getDemand(op)
+                                                        : ResourceDemand();
 }

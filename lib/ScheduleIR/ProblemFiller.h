@@ -41,6 +41,11 @@ public:
   /// Adds what depends on all nodes. The graph is finalized.
   void finish();
 
+  /// What the op of `node` takes of the machine. An op without a cost takes
+  /// nothing, even if its work is known.
+  static ResourceDemand getDemand(const ScheduleNode &node, mlir::Operation *op,
+                                  CostModel &model);
+
   /// The node of `op`; none if it is no node of those added so far.
   std::optional<unsigned> findNode(mlir::Operation *op) const;
 

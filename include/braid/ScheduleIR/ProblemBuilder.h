@@ -36,6 +36,14 @@ llvm::FailureOr<BlockProblem>
 buildSchedulingProblem(mlir::Block &block, CostModel &model, CallEffects &calls,
                        RankUniformity &uniformity);
 
+/// `problem.problem` at the costs that its ops have in `order`: one kernel may
+/// compute neighbours, and messages share a launch. None if all costs stay the
+/// same. Moves the ops of the block, and moves them back. `model` is the one
+/// that gave the costs, and the nested blocks are as they were then.
+std::optional<SchedulingProblem> repriceOrder(const BlockProblem &problem,
+                                              llvm::ArrayRef<unsigned> order,
+                                              CostModel &model);
+
 /// Moves the ops of the problem's block into `order`; see `applyOrder` of a
 /// `BlockGraph`.
 bool applyOrder(const BlockProblem &problem, llvm::ArrayRef<unsigned> order);

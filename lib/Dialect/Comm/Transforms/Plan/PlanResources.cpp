@@ -70,7 +70,8 @@ struct CommPlanResourcesPass
     if (failed(verifyPlans(root)) ||
         failed(comm::scheduleProblems(
             root, getAnalysisManager(), getCostSettings(), changes,
-            [&](BlockProblem &problem) { return plan(problem); }, isAny)) ||
+            [&](BlockProblem &problem, CostModel &) { return plan(problem); },
+            isAny)) ||
         failed(comm::verifyChanges(root, changes, getArgument()))) {
       for (auto &[op, attributes] : llvm::reverse(attributesBefore))
         op->setAttrs(attributes);

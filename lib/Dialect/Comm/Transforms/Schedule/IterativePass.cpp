@@ -89,7 +89,8 @@ FailureOr<comm::IterativeTotals> braid::comm::runIterativePass(
   IterativeTotals totals;
   std::string table;
   llvm::raw_string_ostream os(table);
-  auto schedule = [&](BlockProblem &block) -> FailureOr<ScheduleOrder> {
+  auto schedule = [&](BlockProblem &block,
+                      CostModel &) -> FailureOr<ScheduleOrder> {
     ArrayRef<Operation *> ops = block.block.ops;
     options.isMatmul.assign(ops.size(), false);
     for (auto [node, op] : llvm::enumerate(ops))

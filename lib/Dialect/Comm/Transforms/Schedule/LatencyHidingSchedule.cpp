@@ -91,7 +91,8 @@ struct CommLatencyHidingSchedulePass
         comm::parseMemoryOption(root->getLoc(), memoryLimit, "memory-limit");
     if (failed(limit))
       return signalPassFailure();
-    auto schedule = [&](BlockProblem &problem) -> FailureOr<ScheduleOrder> {
+    auto schedule = [&](BlockProblem &problem,
+                        CostModel &) -> FailureOr<ScheduleOrder> {
       problem.problem.keepOrderOfStarts |= keepOrder;
       problem.problem.maxMemory = *limit;
       return scheduleBlock(problem);

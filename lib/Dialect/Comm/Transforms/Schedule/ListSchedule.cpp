@@ -32,7 +32,8 @@ struct CommListSchedulePass
   using ModuleOrFunctionPass::ModuleOrFunctionPass;
 
   void runOnOperation() override {
-    auto schedule = [&](BlockProblem &block) -> FailureOr<ScheduleOrder> {
+    auto schedule = [&](BlockProblem &block,
+                        CostModel &) -> FailureOr<ScheduleOrder> {
       return listSchedule(block.problem, {raise, sink, reorder});
     };
     auto isNoStart = [](NodeKind kind) { return kind != NodeKind::Start; };

@@ -23,6 +23,8 @@
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <limits>
+
 namespace braid::comm {
 #define GEN_PASS_DEF_COMMSCHEDULEPASS
 #include "braid/Dialect/Comm/Transforms/Passes.h.inc"
@@ -87,7 +89,7 @@ struct CommSchedulePass
 private:
   uint64_t getShareOfSteps(const BlockProblem &problem) const;
   FailureOr<unsigned> scheduleAll(comm::BlockLimits &limits);
-  FailureOr<ScheduleOrder> schedule(BlockProblem &problem,
+  FailureOr<ScheduleOrder> schedule(BlockProblem &problem, CostModel &model,
                                     comm::BlockLimits &limits, bool &isRetried);
   LogicalResult checkFunctions(comm::BlockLimits &limits, bool &isRetried);
   void warnOfCallees(func::FuncOp function, comm::BlockLimits &limits);
@@ -126,8 +128,8 @@ FailureOr<unsigned> CommSchedulePass::scheduleAll(comm::BlockLimits &limits) {
     bool isRetried = false;
     FailureOr<unsigned> moved = comm::scheduleProblems(
         getOperation(), getAnalysisManager(), getCostSettings(), changes,
-        [&](BlockProblem &problem) {
-          return schedule(problem, limits, isRetried);
+        [&](BlockProblem &problem, CostModel &model) {
+          return schedule(problem, model, limits, isRetried);
         },
         isAny);
     if (succeeded(moved) && succeeded(checkFunctions(limits, isRetried))) {
@@ -141,9 +143,62 @@ FailureOr<unsigned> CommSchedulePass::scheduleAll(comm::BlockLimits &limits) {
   }
 }
 
+/// Simulates the order of `result` at the costs of `problem`.
+static void simulateResult(const SchedulingProblem &problem,
+                           SearchResult &result) {
+  LoopSimulation simulated = simulateLoopOrder(problem, result.order);
+  result.makespanNs = simulated.periodNs;
+  result.peakBytes = simulated.iteration.peakBytes;
+}
+
+/// The search takes costs that ops have in the program's order. If they differ
+/// in the order of `found`, searches up to three more times, each at the costs
+/// of the order before. `found` becomes the shortest order at its own costs;
+/// the program's if none gains enough.
+static void settleCosts(const BlockProblem &problem, CostModel &model,
+                        SearchOptions options, SearchResult &found) {
+  std::optional<SchedulingProblem> repriced =
+      repriceOrder(problem, found.order, model);
+  if (!repriced)
+    return;
+  constexpr unsigned numSearches = 3;
+  // A quarter of the steps finds nearly as much.
+  constexpr uint64_t fewerSteps = 4;
+  options.maxSteps = std::max<uint64_t>(options.maxSteps / fewerSteps, 1);
+  const SchedulingProblem &written = problem.problem;
+  SearchResult best = found;
+  best.order = getProgramOrder(written.graph);
+  best.method = "program order";
+  simulateResult(written, best);
+  bool isAllowed = isAllowedOrder(written, best.order) &&
+                   best.peakBytes <= written.maxMemory.value_or(best.peakBytes);
+  int64_t wantedNs =
+      isAllowed ? static_cast<int64_t>(static_cast<double>(best.makespanNs) *
+                                       (1 - options.minGain))
+                : std::numeric_limits<int64_t>::max();
+  for (unsigned search = 0;; ++search) {
+    simulateResult(repriced ? *repriced : written, found);
+    if (found.makespanNs < wantedNs) {
+      best = found;
+      wantedNs = best.makespanNs;
+    }
+    if (!repriced || search == numSearches)
+      break;
+    found = searchSchedule(*repriced, options);
+    if (found.excess)
+      break;
+    repriced = repriceOrder(problem, found.order, model);
+  }
+  // Bounds hold at the costs of one order alone.
+  best.lowerBoundNs = std::min(best.lowerBoundNs, best.makespanNs);
+  best.optimal = false;
+  found = std::move(best);
+}
+
 /// Returns the order of a block. Fails if no order keeps the memory limit; then
 /// either sets `isRetried` because limits have changed, or emits an error.
 FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
+                                                    CostModel &model,
                                                     comm::BlockLimits &limits,
                                                     bool &isRetried) {
   Block *block = problem.block.block;
@@ -179,6 +234,7 @@ FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
       result = std::move(most);
     result.excess.reset();
   }
+  settleCosts(problem, model, options, result);
   // The search returned the input order, which exceeds the limit.
   if (maxInFlight != 0 && !isAllowedOrder(limited, result.order))
     emitWarning(block->getParentOp()->getLoc())

@@ -234,7 +234,8 @@ static unsigned getDepth(Block *block) {
 static FailureOr<unsigned> scheduleFunction(
     func::FuncOp function, CallEffects &calls, RankUniformity &uniformity,
     const CostOptions &costs, ScheduleChanges &changes,
-    function_ref<FailureOr<ScheduleOrder>(BlockProblem &)> algorithm,
+    function_ref<FailureOr<ScheduleOrder>(BlockProblem &, CostModel &)>
+        algorithm,
     function_ref<bool(NodeKind)> isMover) {
   std::map<unsigned, SmallVector<Block *>, std::greater<>> blocksByDepth;
   for (Block *block : findSchedulableBlocks(function))
@@ -250,7 +251,7 @@ static FailureOr<unsigned> scheduleFunction(
           buildSchedulingProblem(*block, model, calls, uniformity);
       if (failed(problem))
         return failure();
-      FailureOr<ScheduleOrder> order = algorithm(*problem);
+      FailureOr<ScheduleOrder> order = algorithm(*problem, model);
       if (failed(order))
         return failure();
       results.emplace_back(std::move(*problem), std::move(*order));
@@ -272,7 +273,8 @@ static FailureOr<unsigned> scheduleFunction(
 FailureOr<unsigned> braid::comm::scheduleProblems(
     Operation *root, AnalysisManager analyses, const CostSettings &settings,
     ScheduleChanges &changes,
-    function_ref<FailureOr<ScheduleOrder>(BlockProblem &)> algorithm,
+    function_ref<FailureOr<ScheduleOrder>(BlockProblem &, CostModel &)>
+        algorithm,
     function_ref<bool(NodeKind)> isMover) {
   CallEffects calls = getCallEffects(root);
   RankUniformity uniformity(root);

@@ -118,13 +118,15 @@ llvm::FailureOr<CostOptions> resolvePassCosts(mlir::Operation *root,
 /// of `settings`. Callees come before their callers and nested blocks before
 /// the blocks around them, so that the cost of a call, a loop or a condition is
 /// that of its scheduled body. `algorithm` may set limits in the problem of a
-/// block and returns an allowed order, or emits an error and fails. Returns the
+/// block, gets the model that gave its costs, and returns an allowed order, or
+/// emits an error and fails. Returns the
 /// number of ops with `isMover` that passed an op without. Undoes all changes
 /// if it fails.
 llvm::FailureOr<unsigned> scheduleProblems(
     mlir::Operation *root, mlir::AnalysisManager analyses,
     const CostSettings &settings, ScheduleChanges &changes,
-    llvm::function_ref<llvm::FailureOr<ScheduleOrder>(BlockProblem &)>
+    llvm::function_ref<llvm::FailureOr<ScheduleOrder>(BlockProblem &,
+                                                      CostModel &)>
         algorithm,
     llvm::function_ref<bool(NodeKind)> isMover);
 

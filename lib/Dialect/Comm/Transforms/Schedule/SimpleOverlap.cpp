@@ -32,7 +32,8 @@ struct CommSimpleOverlapPass
   using ModuleOrFunctionPass::ModuleOrFunctionPass;
 
   void runOnOperation() override {
-    auto schedule = [](BlockProblem &block) -> FailureOr<ScheduleOrder> {
+    auto schedule = [](BlockProblem &block,
+                       CostModel &) -> FailureOr<ScheduleOrder> {
       return simpleOverlap(block.problem, getProgramOrder(block.problem.graph));
     };
     auto isStartOrWait = [](NodeKind kind) {
