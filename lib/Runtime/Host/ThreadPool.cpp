@@ -20,6 +20,8 @@ struct ThreadPool::Job {
   int64_t vacancies;  ///< Workers that may still join.
   int64_t active = 0; ///< Workers that have joined and not left.
 
+  bool hasMore() const { return next < parts; }
+
   void compute() {
     for (int64_t part; (part = next.fetch_add(1)) < parts;)
       body(part);
@@ -62,8 +64,7 @@ void ThreadPool::run(int64_t parts, int32_t threads,
       workers.emplace_back([this]() { work(); });
     jobs.push_back(&job);
   }
-  for (int64_t i = 0; i < others; ++i)
-    changed.notify_one();
+  changed.notify_one();
   job.compute();
   Lock lock(mutex);
   wanted -= others;
@@ -79,9 +80,14 @@ void ThreadPool::work() {
       return;
     Job &job = *jobs.front();
     ++job.active;
-    if (--job.vacancies == 0)
+    int64_t others = --job.vacancies;
+    if (others == 0)
       jobs.erase(jobs.begin());
     lock.unlock();
+    // To wake a thread takes longer than many parts: the rank's thread wakes
+    // one alone, and each of these two more.
+    for (int64_t i = 0; i < std::min<int64_t>(others, 2) && job.hasMore(); ++i)
+      changed.notify_one();
     job.compute();
     lock.lock();
     if (--job.active == 0)
