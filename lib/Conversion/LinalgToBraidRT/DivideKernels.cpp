@@ -25,9 +25,9 @@ using namespace mlir;
 
 namespace {
 
-/// A thread computes a part for at least this time, because another thread
-/// needs some 20 us to wake up.
-constexpr double kLeastNs = 20000;
+/// A thread computes a part for at least this time, because another thread of a
+/// virtual machine needs 50 us to wake up.
+constexpr double kLeastNs = 100000;
 
 /// Parts beyond those that a host of many cores has threads for.
 constexpr int64_t kMostParts = 64;

@@ -9,7 +9,7 @@
 // CHECK-DAG:   %[[SIZE:.*]] = arith.constant 512 : index
 // CHECK:       call @[[K:.*]](%{{.*}}, %{{.*}}, %{{.*}}, %[[ZERO]], %[[SIZE]])
 // CHECK:       func.func private @[[K]](%[[X:.*]]: memref<512x4096xf32>, %[[B:.*]]: memref<4096xf32>, %[[Y:.*]]: memref<512x4096xf32>, %[[BEGIN:.*]]: index, %[[END:.*]]: index)
-// CHECK-SAME:    braid.part_size = 8 : i64
+// CHECK-SAME:    braid.part_size = 23 : i64
 // CHECK:         %[[ROWS:.*]] = arith.subi %[[END]], %[[BEGIN]]
 // CHECK:         %[[PART_X:.*]] = memref.subview %[[X]][%[[BEGIN]], 0] [%[[ROWS]], 4096] [1, 1]
 // CHECK:         %[[PART_Y:.*]] = memref.subview %[[Y]][%[[BEGIN]], 0] [%[[ROWS]], 4096] [1, 1]
@@ -35,7 +35,7 @@ func.func @rows_are_divided(%x: memref<512x4096xf32>, %b: memref<4096xf32>, %y: 
 // A sum over rows is divided by its columns, not by its terms.
 // CHECK-LABEL: func.func @sums_are_not_divided
 // CHECK:       func.func private @{{.*}}(%[[X:.*]]: memref<512x4096xf32>, %[[Y:.*]]: memref<4096xf32>, %[[BEGIN:.*]]: index, %[[END:.*]]: index)
-// CHECK-SAME:    braid.part_size = 64 : i64
+// CHECK-SAME:    braid.part_size = 320 : i64
 // CHECK:         memref.subview %[[X]][0, %[[BEGIN]]] [512, %{{.*}}] [1, 1]
 // CHECK:         memref.subview %[[Y]][%[[BEGIN]]] [%{{.*}}] [1]
 func.func @sums_are_not_divided(%x: memref<512x4096xf32>, %y: memref<4096xf32>) {
