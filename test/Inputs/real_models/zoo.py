@@ -148,15 +148,22 @@ def _whisper(layers):
     )(layers)  # fmt: skip
 
 
-_SPECIAL = dict(pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1)
+_SPECIAL_WORDS = dict(pad_token_id=0, bos_token_id=1, eos_token_id=2)
+_SPECIAL = dict(**_SPECIAL_WORDS, decoder_start_token_id=1)
 
 
 def _clip(layers):
     more = dict(**_LAYERS, num_hidden_layers=layers)
-    words = dict(vocab_size=VOCABULARY, max_position_embeddings=TOKENS, pad_token_id=0, bos_token_id=1, eos_token_id=2)
+    words = dict(vocab_size=VOCABULARY, max_position_embeddings=TOKENS, **_SPECIAL_WORDS)
     return _make(
         "CLIPConfig", "CLIPModel", "_", text_config={**more, **words}, vision_config={**more, **_PATCHES}, projection_dim=WIDTH
     )(layers)
+
+
+def _siglip(layers):
+    more = dict(**_LAYERS, num_hidden_layers=layers)
+    words = dict(vocab_size=VOCABULARY, max_position_embeddings=TOKENS, projection_size=WIDTH, **_SPECIAL_WORDS)
+    return _make("SiglipConfig", "SiglipModel", "_", text_config={**more, **words}, vision_config={**more, **_PATCHES})(layers)
 
 
 def _detr(layers):
@@ -234,6 +241,34 @@ MODELS = {
         ),
         _tokens, _same_token,
     ),
+    # Attention and MLP side by side.
+    "falcon": Model(
+        _make(
+            "FalconConfig", "FalconForCausalLM", **_WORDS, hidden_dropout=0.0, attention_dropout=0.0, use_cache=False,
+            new_decoder_architecture=True, num_kv_heads=HEADS // 2,
+        ),
+        _tokens, _same_token,
+    ),
+    "cohere2": Model(_causal("Cohere2", sliding_window=TOKENS // 2), _tokens, _same_token, **_LLAMA),
+    # One weight for all experts, attention in chunks of the sequence.
+    "llama4": Model(
+        _make(
+            "Llama4TextConfig", "Llama4ForCausalLM", **_WORDS, head_dim=WIDTH // HEADS, num_key_value_heads=HEADS // 2,
+            intermediate_size=WIDTH, intermediate_size_mlp=WIDTH, num_local_experts=4, num_experts_per_tok=1, use_cache=False,
+            attention_chunk_size=TOKENS // 2,
+        ),
+        _tokens, _same_token, _QUERIES, ("o_proj",),
+    ),
+    "glm4_moe": Model(
+        _causal(
+            "Glm4Moe", **_EXPERTS, head_dim=WIDTH // HEADS, n_routed_experts=4, n_group=1, topk_group=1, first_k_dense_replace=0,
+        ),
+        _tokens, _same_token, _QUERIES, ("o_proj",),
+    ),
+    # Short convolutions in place of attention.
+    "lfm2": Model(
+        lambda layers: _causal("Lfm2", layer_types=["conv", *["full_attention"] * (layers - 1)])(layers), _tokens, _same_token,
+    ),
     "mamba": Model(
         _make(
             "MambaConfig", "MambaForCausalLM", hidden_size=WIDTH, state_size=4, vocab_size=VOCABULARY, use_cache=False,
@@ -271,8 +306,17 @@ MODELS = {
         ),
         _tokens, _translation, ("wi_0", "wi_1"), ("DenseReluDense.wo",),
     ),
+    "bart": Model(
+        lambda layers: _make(
+            "BartConfig", "BartForConditionalGeneration", "encoder_layers", decoder_layers=layers, vocab_size=VOCABULARY,
+            d_model=WIDTH, encoder_attention_heads=HEADS, decoder_attention_heads=HEADS, encoder_ffn_dim=2 * WIDTH,
+            decoder_ffn_dim=2 * WIDTH, max_position_embeddings=TOKENS, dropout=0.0, use_cache=False, **_SPECIAL,
+        )(layers),
+        _tokens, _translation, **_FC,
+    ),
     "whisper": Model(_whisper, _sounds, _transcription, **_FC),
     "clip": Model(_clip, _captions, _matches, **_FC),
+    "siglip": Model(_siglip, _captions, _matches, **_FC),
     "vit": Model(
         _classifier("ViT", **_LAYERS, **_PATCHES, **_NO_DROPOUT, attn_implementation="sdpa"), _pictures, _classes,
         (*_QUERIES, "fc1"), ("o_proj", "fc2"),
