@@ -316,7 +316,8 @@ MODELS = {
     ),
     "whisper": Model(_whisper, _sounds, _transcription, **_FC),
     "clip": Model(_clip, _captions, _matches, **_FC),
-    "siglip": Model(_siglip, _captions, _matches, **_FC),
+    # Its head reads weights of a linear layer itself, which tensor parallelism cannot split.
+    "siglip": Model(_siglip, _captions, _matches),
     "vit": Model(
         _classifier("ViT", **_LAYERS, **_PATCHES, **_NO_DROPOUT, attn_implementation="sdpa"), _pictures, _classes,
         (*_QUERIES, "fc1"), ("o_proj", "fc2"),
