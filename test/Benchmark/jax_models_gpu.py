@@ -172,7 +172,7 @@ def have_same_bits(some, others):
 
 KINDS = (
     ("communication", r"nccl"),
-    ("attention", r"fmha|flash|cudnn.*(sdpa|attention)|attention"),
+    ("attention", r"fmha|flash|cudnn.*(sdpa|attention|matmul_dq|dot_do_o)|attention"),
     ("matmul", r"gemm|cutlass|nvjet|xmma|cublas|splitK|dot"),
     ("convolution", r"conv|cudnn|dgrad|wgrad|fprop"),
     ("copy", r"memcpy|memset|copy"),
