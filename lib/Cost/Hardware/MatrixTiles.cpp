@@ -11,6 +11,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -77,6 +78,31 @@ static TileGrid limitBlocks(TileGrid grid, uint64_t multiprocessors,
   return grid;
 }
 
+/// The areas of all tiles are multiples of this one.
+static constexpr uint64_t areaStep = shortestSide * sideStep;
+
+/// The relative times of tiles of 0 to `longestSide`^2 elements, by multiples
+/// of `areaStep`, where a tile of `largestArea` takes 1. A larger area has no
+/// higher rate.
+using TileTimes = std::array<double, longestSide * longestSide / areaStep + 1>;
+
+static TileTimes computeTileTimes(double largestArea) {
+  TileTimes times = {};
+  for (size_t i = 1; i != times.size(); ++i) {
+    double part = static_cast<double>(i * areaStep) / largestArea;
+    times[i] = part > 1.0 ? part : std::pow(halfTileTime, -std::log2(part));
+  }
+  return times;
+}
+
+/// The same for the elements of either width; a program has thousands of
+/// matmuls, each with hundreds of tiles to choose from.
+static const TileTimes &getTileTimes(double largestArea) {
+  static const TileTimes ofNarrow = computeTileTimes(128.0 * 256.0),
+                         ofWide = computeTileTimes(128.0 * 128.0);
+  return largestArea == 128.0 * 256.0 ? ofNarrow : ofWide;
+}
+
 TileGrid braid::chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
                             ElementClass element, int64_t multiprocessors,
                             int64_t target, uint64_t depth) {
@@ -87,6 +113,7 @@ TileGrid braid::chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
                             ? std::max<uint64_t>(1, depth / shortestSlice)
                             : 1;
   double largestArea = static_cast<double>(shorter * longer);
+  const TileTimes &tileTimes = getTileTimes(largestArea);
   // The time of an even distribution, in units of the largest tile.
   double even = static_cast<double>(rows) * static_cast<double>(columns) *
                 static_cast<double>(batch) /
@@ -96,10 +123,7 @@ TileGrid braid::chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
   double bestTime = 0.0;
   auto consider = [&](uint64_t tileRows, uint64_t tileColumns,
                       double gain = 0.0) {
-    double part = static_cast<double>(tileRows * tileColumns) / largestArea;
-    // A larger area has no higher rate.
-    double tileTime =
-        part > 1.0 ? part : std::pow(halfTileTime, -std::log2(part));
+    double tileTime = tileTimes[tileRows * tileColumns / areaStep];
     uint64_t numTiles = llvm::SaturatingMultiply(
         llvm::SaturatingMultiply(llvm::divideCeil(rows, tileRows),
                                  llvm::divideCeil(columns, tileColumns)),
