@@ -101,10 +101,10 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite,
   FailureOr<CostOptions> costs = resolvePassCosts(module, copy, settings);
   if (failed(costs))
     return failure();
-  CostModel model(*costs);
+  std::optional<CostModel> model(*costs);
   CallEffects calls = getCallEffects(module);
   FailureOr<BlockProblem> problem =
-      buildSchedulingProblem(*mapping.lookup(block), model, calls, uniformity);
+      buildSchedulingProblem(*mapping.lookup(block), *model, calls, uniformity);
   if (failed(problem))
     return failure();
   problem->problem.maxMemory = maxMemory;
@@ -124,8 +124,8 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite,
       // Starts may have other lanes now, which the search may use.
       applyPlan(*problem, *found, [](Operation *) {});
       applyOrder(*problem, found->order);
-      CostModel planned(*costs);
-      problem = buildSchedulingProblem(*mapping.lookup(block), planned, calls,
+      model.emplace(*costs);
+      problem = buildSchedulingProblem(*mapping.lookup(block), *model, calls,
                                        uniformity);
       if (failed(problem))
         return failure();
@@ -138,18 +138,12 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite,
   if (found.excess)
     return BlockPrediction{std::numeric_limits<int64_t>::max()};
   // What neighbours cost together depends on the order.
-  applyOrder(*problem, found.order);
-  CostModel settled(*costs);
-  problem = buildSchedulingProblem(*mapping.lookup(block), settled, calls,
-                                   uniformity);
-  if (failed(problem))
-    return failure();
-  int64_t makespanNs =
-      simulateLoopOrder(problem->problem,
-                        getProgramOrder(problem->problem.graph))
-          .periodNs;
-  return BlockPrediction{makespanNs, leastCompute,
-                         getCollectiveTime(problem->problem), found.peakBytes};
+  if (std::optional<SchedulingProblem> repriced =
+          repriceOrder(*problem, found.order, *model))
+    problem->problem = std::move(*repriced);
+  return BlockPrediction{
+      simulateLoopOrder(problem->problem, found.order).periodNs, leastCompute,
+      getCollectiveTime(problem->problem), found.peakBytes};
 }
 
 FailureOr<bool> RewriteJudge::finallyPays(Rewrite rewrite, double minGain) {
