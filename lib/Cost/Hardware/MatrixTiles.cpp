@@ -95,12 +95,19 @@ static TileTimes computeTileTimes(double largestArea) {
   return times;
 }
 
-/// The same for the elements of either width; a program has thousands of
-/// matmuls, each with hundreds of tiles to choose from.
-static const TileTimes &getTileTimes(double largestArea) {
-  static const TileTimes ofNarrow = computeTileTimes(128.0 * 256.0),
-                         ofWide = computeTileTimes(128.0 * 128.0);
-  return largestArea == 128.0 * 256.0 ? ofNarrow : ofWide;
+/// The same for elements of a class. A program has thousands of matmuls, each
+/// with hundreds of tiles to choose from.
+static const TileTimes &getTileTimes(ElementClass element) {
+  static const std::array<TileTimes, numElementClasses> times = []() {
+    std::array<TileTimes, numElementClasses> result;
+    for (unsigned number = 0; number != numElementClasses; ++number) {
+      auto [shorter, longer] =
+          getLargestTile(static_cast<ElementClass>(number));
+      result[number] = computeTileTimes(static_cast<double>(shorter * longer));
+    }
+    return result;
+  }();
+  return times[static_cast<unsigned>(element)];
 }
 
 TileGrid braid::chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
@@ -113,7 +120,7 @@ TileGrid braid::chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
                             ? std::max<uint64_t>(1, depth / shortestSlice)
                             : 1;
   double largestArea = static_cast<double>(shorter * longer);
-  const TileTimes &tileTimes = getTileTimes(largestArea);
+  const TileTimes &tileTimes = getTileTimes(element);
   // The time of an even distribution, in units of the largest tile.
   double even = static_cast<double>(rows) * static_cast<double>(columns) *
                 static_cast<double>(batch) /
