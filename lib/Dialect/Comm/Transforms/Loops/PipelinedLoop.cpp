@@ -159,18 +159,25 @@ static SmallVector<Value> getTokens(ArrayRef<ShiftedStart> starts) {
   return tokens;
 }
 
+/// `starts`, which all iterations share, what they are computed from and their
+/// waits, in the order of the body.
+static SmallVector<Operation *> getShared(scf::ForOp loop,
+                                          ArrayRef<ShiftedStart> starts) {
+  InvariantOps invariant(loop);
+  llvm::SetVector<Operation *> shared;
+  for (const ShiftedStart &start : starts) {
+    shared.insert_range(invariant.getChain(start.start));
+    shared.insert(start.start);
+    shared.insert_range(start.users);
+  }
+  return sortOps(shared);
+}
+
 /// Moves `starts`, what they are computed from and their waits in front of
 /// `loop`, which has an iteration.
 static void hoist(RewriterBase &rewriter, scf::ForOp loop,
                   ArrayRef<ShiftedStart> starts) {
-  InvariantOps invariant(loop);
-  llvm::SetVector<Operation *> moved;
-  for (const ShiftedStart &start : starts) {
-    moved.insert_range(invariant.getChain(start.start));
-    moved.insert(start.start);
-    moved.insert_range(start.users);
-  }
-  for (Operation *op : sortOps(moved))
+  for (Operation *op : getShared(loop, starts))
     rewriter.moveOpBefore(op, loop);
 }
 
@@ -203,13 +210,7 @@ static Value createSecond(RewriterBase &rewriter, scf::ForOp loop) {
 /// others use what `starts` give there.
 static scf::ForOp share(RewriterBase &rewriter, scf::ForOp loop,
                         ArrayRef<ShiftedStart> starts) {
-  InvariantOps invariant(loop);
-  llvm::SetVector<Operation *> chain;
-  for (const ShiftedStart &start : starts) {
-    chain.insert_range(invariant.getChain(start.start));
-    chain.insert(start.start);
-    chain.insert_range(start.users);
-  }
+  SmallVector<Operation *> shared = getShared(loop, starts);
   SmallVector<Operation *> clonedChain;
   IRMapping first = cloneFirst(rewriter, loop, {}, {}, clonedChain);
   scf::ForOp taken = takeLoop(
@@ -220,7 +221,7 @@ static scf::ForOp share(RewriterBase &rewriter, scf::ForOp loop,
     for (Operation *wait : start.users)
       rewriter.replaceAllUsesWith(wait->getResults(),
                                   lookUp(first, wait->getResults()));
-  eraseUnused(rewriter, sortOps(chain));
+  eraseUnused(rewriter, shared);
   return taken;
 }
 
