@@ -254,7 +254,7 @@ Flight &NCCLCommunicator::begin(Lane &lane, std::shared_ptr<const Call> call,
 
 void NCCLCommunicator::follow(Lane &lane) {
   const Driver &driver = rank.driver();
-  driver.call(driver.eventRecord, lane.follow, rank.gpu().ordered());
+  driver.call(driver.eventRecord, lane.follow, rank.gpu().stream);
   driver.call(driver.streamWaitEvent, lane.stream, lane.follow, 0);
 }
 
@@ -396,7 +396,7 @@ void NCCLCommunicator::wait(EngineRequest &base) {
     rank.flushMessages(*this);
   rank.passesWait();
   const Driver &driver = rank.driver();
-  driver.call(driver.streamWaitEvent, rank.gpu().ordered(), request.flight->end,
+  driver.call(driver.streamWaitEvent, rank.gpu().stream, request.flight->end,
               0);
   rank.markAwaited(*request.flight);
   if (spec.size() > 1 && rank.engine.announces()) {

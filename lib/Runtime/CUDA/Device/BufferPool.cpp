@@ -144,8 +144,6 @@ int64_t BufferPool::releaseAll() {
 }
 
 void BufferPool::releaseKept() {
-  // Calls that wait may use the blocks.
-  gpu.ordered();
   for (auto &[size, blocks] : kept) {
     auto parts =
         std::partition(blocks.begin(), blocks.end(), [&](DevicePointer block) {

@@ -9,7 +9,6 @@
 #include "CUDA/Device/CudaDevice.h"
 #include "Base/Error.h"
 #include "CUDA/Device/BufferPool.h"
-#include "CUDA/Device/ComputeGraphs.h"
 #include "CUDA/Device/Cudnn/Attentions.h"
 #include "CUDA/Device/Cudnn/Convolutions.h"
 #include "CUDA/Device/Graphs.h"
@@ -42,14 +41,6 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
       attentions(std::make_unique<Attentions>(gpuState, *cudnn)),
       convolutions(std::make_unique<Convolutions>(gpuState, *cudnn)),
       graphs(std::make_unique<Graphs>(gpuState)) {
-  // Whole graphs contain the calls, and traces measure each call.
-  if (options.computeGraphs && options.graphs != GraphUse::On &&
-      !gpuState.timeline)
-    computeGraphs = std::make_unique<ComputeGraphs>(
-        gpuState,
-        CallTargets{*modules, *matmuls, *attentions, *convolutions,
-                    *deviceMemory},
-        options.computeGraphs);
   try {
     for (Event *event : {&invocation.begun, &invocation.ended})
       driver.call(driver.eventCreate, event, EVENT_TIMING);
@@ -70,7 +61,6 @@ void CudaDevice::destroyEvents() {
 CudaDevice::~CudaDevice() {
   gpuState.driver.ctxSetCurrent(gpuState.context);
   graphs.reset();
-  computeGraphs.reset();
   buffers.reset();
   attentions.reset();
   convolutions.reset();
@@ -114,7 +104,7 @@ void CudaDevice::prepare(const braid_rt_program &program) {
     throw Error("the program brings nothing for a device");
   gpuState.makeCurrent();
   // Recordings refer to kernels and to the arena.
-  dropRecordings();
+  graphs->forget();
   if (gpuState.options.graphs == GraphUse::On)
     Graphs::checkProgram(program);
   for (int64_t i = 0; i < program.entryCount; ++i) {
@@ -174,7 +164,7 @@ void CudaDevice::copyFromDevice(void *host, const void *device, int64_t bytes) {
 //===----------------------------------------------------------------------===//
 
 void CudaDevice::record(Event event) const {
-  gpuState.driver.call(gpuState.driver.eventRecord, event, gpuState.ordered());
+  gpuState.driver.call(gpuState.driver.eventRecord, event, gpuState.stream);
 }
 
 bool CudaDevice::mayRecord(const braid_rt_entry &entry) const {
@@ -214,7 +204,7 @@ std::string CudaDevice::completeRecording() {
 }
 
 void CudaDevice::restartInvocation() {
-  dropRecordings();
+  graphs->forget();
   beginProblem.clear();
   hasRecorded = false;
   beginRun();
@@ -297,12 +287,10 @@ void CudaDevice::endInvocation() {
   if (gpuState.timeline)
     gpuState.timeline->collect();
   gpuState.replaying = false;
-  if (computeGraphs)
-    computeGraphs->makeGraphs();
 }
 
 void CudaDevice::failInvocation() {
-  dropRecordings();
+  graphs->forget();
   hasRecorded = false;
   gpuState.replaying = false;
   standInCount = 0;
@@ -313,13 +301,7 @@ void CudaDevice::failInvocation() {
 
 void CudaDevice::forgetGraphs() {
   gpuState.makeCurrent();
-  dropRecordings();
-}
-
-void CudaDevice::dropRecordings() {
   graphs->forget();
-  if (computeGraphs)
-    computeGraphs->forget();
 }
 
 //===----------------------------------------------------------------------===//
@@ -376,64 +358,35 @@ void *CudaDevice::constant(const braid_rt_constant &constant) {
   return toPointer(modules->constant(constant));
 }
 
-template <typename Encode> bool CudaDevice::waits(Encode encode) {
-  if (!computeGraphs || gpuState.capturing)
-    return false;
-  encode();
-  return computeGraphs->take(call);
-}
-
 void *CudaDevice::computeStream() {
   // The caller may use the stream at any time.
   sharesStream = true;
-  if (computeGraphs)
-    computeGraphs->stop();
   return gpuState.stream;
 }
 
 void CudaDevice::launch(const braid_rt_kernel &kernel, const LaunchSize &size,
                         void **arguments, int64_t argumentCount) {
-  if (computeGraphs) {
-    const std::vector<size_t> *bytes = modules->parameterBytes(kernel);
-    // A launch with arguments of unknown sizes cannot be compared.
-    if (!bytes || static_cast<int64_t>(bytes->size()) != argumentCount)
-      computeGraphs->makeAll();
-    else if (waits([&]() {
-               encodeLaunch(call, kernel, size, arguments, *bytes);
-             }))
-      return;
-  }
   traced({BRAID_RT_EVENT_KERNEL, kernel.name},
          [&]() { modules->launch(kernel, size, arguments, argumentCount); });
 }
 
 void CudaDevice::multiply(const Matmul &matmul, const void *a, const void *b,
                           void *c) {
-  if (waits([&]() { encodeMatmul(call, matmul, a, b, c); }))
-    return;
   traced({BRAID_RT_EVENT_KERNEL, nameMatmul(matmul)},
          [&]() { matmuls->multiply(matmul, a, b, c); });
 }
 
 void CudaDevice::attend(const Attention &attention) {
-  if (waits([&]() { encodeAttention(call, attention); }))
-    return;
   traced({BRAID_RT_EVENT_KERNEL, attention.describe()},
          [&]() { attentions->attend(attention); });
 }
 
 void CudaDevice::convolve(const Convolution &convolution) {
-  if (waits([&]() { encodeConvolution(call, convolution); }))
-    return;
   traced({BRAID_RT_EVENT_KERNEL, convolution.describe()},
          [&]() { convolutions->convolve(convolution); });
 }
 
 void CudaDevice::copy(void *destination, const void *source, int64_t bytes) {
-  if (waits([&]() {
-        encodeCopy(call, address(destination), address(source), bytes);
-      }))
-    return;
   traced({BRAID_RT_EVENT_COPY, "Memcpy DtoD", 0, 0, bytes}, [&]() {
     deviceMemory->copy(address(destination), address(source), bytes);
   });
@@ -452,8 +405,6 @@ void CudaDevice::standIn(void *result, int64_t resultBytes, const void *operand,
                          int64_t operandBytes) {
   if (operandBytes <= 0)
     return;
-  if (computeGraphs)
-    computeGraphs->makeAll();
   Span *span = gpuState.capturing ? nullptr : &nextStandIn();
   if (span)
     record(span->begun);
@@ -474,10 +425,6 @@ void CudaDevice::read(void *host, const void *device, int64_t bytes) {
 }
 
 void CudaDevice::write(void *device, const void *host, int64_t bytes) {
-  bool isValid = bytes >= 0 && bytes <= DeviceMemory::mostWritten;
-  if (isValid &&
-      waits([&]() { encodeWrite(call, address(device), host, bytes); }))
-    return;
   traced({BRAID_RT_EVENT_COPY, "Memset", 0, 0, bytes},
          [&]() { deviceMemory->write(address(device), host, bytes); });
 }

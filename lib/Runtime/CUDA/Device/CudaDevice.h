@@ -25,7 +25,6 @@ class Attentions;
 class Convolutions;
 class CudnnPlans;
 class BufferPool;
-class ComputeGraphs;
 class DeviceMemory;
 class Modules;
 class Matmuls;
@@ -112,11 +111,6 @@ private:
   /// Runs `body`, which enqueues `event` on the compute stream.
   template <typename Body> void traced(const DeviceEvent &event, Body body);
 
-  /// Returns true if a call waits for those that follow it; `encode` writes
-  /// the call.
-  template <typename Encode> bool waits(Encode encode);
-
-  void dropRecordings();
   void beginRun();
   void record(cuda::Event event) const;
   void destroyEvents();
@@ -140,9 +134,7 @@ private:
   std::unique_ptr<cuda::Attentions> attentions;
   std::unique_ptr<cuda::Convolutions> convolutions;
   std::unique_ptr<cuda::Graphs> graphs;
-  std::unique_ptr<cuda::ComputeGraphs> computeGraphs; ///< Null: none.
-  std::vector<uint64_t> call;                         ///< Of computeGraphs.
-  std::vector<uint64_t> key;                          ///< Of graphs.
+  std::vector<uint64_t> key; ///< Of graphs.
   std::unordered_set<const braid_rt_entry *> recordable;
   uint64_t nextGraph = 0;
   void **nextArguments = nullptr;

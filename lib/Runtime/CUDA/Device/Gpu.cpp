@@ -25,8 +25,6 @@ using namespace braid::rt::cuda;
 
 DeviceHooks::~DeviceHooks() = default;
 
-WaitingCalls::~WaitingCalls() = default;
-
 DevicePointer DeviceHooks::allocate(const Driver &driver, int64_t bytes) {
   DevicePointer pointer = 0;
   Result result = driver.memAlloc(&pointer, static_cast<size_t>(bytes));
@@ -46,8 +44,8 @@ int32_t DeviceHooks::chooseAlgorithm(const std::string &,
 }
 
 std::vector<std::string> DeviceOptions::names() {
-  return {"attention-gradients",    "compute-graphs",   "cuda-graph",
-          "matmul-multiprocessors", "matmul-precision", "matmul-tuning"};
+  return {"attention-gradients", "cuda-graph", "matmul-multiprocessors",
+          "matmul-precision", "matmul-tuning"};
 }
 
 /// The option, or else the variable of the environment, or else `auto`.
@@ -69,8 +67,6 @@ static GraphUse readGraphUse(const Environment &environment) {
 DeviceOptions DeviceOptions::read(const Environment &environment) {
   DeviceOptions options;
   options.graphs = readGraphUse(environment);
-  options.computeGraphs = static_cast<int32_t>(
-      getEngineNumber(environment, "compute-graphs", 8, 0, 128));
   options.fastAttentionGradients = !isFirstChoice(
       environment, "attention-gradients", "deterministic", "fast");
   options.tf32 = !isFirstChoice(environment, "matmul-precision", "f32", "tf32");
@@ -197,7 +193,7 @@ void Gpu::pollEvent(Event event, Stream stream, const char *what) const {
 }
 
 void Gpu::synchronize(const char *what) const {
-  driver.call(driver.eventRecord, reached, ordered());
+  driver.call(driver.eventRecord, reached, stream);
   waitOnHost(reached, stream, what);
 }
 

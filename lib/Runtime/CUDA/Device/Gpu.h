@@ -70,10 +70,7 @@ enum class GraphUse { Off, Auto, On };
 /// The options of the engine for devices.
 struct DeviceOptions {
   GraphUse graphs = GraphUse::Off; ///< cuda-graph=auto|0|1
-  /// compute-graphs=N: the fewest neighbouring calls that are launched as one
-  /// graph; 0: none.
-  int32_t computeGraphs = 0;
-  bool tf32 = false; ///< matmul-precision=f32|tf32
+  bool tf32 = false;               ///< matmul-precision=f32|tf32
   /// attention-gradients=deterministic|fast
   bool fastAttentionGradients = false;
   bool measureMatmuls = true; ///< matmul-tuning=measure|heuristic
@@ -91,13 +88,6 @@ struct DeviceOptions {
   /// Reads these options. Throws an Error that names the option, the found and
   /// the expected value.
   static DeviceOptions read(const Environment &environment);
-};
-
-/// Calls of the program that are not in the compute stream yet.
-class WaitingCalls {
-public:
-  virtual ~WaitingCalls();
-  virtual void makeAll() = 0;
 };
 
 /// A GPU with its primary context and a compute stream of the lowest priority.
@@ -145,16 +135,7 @@ public:
   const int32_t ordinal;
   DeviceHandle device = 0;
   ContextHandle context = nullptr;
-  /// The compute stream, for the calls of the program. All that must come after
-  /// the calls so far, such as events, uses `ordered`.
-  Stream stream = nullptr;
-  /// The compute stream with all calls of the program so far.
-  Stream ordered() const {
-    if (waitingCalls)
-      waitingCalls->makeAll();
-    return stream;
-  }
-  WaitingCalls *waitingCalls = nullptr; ///< Null: no call ever waits.
+  Stream stream = nullptr; ///< The compute stream.
   /// True while the compute stream records a graph. Events in the recording
   /// must not be queried.
   std::atomic<bool> capturing{false};

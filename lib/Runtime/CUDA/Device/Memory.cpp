@@ -104,7 +104,7 @@ void DeviceMemory::toDevice(DevicePointer device, const void *host,
   if (bytes == 0)
     return;
   gpu.driver.call(gpu.driver.memcpyHtoDAsync, device, host,
-                  static_cast<size_t>(bytes), gpu.ordered());
+                  static_cast<size_t>(bytes), gpu.stream);
   gpu.synchronize("a copy from the host");
 }
 
@@ -112,7 +112,7 @@ void DeviceMemory::toHost(void *host, DevicePointer device, int64_t bytes) {
   if (bytes == 0)
     return;
   gpu.driver.call(gpu.driver.memcpyDtoHAsync, host, device,
-                  static_cast<size_t>(bytes), gpu.ordered());
+                  static_cast<size_t>(bytes), gpu.stream);
   gpu.synchronize("a copy to the host");
 }
 

@@ -165,21 +165,14 @@ DevicePointer Modules::constant(const braid_rt_constant &constant) const {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-void Modules::findParameters(Kernel &kernel) const {
-  size_t offset = 0, bytes = 0;
+int64_t Modules::countParameters(Function function) const {
+  size_t count = 0, offset = 0, bytes = 0;
   Result result = SUCCESS;
-  while ((result = gpu.driver.funcGetParamInfo(kernel.function,
-                                               kernel.parameterBytes.size(),
-                                               &offset, &bytes)) == SUCCESS)
-    kernel.parameterBytes.push_back(bytes);
+  while ((result = gpu.driver.funcGetParamInfo(function, count, &offset,
+                                               &bytes)) == SUCCESS)
+    ++count;
   // The position after the last parameter is an invalid value.
-  kernel.knowsParameters = result == ERROR_INVALID_VALUE;
-}
-
-const std::vector<size_t> *
-Modules::parameterBytes(const braid_rt_kernel &kernel) {
-  const Kernel &found = find(kernel);
-  return found.knowsParameters ? &found.parameterBytes : nullptr;
+  return result == ERROR_INVALID_VALUE ? static_cast<int64_t>(count) : -1;
 }
 
 Modules::Kernel &Modules::find(const braid_rt_kernel &kernel) {
@@ -205,7 +198,7 @@ Modules::Kernel &Modules::find(const braid_rt_kernel &kernel) {
                   " has no kernel '" + kernel.name + "'");
     gpu.driver.check(result, "cuModuleGetFunction");
   }
-  findParameters(found);
+  found.parameters = countParameters(found.function);
   int limit = 0;
   gpu.driver.call(gpu.driver.funcGetAttribute, &limit,
                   FUNCTION_MAX_DYNAMIC_SHARED_SIZE_BYTES, found.function);
@@ -240,9 +233,8 @@ void Modules::launch(const braid_rt_kernel &kernel, const LaunchSize &size,
                      void **arguments, int64_t argumentCount) {
   Kernel &found = find(kernel);
   try {
-    auto expected = static_cast<int64_t>(found.parameterBytes.size());
-    if (found.knowsParameters && argumentCount != expected)
-      throw Error("it takes " + std::to_string(expected) +
+    if (found.parameters >= 0 && argumentCount != found.parameters)
+      throw Error("it takes " + std::to_string(found.parameters) +
                   " arguments, but the program passes " +
                   std::to_string(argumentCount));
     allowShared(found, size.sharedBytes);

@@ -37,10 +37,6 @@ public:
 
   DevicePointer constant(const braid_rt_constant &constant) const;
 
-  /// The bytes of each parameter of a kernel; null if the driver does not know
-  /// them.
-  const std::vector<size_t> *parameterBytes(const braid_rt_kernel &kernel);
-
   /// Launches a kernel on the compute stream. Throws an Error that names it.
   void launch(const braid_rt_kernel &kernel, const LaunchSize &size,
               void **arguments, int64_t argumentCount);
@@ -52,8 +48,7 @@ private:
   };
   struct Kernel {
     Function function = nullptr;
-    bool knowsParameters = false;
-    std::vector<size_t> parameterBytes; ///< Of each parameter.
+    int64_t parameters = 0;  ///< Their number; -1 if the driver does not know.
     int64_t sharedLimit = 0; ///< Of dynamic shared memory, as set now.
   };
 
@@ -62,7 +57,7 @@ private:
   void loadConstants(const braid_rt_program &program);
   void forget(const braid_rt_program &program);
   void unload(Image &image);
-  void findParameters(Kernel &kernel) const;
+  int64_t countParameters(Function function) const;
   Kernel &find(const braid_rt_kernel &kernel);
   void allowShared(Kernel &kernel, int64_t bytes);
 

@@ -313,34 +313,6 @@ TEST_F(AttentionsTest, getMoreMemoryForALargerPlan) {
   }
 }
 
-TEST_F(AttentionsTest, becomePartOfGraphsOfNeighbours) {
-  options.computeGraphs = 2;
-  prepare(Problem());
-  for (int i = 0; i != 4; ++i)
-    invoke([&] {
-      device().attend(forward);
-      device().attend(backward);
-    });
-  EXPECT_THAT(fake_cuda_log(), HasSubstr("graph"));
-  EXPECT_EQ(fake_cudnn_plans(), 2);
-  std::vector<uint16_t> first = download<uint16_t>(
-      backward.operand(BRAID_RT_ATTENTION_QUERY_GRADIENT).data, 96);
-  invoke([&] {
-    device().attend(forward);
-    device().attend(backward);
-  });
-  EXPECT_EQ(download<uint16_t>(
-                backward.operand(BRAID_RT_ATTENTION_QUERY_GRADIENT).data, 96),
-            first);
-  // Another scale is another call.
-  forward.options.scale = 1;
-  invoke([&] {
-    device().attend(forward);
-    device().attend(backward);
-  });
-  EXPECT_EQ(fake_cudnn_plans(), 3);
-}
-
 // `invoke` has an entry for each type of a body.
 using Body = std::function<void()>;
 

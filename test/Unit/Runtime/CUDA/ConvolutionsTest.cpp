@@ -252,25 +252,6 @@ TEST_F(ConvolutionsTest, arePlannedOnce) {
   EXPECT_EQ(fake_cudnn_plans(), 7);
 }
 
-TEST_F(ConvolutionsTest, becomePartOfGraphsOfNeighbours) {
-  options.computeGraphs = 2;
-  prepare(Problem(), BRAID_RT_CONVOLUTION_FORWARD);
-  for (int i = 0; i != 4; ++i)
-    invoke([&] {
-      device().convolve(call);
-      device().convolve(call);
-    });
-  EXPECT_THAT(fake_cuda_log(), HasSubstr("graph"));
-  EXPECT_EQ(fake_cudnn_plans(), 1);
-  // Another window is another call.
-  call.window[0].stride = 3;
-  invoke([&] {
-    device().convolve(call);
-    device().convolve(call);
-  });
-  EXPECT_EQ(fake_cudnn_plans(), 2);
-}
-
 TEST_F(ConvolutionsTest, areNotPlannedWhileRecorded) {
   options.graphs = cuda::GraphUse::On;
   prepare(Problem(), BRAID_RT_CONVOLUTION_FORWARD);
