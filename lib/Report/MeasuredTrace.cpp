@@ -39,7 +39,7 @@ private:
 } // namespace
 
 Error TraceReader::fail(const llvm::Twine &found) const {
-  return file.makeError({}, found + ", expected a trace that braid-run --trace "
+  return file.makeError("", found + ", expected a trace that braid-run --trace "
                                     "has written");
 }
 
@@ -61,7 +61,7 @@ Error TraceReader::readEvent(const json::Object &event, size_t index) {
                          durationNs = readNs(event.get("dur"));
   StringRef name = event.getString("name").value_or("");
   if (!startNs || !durationNs || *durationNs < 0 || name.empty())
-    return file.makeError({"traceEvents", index},
+    return file.makeError(appendToJsonPath("traceEvents", index),
                           "found an event without a name, a time \"ts\" or a "
                           "duration \"dur\" of at least 0, expected all three");
   MeasuredEvent read{MeasuredKind::Compute, name.str(), *startNs,
@@ -82,7 +82,7 @@ Error TraceReader::readEvent(const json::Object &event, size_t index) {
     const json::Object *args = event.getObject("args");
     StringRef operation = args ? args->getString("operation").value_or("") : "";
     if (operation.empty())
-      return file.makeError({"traceEvents", index},
+      return file.makeError(appendToJsonPath("traceEvents", index),
                             "found a collective without a field \"operation\" "
                             "in \"args\", expected one");
     read.kind = MeasuredKind::Collective;
@@ -116,7 +116,7 @@ Expected<MeasuredRun> TraceReader::read() {
   for (auto [index, value] : llvm::enumerate(*events)) {
     const json::Object *event = value.getAsObject();
     if (!event)
-      return file.makeError({"traceEvents", size_t(index)},
+      return file.makeError(appendToJsonPath("traceEvents", index),
                             "found " + describeJson(value) +
                                 ", expected an event");
     if (Error error = readEvent(*event, index))

@@ -31,21 +31,12 @@ StringRef JsonObjectReader::getSpelling(StringRef name) const {
   return name;
 }
 
-llvm::SmallVector<JsonStep> JsonObjectReader::getPath(StringRef name) const {
-  llvm::SmallVector<JsonStep> result = path;
-  result.emplace_back(getSpelling(name));
-  return result;
+std::string JsonObjectReader::getPath(StringRef name) const {
+  return appendToJsonPath(path, getSpelling(name));
 }
 
 std::string JsonObjectReader::quote(StringRef name) const {
-  std::string result = "\"";
-  for (const JsonStep &step : path) {
-    if (const auto *key = std::get_if<StringRef>(&step))
-      result += (result.size() > 1 ? "." : "") + key->str();
-    else
-      result += "[" + llvm::utostr(std::get<size_t>(step)) + "]";
-  }
-  return result + (path.empty() ? "" : ".") + name.str() + "\"";
+  return "\"" + appendToJsonPath(path, name) + "\"";
 }
 
 void JsonObjectReader::failField(StringRef name,
@@ -64,7 +55,7 @@ const json::Value *JsonObjectReader::find(StringRef name,
                                           bool isOptional) {
   StringRef spelling = getSpelling(name);
   if (known.insert(spelling).second && spelling != name)
-    file.warnOfOldKey(getPath(name), name);
+    file.warnOfOldKey(path, spelling, name);
   const json::Value *value = object.get(spelling);
   if (!value && !isOptional && missing != JsonMissing::Kept)
     fail("no field " + quote(name) + ", expected " + expected +
@@ -187,8 +178,7 @@ bool JsonObjectReader::readObjects(StringRef name, bool isOptional,
   if (!list)
     return false;
   for (auto [index, value] : llvm::enumerate(*list)) {
-    llvm::SmallVector<JsonStep> elementPath = getPath(name);
-    elementPath.emplace_back(size_t(index));
+    std::string elementPath = appendToJsonPath(getPath(name), index);
     const json::Object *element = value.getAsObject();
     if (!element) {
       file.fail(elementPath,

@@ -37,17 +37,23 @@ public:
 
   /// `path` leads to `object`.
   JsonObjectReader(const StrictJson &file, const llvm::json::Object &object,
-                   JsonPath path, JsonMissing missing = JsonMissing::Error)
+                   llvm::StringRef path,
+                   JsonMissing missing = JsonMissing::Error)
       : file(file), object(object), path(path), missing(missing) {}
 
   const StrictJson &getFile() const { return file; }
   const llvm::json::Object &getObject() const { return object; }
-  llvm::SmallVector<JsonStep> getPath(llvm::StringRef name) const;
+  std::string getPath(llvm::StringRef name) const;
 
   /// An error at the object.
   void fail(const llvm::Twine &message) const { file.fail(path, message); }
   /// An error at the value of the field `name`, if there is one.
   void failField(llvm::StringRef name, const llvm::Twine &expected) const;
+  /// An error at element `index` of the list `name`.
+  void failElement(llvm::StringRef name, size_t index,
+                   const llvm::Twine &message) const {
+    file.fail(appendToJsonPath(getPath(name), index), message);
+  }
 
   /// A number of at least 0 (`mayBeZero`) or above.
   void readReal(llvm::StringRef name, double &result, bool mayBeZero,
@@ -96,7 +102,7 @@ private:
 
   const StrictJson &file;
   const llvm::json::Object &object;
-  llvm::SmallVector<JsonStep> path;
+  std::string path;
   JsonMissing missing;
   llvm::StringSet<> known;
 };

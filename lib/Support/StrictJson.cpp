@@ -48,10 +48,6 @@ static Error makeErrorAt(StringRef text, size_t offset,
 // Places in a text
 //===----------------------------------------------------------------------===//
 
-static size_t skipSpace(StringRef text, size_t offset) {
-  return std::min(text.find_first_not_of(" \t\r\n", offset), text.size());
-}
-
 /// The offset after the string that begins at `offset`.
 static size_t skipString(StringRef text, size_t offset) {
   for (++offset; offset < text.size() && text[offset] != '"'; ++offset)
@@ -60,113 +56,99 @@ static size_t skipString(StringRef text, size_t offset) {
   return std::min(offset + 1, text.size());
 }
 
-/// The first offset at which brackets are nested too deep; none if they never
-/// are. The text may be anything.
-static std::optional<size_t> findTooDeep(StringRef text) {
-  unsigned depth = 0;
-  for (size_t offset = 0; offset < text.size();) {
+/// The key that `literal` stands for, which may have escape sequences.
+static std::string readKey(StringRef literal) {
+  Expected<llvm::json::Value> key = llvm::json::parse(literal);
+  if (key)
+    return key->getAsString().value_or("").str();
+  llvm::consumeError(key.takeError());
+  return literal.str();
+}
+
+namespace {
+/// An object or array that has begun and not ended.
+struct Level {
+  bool isObject;
+  std::string path;
+  size_t numElements = 0;
+  llvm::StringSet<> keys;
+};
+} // namespace
+
+/// Calls `visit` with the path of each value of `text`, which may be anything,
+/// and with the offsets of its key and of itself. Fails where brackets are
+/// nested too deep, and at the second of two equal keys.
+static Error
+forEachValue(StringRef text,
+             llvm::function_ref<void(StringRef path, size_t keyOffset,
+                                     size_t valueOffset)>
+                 visit) {
+  llvm::SmallVector<Level> levels;
+  std::string path;
+  size_t keyOffset = 0;
+  bool expectsKey = false;
+  for (size_t offset = 0, end; offset < text.size(); offset = end) {
     char c = text[offset];
-    if (c == '"') {
-      offset = skipString(text, offset);
+    end = offset + 1;
+    if (StringRef(" \t\r\n:").contains(c))
+      continue;
+    if (c == ',' || c == '}' || c == ']') {
+      if (c != ',' && !levels.empty())
+        levels.pop_back();
+      expectsKey = c == ',' && !levels.empty() && levels.back().isObject;
       continue;
     }
-    if ((c == '{' || c == '[') && ++depth > maxDepth)
-      return offset;
-    if ((c == '}' || c == ']') && depth > 0)
-      --depth;
-    ++offset;
-  }
-  return std::nullopt;
-}
-
-/// The offset after the value that begins at `offset` of a valid text.
-static size_t skipValue(StringRef text, size_t offset) {
-  unsigned depth = 0;
-  do {
-    char c = text[offset];
-    if (c == '"') {
-      offset = skipString(text, offset);
-    } else if (c == '{' || c == '[') {
-      ++depth;
-      ++offset;
-    } else if (c == '}' || c == ']') {
-      --depth;
-      ++offset;
-    } else if (StringRef(",: \t\r\n").contains(c)) {
-      ++offset;
-    } else {
-      offset = std::min(text.find_first_of(",:]} \t\r\n", offset), text.size());
+    if (c == '"')
+      end = skipString(text, offset);
+    else if (c != '{' && c != '[')
+      end = std::min(text.find_first_of(",:]} \t\r\n", end), text.size());
+    if (expectsKey) {
+      expectsKey = false;
+      StringRef literal = text.slice(offset, end);
+      std::string key = readKey(literal);
+      if (!levels.back().keys.insert(key).second)
+        return makeErrorAt(text, offset,
+                           "found " + literal + " a second time in one object");
+      path = appendToJsonPath(levels.back().path, key);
+      keyOffset = offset;
+      continue;
     }
-  } while (depth > 0);
-  return offset;
-}
-
-/// Calls `visit(key, keyOffset, valueOffset)` for the members of the object, or
-/// the elements of the array (without a key), that begins at `offset` of a
-/// valid text, until `visit` returns false.
-static void
-forEachMember(StringRef text, size_t offset,
-              llvm::function_ref<bool(StringRef key, size_t keyOffset,
-                                      size_t valueOffset)>
-                  visit) {
-  bool isObject = text[offset] == '{';
-  offset = skipSpace(text, offset + 1);
-  while (text[offset] != '}' && text[offset] != ']') {
-    std::string key;
-    size_t keyOffset = offset;
-    if (isObject) {
-      offset = skipString(text, offset);
-      if (Expected<llvm::json::Value> parsed =
-              llvm::json::parse(text.slice(keyOffset, offset)))
-        key = parsed->getAsString().value_or("").str();
-      else
-        llvm::consumeError(parsed.takeError());
-      offset = skipSpace(text, skipSpace(text, offset) + 1); // the colon
+    if (levels.empty() || !levels.back().isObject) {
+      path = levels.empty() ? ""
+                            : appendToJsonPath(levels.back().path,
+                                               levels.back().numElements++);
+      keyOffset = offset;
     }
-    if (!visit(key, keyOffset, offset))
-      return;
-    offset = skipSpace(text, skipValue(text, offset));
-    if (text[offset] == ',')
-      offset = skipSpace(text, offset + 1);
+    visit(path, keyOffset, offset);
+    if (c != '{' && c != '[')
+      continue;
+    expectsKey = c == '{';
+    levels.push_back({expectsKey, path});
+    if (levels.size() > maxDepth)
+      return makeErrorAt(text, offset,
+                         "found more than " + llvm::Twine(maxDepth) +
+                             " nested arrays and objects");
   }
+  return Error::success();
 }
 
-/// The offset of the first duplicate key in the value that begins at `offset`.
-static std::optional<size_t> findDuplicateKey(StringRef text, size_t offset) {
-  if (text[offset] != '{' && text[offset] != '[')
-    return std::nullopt;
-  bool isObject = text[offset] == '{';
-  llvm::StringSet<> keys;
-  std::optional<size_t> duplicate;
-  forEachMember(text, offset,
-                [&](StringRef key, size_t keyOffset, size_t valueOffset) {
-                  if (isObject && !keys.insert(key).second)
-                    duplicate = keyOffset;
-                  else
-                    duplicate = findDuplicateKey(text, valueOffset);
-                  return !duplicate;
-                });
-  return duplicate;
+/// The offsets of the value at `path` and of its key.
+static std::pair<size_t, size_t> locate(StringRef text, StringRef path) {
+  std::optional<std::pair<size_t, size_t>> found;
+  llvm::consumeError(forEachValue(
+      text, [&](StringRef at, size_t keyOffset, size_t valueOffset) {
+        if (at == path && !found)
+          found = {keyOffset, valueOffset};
+      }));
+  return found.value_or(std::pair<size_t, size_t>());
 }
 
-/// The offsets of the last key of `path` (or of the element of an array) and of
-/// its value.
-static std::pair<size_t, size_t> locate(StringRef text, JsonPath path) {
-  size_t keyOffset = skipSpace(text, 0), valueOffset = keyOffset;
-  for (const JsonStep &step : path) {
-    size_t index = 0;
-    forEachMember(text, valueOffset,
-                  [&](StringRef key, size_t memberKey, size_t memberValue) {
-                    const auto *wanted = std::get_if<StringRef>(&step);
-                    if (wanted ? key != *wanted
-                               : index++ != std::get<size_t>(step))
-                      return true;
-                    keyOffset = memberKey;
-                    valueOffset = memberValue;
-                    return false;
-                  });
-  }
-  return {keyOffset, valueOffset};
+std::string braid::appendToJsonPath(StringRef path, StringRef key) {
+  return (path + (path.empty() ? "" : ".") + key).str();
+}
+
+std::string braid::appendToJsonPath(StringRef path, size_t index) {
+  return (path + "[" + llvm::Twine(index) + "]").str();
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,31 +167,24 @@ static Error convertParseError(StringRef text, Error error) {
 }
 
 Expected<StrictJson> StrictJson::parse(StringRef text) {
-  if (std::optional<size_t> offset = findTooDeep(text))
-    return makeErrorAt(text, *offset,
-                       "found more than " + llvm::Twine(maxDepth) +
-                           " nested arrays and objects");
+  if (Error error = forEachValue(text, [](StringRef, size_t, size_t) {}))
+    return error;
   Expected<llvm::json::Value> root = llvm::json::parse(text);
   if (!root)
     return convertParseError(text, root.takeError());
-  if (std::optional<size_t> offset = findDuplicateKey(text, skipSpace(text, 0)))
-    return makeErrorAt(text, *offset,
-                       "found " +
-                           text.slice(*offset, skipString(text, *offset)) +
-                           " a second time in one object");
   return StrictJson(text, std::move(*root));
 }
 
-Error StrictJson::makeError(JsonPath path, const llvm::Twine &message) const {
+Error StrictJson::makeError(StringRef path, const llvm::Twine &message) const {
   return makeErrorAt(text, locate(text, path).second, message);
 }
 
-void StrictJson::fail(JsonPath path, const llvm::Twine &message) const {
+void StrictJson::fail(StringRef path, const llvm::Twine &message) const {
   if (!error)
     error = describeAt(text, locate(text, path).second, message);
 }
 
-void StrictJson::failAtKey(JsonPath path, const llvm::Twine &message) const {
+void StrictJson::failAtKey(StringRef path, const llvm::Twine &message) const {
   if (!error)
     error = describeAt(text, locate(text, path).first, message);
 }
@@ -225,15 +200,14 @@ static std::string describeOldSpelling(const llvm::Twine &old,
       .str();
 }
 
-void StrictJson::warnOfOldKey(JsonPath path, const llvm::Twine &present) const {
-  warnings.push_back(
-      describeAt(text, locate(text, path).first,
-                 describeOldSpelling(
-                     "the field \"" + std::get<StringRef>(path.back()) + "\"",
-                     "\"" + present + "\"")));
+void StrictJson::warnOfOldKey(StringRef path, StringRef old,
+                              const llvm::Twine &present) const {
+  warnings.push_back(describeAt(
+      text, locate(text, appendToJsonPath(path, old)).first,
+      describeOldSpelling("the field \"" + old + "\"", "\"" + present + "\"")));
 }
 
-void StrictJson::warnOfOldValue(JsonPath path,
+void StrictJson::warnOfOldValue(StringRef path,
                                 const llvm::Twine &present) const {
   size_t offset = locate(text, path).second;
   warnings.push_back(describeAt(

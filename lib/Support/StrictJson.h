@@ -21,7 +21,6 @@
 
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace braid {
@@ -51,10 +50,10 @@ private:
 /// What is still read, with its place, but not by the next release.
 using JsonWarnings = std::vector<JsonError>;
 
-/// A step on the path from the root of a JSON text to a value: a key of an
-/// object or an index of an array.
-using JsonStep = std::variant<llvm::StringRef, size_t>;
-using JsonPath = llvm::ArrayRef<JsonStep>;
+/// The path of a member of the object, or of an element of the array, at `path`
+/// of a JSON text, such as `links[2].bandwidth`. The path of the root is empty.
+std::string appendToJsonPath(llvm::StringRef path, llvm::StringRef key);
+std::string appendToJsonPath(llvm::StringRef path, size_t index);
 
 /// A JSON text and its value.
 class StrictJson {
@@ -65,19 +64,21 @@ public:
   const llvm::json::Value &getRoot() const { return root; }
 
   /// An error at the value at `path`, which must exist.
-  llvm::Error makeError(JsonPath path, const llvm::Twine &message) const;
+  llvm::Error makeError(llvm::StringRef path, const llvm::Twine &message) const;
 
   /// Records an error at the value at `path`, unless there is one already.
-  void fail(JsonPath path, const llvm::Twine &message) const;
-  /// The same at the key that is the last step of `path`.
-  void failAtKey(JsonPath path, const llvm::Twine &message) const;
+  void fail(llvm::StringRef path, const llvm::Twine &message) const;
+  /// The same at the key of that value.
+  void failAtKey(llvm::StringRef path, const llvm::Twine &message) const;
   /// The recorded error.
   llvm::Error takeError() const;
 
-  /// Warns that the key at the end of `path` is the old spelling of `present`.
-  void warnOfOldKey(JsonPath path, const llvm::Twine &present) const;
+  /// Warns that the key `old` of the object at `path` is the old spelling of
+  /// `present`.
+  void warnOfOldKey(llvm::StringRef path, llvm::StringRef old,
+                    const llvm::Twine &present) const;
   /// Warns that the string at `path` is the old spelling of `present`.
-  void warnOfOldValue(JsonPath path, const llvm::Twine &present) const;
+  void warnOfOldValue(llvm::StringRef path, const llvm::Twine &present) const;
   /// The warnings so far, in the order in which the fields were read.
   const JsonWarnings &getWarnings() const { return warnings; }
 

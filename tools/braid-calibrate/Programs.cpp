@@ -97,37 +97,34 @@ static constexpr StringRef expectedReport =
 /// Adds the signatures of the nodes of the function or body at `path`, and of
 /// the bodies of its loops and branches.
 static Error addNodes(const StrictJson &file, const json::Value &value,
-                      llvm::SmallVectorImpl<JsonStep> &path, int64_t ranks,
-                      ProgramShapes &shapes) {
+                      StringRef path, int64_t ranks, ProgramShapes &shapes) {
   const json::Object *parent = value.getAsObject();
   const json::Array *nodes = parent ? parent->getArray("nodes") : nullptr;
   if (!nodes)
     return file.makeError(path, "no list \"nodes\", " + expectedReport);
-  size_t depth = path.size();
   for (auto [position, node] : llvm::enumerate(*nodes)) {
-    path.append({JsonStep("nodes"), JsonStep(size_t(position))});
+    std::string nodePath =
+        appendToJsonPath(appendToJsonPath(path, "nodes"), position);
     const json::Object *fields = node.getAsObject();
     if (std::optional<StringRef> text =
             fields ? fields->getString("signature") : std::nullopt) {
       std::string problem;
       std::optional<ParsedSignature> signature =
           ParsedSignature::parse(*text, problem);
-      path.push_back("signature");
       if (!signature)
-        return file.makeError(path, "found signature \"" + *text +
-                                        "\", expected " + problem);
-      path.pop_back();
+        return file.makeError(appendToJsonPath(nodePath, "signature"),
+                              "found signature \"" + *text + "\", expected " +
+                                  problem);
       addSignature(*signature, ranks, shapes);
     }
     if (const json::Array *bodies =
             fields ? fields->getArray("bodies") : nullptr)
-      for (auto [number, body] : llvm::enumerate(*bodies)) {
-        path.append({JsonStep("bodies"), JsonStep(size_t(number))});
-        if (Error error = addNodes(file, body, path, ranks, shapes))
+      for (auto [number, body] : llvm::enumerate(*bodies))
+        if (Error error = addNodes(
+                file, body,
+                appendToJsonPath(appendToJsonPath(nodePath, "bodies"), number),
+                ranks, shapes))
           return error;
-        path.truncate(path.size() - 2);
-      }
-    path.truncate(depth);
   }
   return Error::success();
 }
@@ -138,12 +135,12 @@ static Error addFunctions(const StrictJson &file, int64_t ranks,
   const json::Object *root = file.getRoot().getAsObject();
   const json::Array *functions = root ? root->getArray("functions") : nullptr;
   if (!functions)
-    return file.makeError({}, "no list \"functions\", " + expectedReport);
-  for (auto [index, function] : llvm::enumerate(*functions)) {
-    llvm::SmallVector<JsonStep> path = {"functions", size_t(index)};
-    if (Error error = addNodes(file, function, path, ranks, shapes))
+    return file.makeError("", "no list \"functions\", " + expectedReport);
+  for (auto [index, function] : llvm::enumerate(*functions))
+    if (Error error =
+            addNodes(file, function, appendToJsonPath("functions", index),
+                     ranks, shapes))
       return error;
-  }
   return Error::success();
 }
 

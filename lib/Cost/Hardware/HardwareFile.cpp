@@ -179,14 +179,14 @@ static void readNetwork(JsonObjectReader &parent, Hardware &hardware) {
 static void checkConsistency(const StrictJson &file, const Hardware &hardware) {
   const NcclFigures &nccl = hardware.nccl;
   if (nccl.numChannels > 0 && hardware.generation == GpuGeneration::None)
-    file.fail({}, "found generation \"none\" beside figures of "
+    file.fail("", "found generation \"none\" beside figures of "
                   "NCCL, expected a generation of GPUs");
   if (hardware.defaultCollectiveModel == CollectiveModelKind::Nccl &&
       !hardware.hasNccl())
-    file.fail({}, "found collective model \"nccl\" and no figures "
+    file.fail("", "found collective model \"nccl\" and no figures "
                   "of NCCL, expected a field \"nccl\"");
   if (nccl.useCopyEngine && nccl.copyEngineBandwidth == 0)
-    file.fail({},
+    file.fail("",
               "found copy engines in use and no figures of them, expected a "
               "field \"nccl.copy_engine_bandwidth_bytes_per_second\" above 0");
 }
@@ -199,12 +199,12 @@ llvm::Expected<Hardware> braid::parseHardware(llvm::StringRef text,
     return file.takeError();
   const json::Object *object = file->getRoot().getAsObject();
   if (!object)
-    return file->makeError({}, "found " + describeJson(file->getRoot()) +
+    return file->makeError("", "found " + describeJson(file->getRoot()) +
                                    ", expected an object");
 
   Hardware hardware = {};
   bool hasBase = object->get("base") != nullptr;
-  JsonObjectReader reader(*file, *object, {}, keepIf(hasBase));
+  JsonObjectReader reader(*file, *object, "", keepIf(hasBase));
   std::string base;
   reader.readString("base", base);
   if (const Hardware *known = lookupHardware(base))

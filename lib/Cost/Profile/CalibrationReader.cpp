@@ -59,10 +59,8 @@ static void readPoints(JsonObjectReader &reader, CollectiveCurve &curve) {
   if (list->size() < fewest)
     return reader.failField("points", "at least 2 points");
   for (auto [index, value] : llvm::enumerate(*list)) {
-    llvm::SmallVector<JsonStep> path = reader.getPath("points");
-    path.emplace_back(size_t(index));
-    auto fail = [&](const llvm::Twine &message) {
-      reader.getFile().fail(path, message);
+    auto fail = [&, index = index](const llvm::Twine &message) {
+      reader.failElement("points", index, message);
     };
     const json::Array *pair = value.getAsArray();
     std::optional<double> bytes, ns;
@@ -152,11 +150,10 @@ static void readMissing(JsonObjectReader &parent, Calibration &result) {
       result.missing.push_back(text->str());
       continue;
     }
-    llvm::SmallVector<JsonStep> path = parent.getPath("missing");
-    path.emplace_back(size_t(index));
-    parent.getFile().fail(path, "found " + describeJson(value) +
-                                    " in field \"missing\", expected what was "
-                                    "not measured, as a text");
+    parent.failElement("missing", index,
+                       "found " + describeJson(value) +
+                           " in field \"missing\", expected what was not "
+                           "measured, as a text");
   }
 }
 

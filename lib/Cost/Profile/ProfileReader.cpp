@@ -78,13 +78,11 @@ std::vector<double> Reader::readTimes(JsonObjectReader &reader) {
   const json::Array *array = field->getAsArray();
   if (array ? array->empty() : !readTime(*field))
     reader.failField("ns", expected);
-  for (size_t i = 0; array && i != array->size(); ++i) {
-    llvm::SmallVector<JsonStep> path = reader.getPath("ns");
-    path.emplace_back(i);
+  for (size_t i = 0; array && i != array->size(); ++i)
     if (!readTime((*array)[i]))
-      file.fail(path, "found " + describeJson((*array)[i]) +
-                          " in field \"ns\", expected " + expected);
-  }
+      reader.failElement("ns", i,
+                         "found " + describeJson((*array)[i]) +
+                             " in field \"ns\", expected " + expected);
   return times;
 }
 
@@ -117,10 +115,10 @@ void Reader::readEntry(JsonObjectReader &reader) {
 Expected<Profile> Reader::read() {
   const json::Object *root = file.getRoot().getAsObject();
   if (!root)
-    return file.makeError({}, "found " + describeJson(file.getRoot()) +
+    return file.makeError("", "found " + describeJson(file.getRoot()) +
                                   ", expected an object with the fields "
                                   "\"version\" and \"entries\"");
-  JsonObjectReader reader(file, *root, {});
+  JsonObjectReader reader(file, *root, "");
   int64_t version = entriesVersion;
   reader.readInteger("version", version, entriesVersion, machineVersion);
   bool hasMachine = version == machineVersion;
@@ -130,7 +128,8 @@ Expected<Profile> Reader::read() {
   std::string name;
   if (root->get(oldMachineKey) && !hasName) {
     reader.readString(oldMachineKey, name);
-    file.warnOfOldKey({oldMachineKey}, hasMachine ? "machine.name" : "machine");
+    file.warnOfOldKey("", oldMachineKey,
+                      hasMachine ? "machine.name" : "machine");
   } else if (!hasMachine) {
     reader.readString("machine", name);
   }

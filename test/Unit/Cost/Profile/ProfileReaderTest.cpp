@@ -99,6 +99,8 @@ TEST(ProfileReader, SyntaxErrorsHaveAPlace) {
   EXPECT_EQ(getError("{\"version\": NaN}"), "1:14: Invalid JSON value");
   EXPECT_EQ(getError("{\"version\": 1,\n \"entries\": [],\n \"version\": 2}"),
             "3:2: found \"version\" a second time in one object");
+  EXPECT_EQ(getError(R"({"version": 1, "\u0076ersion": 2})"),
+            R"(1:16: found "\u0076ersion" a second time in one object)");
   EXPECT_EQ(getError(std::string(100000, '[')),
             "1:65: found more than 64 nested arrays and objects");
   // A line is counted in bytes up to the place.
