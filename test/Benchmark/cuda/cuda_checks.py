@@ -2,13 +2,14 @@
 """Runs on a machine with GPUs what can be checked there alone, and prints a summary.
 
     cuda_checks.py checks --prepare [--build=build] [--chip=sm_90]
-    cuda_checks.py checks [--only=conformance,faults,agreement,memcheck,dlpack] [--logs=logs]
+    cuda_checks.py checks [--only=conformance,faults,agreement,memcheck,dlpack] [--logs=logs] [--ranks=3,4]
 
 The first line, where Braid is built, fills the folder `checks` with all that the second
 one needs there. The GPUs' machine needs a driver, NCCL, cuBLASLt, Python, and for the
 sanitizer compute-sanitizer. The checks, each with a limit of time:
 
-  conformance  the conformance suite of the runtime on all GPUs, on one, and in processes
+  conformance  the conformance suite of the runtime on all GPUs, on one, and in processes;
+               with --ranks=3,4 its tests of 3 and of 4 ranks alone, in one process and in many
   faults       cuda_faults.py
   agreement    cuda_agreement.py with the programs of the integration tests
   memcheck     compute-sanitizer's memcheck and racecheck on generated kernels
@@ -311,6 +312,19 @@ def run_conformance(options, log):
 
     engine = {"BRAID_TEST_ENGINE": "cuda",
               "LD_LIBRARY_PATH": os.path.join(options.folder, "braid", "lib")}
+
+    def run_processes(count, least):
+        words = ["env", *(f"{key}={value}" for key, value in engine.items()), program]
+        return judge(f"{count} processes", run_together(
+            log, f"conformance-{count}", [*words, "--gtest_brief=1"], 60, count), least)
+
+    if options.ranks:
+        engine["BRAID_TEST_RANKS"] = options.ranks
+        done = log.run("conformance-threads", [program, "--gtest_brief=1"], 150, engine)
+        good = judge(f"{options.ranks} ranks in one process", [done])
+        for count in options.ranks.split(","):
+            good &= run_processes(int(count), 60)
+        return good
     for name, more in [("all GPUs", {}), ("one GPU", {"CUDA_VISIBLE_DEVICES": "0"})]:
         done = log.run("conformance-" + name.replace(" ", "-"), [program, "--gtest_brief=1"], 150,
                        {**engine, **more})
@@ -319,9 +333,7 @@ def run_conformance(options, log):
         if name == "all GPUs" and re.search(r"2 ranks need 2 devices, found 1\b", done[1]):
             print("conformance, two processes: not run: there is one GPU", flush=True)
             return good
-    words = ["env", *(f"{key}={value}" for key, value in engine.items()), program]
-    good &= judge("two processes",
-                  run_together(log, "conformance", [*words, "--gtest_brief=1"], 60))
+    good &= run_processes(2, 100)
     return good
 
 
@@ -460,6 +472,7 @@ def main():
     parser.add_argument("--logs", default="logs", help="the folder for all that is printed")
     parser.add_argument("--sanitizer", default="", help="the path of compute-sanitizer")
     parser.add_argument("--jobs", type=int, default=6, help="programs of agreement at a time")
+    parser.add_argument("--ranks", default="", help="run tests of conformance of so many ranks alone, 3,4")
     parser.add_argument("--limit", type=float, default=560, help="seconds of all checks")
     options = parser.parse_args()
     options.folder = os.path.abspath(options.folder)

@@ -99,12 +99,23 @@ static std::string needsRanks(int32_t ranks) {
   return "needs " + std::to_string(ranks) + " ranks";
 }
 
+/// Why BRAID_TEST_RANKS (`3,4`) leaves out a test of so many ranks; empty when
+/// it does not, or is unset.
+static std::string whyLeftOut(int32_t ranks) {
+  static const std::string numbers = variable("BRAID_TEST_RANKS", "");
+  std::string number = std::to_string(ranks);
+  bool isLeftOut =
+      !numbers.empty() &&
+      ("," + numbers + ",").find("," + number + ",") == std::string::npos;
+  return isLeftOut ? "BRAID_TEST_RANKS has no " + number : "";
+}
+
 std::string braid::test::whyNoSharedWorld(int32_t ranks) {
   if (ownWorlds() != OwnWorlds::Usual)
     return "shares its world";
   if (!isInProcess() && sharedWorld(0).size() != ranks)
     return needsRanks(ranks);
-  return "";
+  return whyLeftOut(ranks);
 }
 
 std::string braid::test::whyNoOwnWorld(int32_t ranks) {
@@ -114,7 +125,7 @@ std::string braid::test::whyNoOwnWorld(int32_t ranks) {
   }
   if (!isInProcess() && ownWorlds() == OwnWorlds::Usual)
     return "needs a world of its own";
-  return "";
+  return whyLeftOut(ranks);
 }
 
 /// The options in BRAID_TEST_OPTIONS, which live as long as the process.
