@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Base/Error.h"
+#include "Base/Launcher.h"
 #include "Failures/Dumps.h"
 #include "Failures/Signals.h"
 #include "Launch/Binding.h"
-#include "Launch/Launcher.h"
 #include "Options/Options.h"
 #include "Run/Interpreter.h"
 #include "Run/Program.h"
@@ -21,6 +22,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <thread>
@@ -50,7 +52,8 @@ static void flushOutput() {
 /// Sets the target to that of a compiled program. Throws a UsageError if the
 /// options name another target, and a RunError if the only process cannot load
 /// the program.
-static void chooseTarget(Options &options, const Launcher &launcher) {
+static void chooseTarget(Options &options,
+                         const braid::rt::Launcher &launcher) {
   std::optional<int32_t> found;
   std::string why;
   if (isCompiled(options.program))
@@ -74,14 +77,14 @@ static void chooseTarget(Options &options, const Launcher &launcher) {
 
 /// The engine of the options, of the target, or else of the environment.
 static std::string engineName(const Options &options,
-                              const Launcher &launcher) {
+                              const braid::rt::Launcher &launcher) {
   if (!options.engine.empty())
     return options.engine;
   if (options.target == "cuda")
     return "cuda";
   if (launcher && !launcher.startsMPI())
     throw UsageError("the environment says that " + launcher.name +
-                     " has started this process (" + launcher.variables +
+                     " has started this process (" + launcher.variables() +
                      "), which serves the target cuda; for the target host "
                      "use mpirun or srun with MPI, or --engine=inproc for "
                      "threads of this process");
@@ -90,7 +93,7 @@ static std::string engineName(const Options &options,
 
 /// The same. Throws a Failure if the options contradict each other.
 static std::string chooseEngine(const Options &options,
-                                const Launcher &launcher) {
+                                const braid::rt::Launcher &launcher) {
   if (options.target == "host" && !options.chip.empty())
     throw UsageError("--chip: found the target host, expected --target=cuda, "
                      "which compiles for a GPU");
@@ -120,7 +123,7 @@ static std::string chooseEngine(const Options &options,
     throw UsageError(
         "--ranks: found " + std::to_string(options.ranks) + ", but " +
         launcher.name + " has started " + std::to_string(launcher.size) + " (" +
-        launcher.variables + "); leave the option out" +
+        launcher.variables() + "); leave the option out" +
         (engine == "cuda" ? ""
                           : ", or choose --engine=inproc for threads of each "
                             "process"));
@@ -129,7 +132,8 @@ static std::string chooseEngine(const Options &options,
 
 /// The same before there is a world. A launcher ends all processes as soon as
 /// one has failed, so the process that prints must fail first.
-static int reportEarly(const Failure &failure, const Launcher &launcher) {
+static int reportEarly(const Failure &failure,
+                       const braid::rt::Launcher &launcher) {
   bool isFirst = launcher.rank == 0;
   int status = report(failure, isFirst);
   if (failure.everywhere && !isFirst)
@@ -138,7 +142,7 @@ static int reportEarly(const Failure &failure, const Launcher &launcher) {
 }
 
 static int runWorld(const Options &options, const std::string &engine,
-                    const Launcher &launcher) {
+                    const braid::rt::Launcher &launcher) {
   Runner runner(options, engine, launcher);
   const Processes &processes = runner.getProcesses();
   SignalScope signals(runner.getWorld(), runner.contexts(),
@@ -166,12 +170,20 @@ int main(int argc, char **argv) {
   installSignalHandlers();
   // Without a world, the environment decides which process prints common
   // errors.
-  Launcher launcher;
+  braid::rt::Launcher launcher;
   try {
-    launcher = detectLauncher();
+    std::string problem;
+    try {
+      launcher = braid::rt::detectLauncher(
+          [](const char *name) { return std::getenv(name); });
+    } catch (const braid::rt::Error &error) {
+      problem = error.what();
+    }
     if (launcher)
       endWithLauncher();
     Options options = parseOptions(argc, argv);
+    if (!problem.empty() && options.engine != "inproc")
+      throw UsageError(problem + "; --engine=inproc ignores it");
     if (launcher.rank == 0)
       for (const std::string &warning : options.warnings)
         std::fprintf(stderr, "braid-run: warning: %s\n", warning.c_str());

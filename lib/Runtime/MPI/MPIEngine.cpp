@@ -73,21 +73,28 @@ static void meet(const Environment &environment) {
   }
 }
 
-/// Throws an Error if a launcher has started several ranks, `ranks`, of which
-/// the MPI library knows nothing: each rank would run a program of its own, and
-/// end with success.
-static void checkLaunchedRanks(const std::string &ranks) {
-  if (ranks.empty())
+/// Throws an Error if a launcher has started several ranks of which the MPI
+/// library knows nothing: each rank would run a program of its own, and end
+/// with success.
+static void checkLaunchedRanks(const Launcher &launcher) {
+  bool hasSize = launcher.isSizeSure;
+  if (hasSize ? launcher.size < 2 : launcher.rank == 0)
     return;
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   MPI_Get_library_version(version, &length);
   std::string library(version, static_cast<size_t>(length));
-  throw Error(ranks + ", but engine mpi has found one; its MPI library (" +
-              library.substr(0, library.find_first_of(",\n")) +
-              ") needs its own mpirun, or srun with an interface that this "
-              "library supports; a process that is meant to be alone needs an "
-              "environment without these variables");
+  throw Error(
+      launcher.name + " has started " +
+      (hasSize ? std::to_string(launcher.size) + " ranks (" +
+                     launcher.sizeVariable + "=" + std::to_string(launcher.size)
+               : "several ranks (" + launcher.rankVariable + "=" +
+                     std::to_string(launcher.rank)) +
+      "), but engine mpi has found one; its MPI library (" +
+      library.substr(0, library.find_first_of(",\n")) +
+      ") needs its own mpirun, or srun with an interface that this library "
+      "supports; a process that is meant to be alone needs an environment "
+      "without these variables");
 }
 
 MPIEngine::MPIEngine(const Environment &environment)
@@ -103,7 +110,7 @@ MPIEngine::MPIEngine(const Environment &environment)
                 ": start the program with mpirun -n " +
                 std::to_string(environment.config.ranks));
   if (size == 1 && environment.config.ranks == 0)
-    checkLaunchedRanks(library.launchedRanks());
+    checkLaunchedRanks(library.launcher);
   local = {rank};
   meet(environment);
   MPI_Comm host = MPI_COMM_NULL;

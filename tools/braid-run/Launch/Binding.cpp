@@ -35,7 +35,8 @@ static int64_t allowedCores(int64_t cores) {
 }
 
 /// The command that gives each rank of a node `share` cores of its own.
-static std::string bindCommand(const Launcher &launcher, int64_t share) {
+static std::string bindCommand(const braid::rt::Launcher &launcher,
+                               int64_t share) {
   if (launcher.name == "Open MPI")
     return "mpirun --map-by slot:PE=" + std::to_string(share) +
            " --bind-to core";
@@ -46,8 +47,9 @@ static std::string bindCommand(const Launcher &launcher, int64_t share) {
 }
 
 /// The advice to the user; "ok" if there is nothing to change.
-static std::string adviceText(const Launcher &launcher, int64_t cores,
-                              int64_t allowed, int64_t blasThreads) {
+static std::string adviceText(const braid::rt::Launcher &launcher,
+                              int64_t cores, int64_t allowed,
+                              int64_t blasThreads) {
   if (!launcher)
     return allowed < cores ? "ok, but other cores of this node are left out"
                            : "ok";
@@ -71,7 +73,7 @@ static std::string adviceText(const Launcher &launcher, int64_t cores,
   return "ok";
 }
 
-std::string braid::run::describeBinding(const Launcher &launcher) {
+std::string braid::run::describeBinding(const braid::rt::Launcher &launcher) {
   int64_t cores = std::max<int64_t>(1, sysconf(_SC_NPROCESSORS_ONLN));
   int64_t allowed = allowedCores(cores);
   const char *variable = std::getenv("OPENBLAS_NUM_THREADS");
@@ -81,7 +83,7 @@ std::string braid::run::describeBinding(const Launcher &launcher) {
     text += placeText(launcher.rank, launcher.size);
     if (launcher.nodes)
       text += " on " + countText(launcher.nodes, "node");
-    text += " (" + launcher.name + ", " + launcher.variables + "),";
+    text += " (" + launcher.name + ", " + launcher.variables() + "),";
     if (launcher.localRank >= 0)
       text += " " + placeText(launcher.localRank, launcher.localSize) +
               " on this node,";

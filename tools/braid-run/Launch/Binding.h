@@ -9,7 +9,7 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_LAUNCH_BINDING_H
 #define BRAID_TOOLS_BRAID_RUN_LAUNCH_BINDING_H
 
-#include "Launch/Launcher.h"
+#include "Base/Launcher.h"
 
 #include <string>
 
@@ -17,7 +17,7 @@ namespace braid::run {
 
 /// One line with the cores that this process may use, the BLAS threads of a
 /// rank, and advice on binding the ranks if they share cores.
-std::string describeBinding(const Launcher &launcher);
+std::string describeBinding(const rt::Launcher &launcher);
 
 } // namespace braid::run
 

@@ -210,7 +210,7 @@ static std::string interpreterPasses(const Options &options) {
 void braid::run::runInterpreter(const Options &options) {
   checkOptions(options);
   // Ranks of no engine in particular: for names and for comparisons.
-  Runner runner(options, "inproc", Launcher());
+  Runner runner(options, "inproc", braid::rt::Launcher());
   const Processes &processes = runner.getProcesses();
   // What braid-opt and this process exchange.
   RunFolder folder;

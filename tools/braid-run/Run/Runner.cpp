@@ -39,7 +39,7 @@ engineOptions(const Options &options, const std::string &engine) {
 }
 
 static World makeWorld(const Options &options, const std::string &engine,
-                       const Launcher &launcher,
+                       const braid::rt::Launcher &launcher,
                        const braid_rt_config &defaults) {
   braid_rt_config config = defaults;
   config.engine = engine.c_str();
@@ -85,7 +85,7 @@ static braid_rt_config makeConfig(const Options &options,
 static constexpr std::chrono::seconds hostTimeout{1}, deviceTimeout{25};
 
 Runner::Runner(const Options &options, const std::string &engine,
-               const Launcher &launcher)
+               const braid::rt::Launcher &launcher)
     : config(makeConfig(options, engine)),
       world(makeWorld(options, engine, launcher, config)),
       processes(world.get(), timeoutNs) {
@@ -96,7 +96,7 @@ Runner::Runner(const Options &options, const std::string &engine,
 }
 
 void Runner::checkOptions(const Options &options, const std::string &engine,
-                          const Launcher &launcher) const {
+                          const braid::rt::Launcher &launcher) const {
   auto refuse = [](const std::string &text) {
     throw Failure(2, text, /*everywhere=*/true);
   };
@@ -106,25 +106,22 @@ void Runner::checkOptions(const Options &options, const std::string &engine,
            "--engine=inproc can");
   int32_t ranks = processes.worldSize();
   // A world of MPI may be that of several steps of a launcher.
-  bool hasLostRanks =
-      engine == "cuda" ? ranks != launcher.size : ranks < launcher.size;
-  if (launcher && launcher.isSizeSure && hasLostRanks)
+  if (launcher && launcher.isSizeSure && ranks < launcher.size)
     refuse(launcher.name + " has started " + std::to_string(launcher.size) +
-           " ranks (" + launcher.variables + "), but engine " + engine +
+           " ranks (" + launcher.variables() + "), but engine " + engine +
            " has found " + std::to_string(ranks) +
-           (engine == "cuda"
-                ? "; torchrun, mpirun and srun set variables that it knows"
-                : "; --engine=inproc runs the ranks as threads"));
+           "; --engine=inproc runs the ranks as threads");
   if (launcher && launcher.rank >= ranks)
     refuse(launcher.name + " has started this process as rank " +
-           std::to_string(launcher.rank) + " (" + launcher.variables +
+           std::to_string(launcher.rank) + " (" + launcher.variables() +
            "), but engine " + engine + " has found " + std::to_string(ranks) +
            (ranks == 1 ? " rank" : " ranks") +
            ": the engine does not know this launcher; mpirun, srun and "
            "torchrun set variables that engines know");
   // Each of many ranks that do not find each other is the first of its world.
   if (launcher && launcher.size == 0 && ranks == 1 && options.ranks != 1)
-    refuse(launcher.name + " has started this process (" + launcher.variables +
+    refuse(launcher.name + " has started this process (" +
+           launcher.variables() +
            ") and does not say how many ranks there are, but engine " + engine +
            " has found 1; if that is right, --ranks=1 says so");
   if (options.ranks && options.ranks != ranks)

@@ -9,8 +9,8 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_RUN_RUNNER_H
 #define BRAID_TOOLS_BRAID_RUN_RUN_RUNNER_H
 
+#include "Base/Launcher.h"
 #include "Failures/StuckRanks.h"
-#include "Launch/Launcher.h"
 #include "Launch/Processes.h"
 #include "Options/Options.h"
 #include "Tensors/Call.h"
@@ -42,11 +42,11 @@ class Runner {
 public:
   /// Throws a Failure if there is no such engine.
   Runner(const Options &options, const std::string &engine,
-         const Launcher &launcher);
+         const rt::Launcher &launcher);
 
   /// Throws, on all processes, if the engine does not support an option.
   void checkOptions(const Options &options, const std::string &engine,
-                    const Launcher &launcher) const;
+                    const rt::Launcher &launcher) const;
 
   /// Creates the communicators of a program, if all processes must take part.
   void prepare(const braid_rt_program &program);

@@ -65,7 +65,7 @@ static void checkBound(const Program &program) {
         " places (conditions, sizes), and cannot run without kernels");
 }
 
-Session::Session(const Options &options, const Launcher &launcher,
+Session::Session(const Options &options, const braid::rt::Launcher &launcher,
                  Runner &runner)
     : options(options), launcher(launcher), runner(runner),
       processes(runner.getProcesses()) {}

@@ -9,7 +9,7 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_RUN_SESSION_H
 #define BRAID_TOOLS_BRAID_RUN_RUN_SESSION_H
 
-#include "Launch/Launcher.h"
+#include "Base/Launcher.h"
 #include "Run/Program.h"
 #include "Run/Runner.h"
 #include "Tensors/Verify.h"
@@ -64,7 +64,7 @@ struct Subject {
 /// of the world create a session with the same options.
 class Session {
 public:
-  Session(const Options &options, const Launcher &launcher, Runner &runner);
+  Session(const Options &options, const rt::Launcher &launcher, Runner &runner);
 
   void run();
 
@@ -102,7 +102,7 @@ private:
   int64_t warmup() const;
 
   const Options &options;
-  const Launcher &launcher;
+  const rt::Launcher &launcher;
   Runner &runner;
   const Processes &processes;
   CompileRequest compile; ///< Of the program.

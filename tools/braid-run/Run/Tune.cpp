@@ -28,8 +28,8 @@ static void writeText(const std::string &file, const std::string &text) {
     throw RunError(error);
 }
 
-void braid::run::tune(const Options &options, const Launcher &launcher,
-                      Runner &runner) {
+void braid::run::tune(const Options &options,
+                      const braid::rt::Launcher &launcher, Runner &runner) {
   const Processes &processes = runner.getProcesses();
   auto say = [&](const std::string &text) {
     if (!processes.isFirst())

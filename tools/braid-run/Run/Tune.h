@@ -9,7 +9,7 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_RUN_TUNE_H
 #define BRAID_TOOLS_BRAID_RUN_RUN_TUNE_H
 
-#include "Launch/Launcher.h"
+#include "Base/Launcher.h"
 #include "Options/Options.h"
 #include "Run/Runner.h"
 
@@ -19,7 +19,7 @@ namespace braid::run {
 /// and so on, until the order stays or `options.tune` rounds have run. Writes
 /// the profile with which the fastest program was scheduled. All processes of
 /// the world call this function together.
-void tune(const Options &options, const Launcher &launcher, Runner &runner);
+void tune(const Options &options, const rt::Launcher &launcher, Runner &runner);
 
 } // namespace braid::run
 

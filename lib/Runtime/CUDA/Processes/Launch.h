@@ -9,14 +9,9 @@
 #ifndef BRAID_RUNTIME_CUDA_PROCESSES_LAUNCH_H
 #define BRAID_RUNTIME_CUDA_PROCESSES_LAUNCH_H
 
-#include <cstdint>
-#include <functional>
-#include <string>
+#include "Base/Launcher.h"
 
 namespace braid::rt::cuda {
-
-/// The value of an environment variable; nullptr if it is not set.
-using Variables = std::function<const char *(const char *name)>;
 
 /// The settings of a launcher for this process. One process runs one rank;
 /// without a launcher the ranks are threads of this process.
@@ -36,9 +31,9 @@ struct Launch {
   bool hasLauncher() const { return !launcher.empty(); }
 };
 
-/// Reads the variables of torchrun, Open MPI, MPICH and Slurm, in this order.
-/// Throws an Error that names a variable that is missing, not a number, or out
-/// of range.
+/// Reads the variables of the launcher, and where rank 0 serves the store.
+/// Throws an Error that names a variable that is no number or contradicts
+/// another one, or says what the launcher does not tell.
 Launch findLaunch(const Variables &variables);
 
 } // namespace braid::rt::cuda

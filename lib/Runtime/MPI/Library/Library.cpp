@@ -9,7 +9,6 @@
 #include "MPI/Library/Library.h"
 #include "Base/Error.h"
 #include "MPI/Library/Call.h"
-#include "MPI/Library/LaunchedRanks.h"
 
 #include <atomic>
 #include <csignal>
@@ -40,8 +39,8 @@ static void ignoreBrokenPipes() {
 }
 
 MPILibrary::MPILibrary()
-    // Before the library adds variables of its own.
-    : launched(describeLaunchedRanks()) {
+    : launcher(
+          detectLauncher([](const char *name) { return std::getenv(name); })) {
   int isInitialized = 0, granted = MPI_THREAD_SINGLE;
   MPI_Initialized(&isInitialized);
   if (isInitialized) {

@@ -9,7 +9,7 @@
 #ifndef BRAID_RUNTIME_MPI_LIBRARY_LIBRARY_H
 #define BRAID_RUNTIME_MPI_LIBRARY_LIBRARY_H
 
-#include <string>
+#include "Base/Launcher.h"
 
 namespace braid::rt {
 
@@ -23,12 +23,9 @@ public:
   MPILibrary(const MPILibrary &) = delete;
   MPILibrary &operator=(const MPILibrary &) = delete;
 
-  /// What a launcher says of several ranks (see describeLaunchedRanks); empty
-  /// if it says of none.
-  const std::string &launchedRanks() const { return launched; }
-
-private:
-  const std::string launched;
+  /// Who has started this process, before the library has set variables of its
+  /// own.
+  const Launcher launcher;
 };
 
 } // namespace braid::rt

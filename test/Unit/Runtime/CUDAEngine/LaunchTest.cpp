@@ -96,9 +96,8 @@ TEST(Launch, ReadsTheVariablesOfHydra) {
 
 TEST(Launch, ReadsTheVariablesOfSlurm) {
   Launch launch = launchOf({{"SLURM_PROCID", "2"},
-                            {"SLURM_NTASKS", "4"},
+                            {"SLURM_STEP_NUM_TASKS", "4"},
                             {"SLURM_LOCALID", "0"},
-                            {"SLURM_NTASKS_PER_NODE", "2(x2)"},
                             {"SLURM_JOB_ID", "4097"},
                             {"SLURM_STEP_NODELIST", "gpu[03-05,9],other"}});
   EXPECT_EQ(launch.launcher, "Slurm");
@@ -118,7 +117,7 @@ TEST(Launch, KnowsWhetherThereAreOtherHosts) {
   EXPECT_FALSE(launchOf(table).hasOtherHosts);
   // Slurm counts the hosts of a step.
   Table slurm = {{"SLURM_PROCID", "2"},
-                 {"SLURM_NTASKS", "4"},
+                 {"SLURM_STEP_NUM_TASKS", "4"},
                  {"SLURM_LOCALID", "0"},
                  {"SLURM_STEP_NODELIST", "gpu[03-05]"}};
   EXPECT_FALSE(launchOf(slurm).hasOtherHosts);
@@ -130,24 +129,47 @@ TEST(Launch, KnowsWhetherThereAreOtherHosts) {
   EXPECT_EQ(launchOf(slurm).localSize, 4);
 }
 
+TEST(Launch, CountsTheRanksOfAnUnevenStepOfSlurm) {
+  Table slurm = {{"PMIX_RANK", "2"},
+                 {"SLURM_STEP_NUM_TASKS", "3"},
+                 {"SLURM_LOCALID", "0"},
+                 {"SLURM_NODEID", "1"},
+                 {"SLURM_STEP_NUM_NODES", "2"},
+                 {"SLURM_STEP_TASKS_PER_NODE", "2,1"},
+                 {"SLURM_STEP_NODELIST", "gpu[03-04]"}};
+  Launch launch = launchOf(slurm);
+  EXPECT_EQ(launch.localSize, 1);
+  EXPECT_TRUE(launch.hasOtherHosts);
+  EXPECT_EQ(launch.address, "gpu03");
+}
+
 TEST(Launch, TakesABatchScriptOfSlurmsForNoTask) {
   EXPECT_FALSE(
       launchOf({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}).hasLauncher());
 }
 
-TEST(Launch, NamesAVariableThatIsMissing) {
-  Table table = torchrun();
-  table.erase("WORLD_SIZE");
-  EXPECT_EQ(errorOf(table), "the variable WORLD_SIZE is not set");
+TEST(Launch, NamesALauncherThatTellsNoSize) {
+  EXPECT_FALSE(launchOf({{"PMIX_RANK", "0"}}).hasLauncher());
+  EXPECT_EQ(
+      errorOf({{"OMPI_COMM_WORLD_RANK", "1"}}),
+      "Open MPI has started this process (OMPI_COMM_WORLD_RANK=1) and does "
+      "not say how many ranks there are");
 }
 
 TEST(Launch, NamesAVariableThatIsOutOfRange) {
   Table table = torchrun();
   table["RANK"] = "8";
-  EXPECT_EQ(errorOf(table),
-            "the variable RANK is '8', expected a number from 0 to 7");
+  EXPECT_EQ(
+      errorOf(table),
+      "the environment has RANK=8 and WORLD_SIZE=8, expected a rank below "
+      "the number of ranks");
   table["RANK"] = "one";
-  EXPECT_THAT(errorOf(table), HasSubstr("the variable RANK is 'one'"));
+  EXPECT_EQ(errorOf(table),
+            "the environment has RANK='one', expected a whole number");
+  table = torchrun();
+  table["MASTER_PORT"] = "70000";
+  EXPECT_EQ(errorOf(table), "the variable MASTER_PORT is '70000', expected a "
+                            "number from 1 to 65535");
 }
 
 TEST(Launch, AsksForTheHostOfRank0WhereThereAreSeveral) {

@@ -343,6 +343,7 @@ TEST(Processes, UseTheDeviceOfTheirPlaceOnTheHost) {
     setenv("FAKE_CUDA_DEVICES", "2", 1);
     setenv("LOCAL_RANK", "5", 1);
     setenv("WORLD_SIZE", "8", 1);
+    setenv("LOCAL_WORLD_SIZE", "8", 1);
     TestWorld world(0);
     return std::string();
   });

@@ -1,4 +1,4 @@
-//===- Launcher.h - The launcher of this process ----------------*- C++ -*-===//
+//===- Launcher.h - Who has started this process ----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,13 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_TOOLS_BRAID_RUN_LAUNCH_LAUNCHER_H
-#define BRAID_TOOLS_BRAID_RUN_LAUNCH_LAUNCHER_H
+#ifndef BRAID_RUNTIME_BASE_LAUNCHER_H
+#define BRAID_RUNTIME_BASE_LAUNCHER_H
+
+#include "braid-rt/Types.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
-namespace braid::run {
+namespace braid::rt {
+
+/// The value of an environment variable; nullptr if it is not set.
+using Variables = std::function<const char *(const char *name)>;
 
 /// The launcher that has started this process as one rank of several, from the
 /// environment.
@@ -27,20 +33,26 @@ struct Launcher {
   int32_t localRank = -1; ///< Among the ranks of this node; -1: unknown.
   int32_t localSize = 0;  ///< Ranks of this node; 0: unknown.
   int32_t nodes = 0;      ///< 0: unknown.
-  /// The variables with the rank and the size, `A and B`.
-  std::string variables;
+  std::string job;        ///< Identifies the ranks of the job; empty: unknown.
+  /// The variables with the rank and the size; the latter may be empty.
+  std::string rankVariable, sizeVariable;
 
   explicit operator bool() const { return !name.empty(); }
 
   /// True if an MPI library can find the other ranks.
   bool startsMPI() const { return name != "torchrun" && name != "Slurm"; }
+
+  /// `RANK and WORLD_SIZE`
+  std::string variables() const {
+    return rankVariable + (sizeVariable.empty() ? "" : " and ") + sizeVariable;
+  }
 };
 
-/// Reads the environment. The shell of a Slurm job (sbatch, salloc) has
-/// variables of Slurm but is not a rank. Throws UsageError if the variables
-/// contradict each other.
-Launcher detectLauncher();
+/// Reads the variables of launchers. The shell of a Slurm job (sbatch, salloc)
+/// has variables of Slurm but is not a rank. Throws an Error if a variable is
+/// no number, or if variables contradict each other.
+BRAID_RT_API Launcher detectLauncher(const Variables &variables);
 
-} // namespace braid::run
+} // namespace braid::rt
 
-#endif // BRAID_TOOLS_BRAID_RUN_LAUNCH_LAUNCHER_H
+#endif // BRAID_RUNTIME_BASE_LAUNCHER_H

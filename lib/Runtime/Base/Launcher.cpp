@@ -1,4 +1,4 @@
-//===- Launcher.cpp - The launcher of this process --------------*- C++ -*-===//
+//===- Launcher.cpp - Who has started this process ------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,15 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Launch/Launcher.h"
-#include "Common/Failure.h"
+#include "Base/Launcher.h"
+#include "Base/Error.h"
 
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
-using namespace braid::run;
+using namespace braid::rt;
 
 namespace {
 /// The variables of one launcher. Of several names the first one that is set
@@ -26,6 +25,7 @@ struct Source {
   std::vector<const char *> size;
   std::vector<const char *> localRank;
   std::vector<const char *> localSize;
+  const char *job;
 };
 
 /// A variable's name and value.
@@ -37,6 +37,20 @@ struct Number {
   std::string text() const {
     return std::string(name) + "=" + std::to_string(value);
   }
+};
+
+/// The environment.
+struct LauncherVariables {
+  const Variables &variables;
+
+  /// The value of a variable; nullptr if it is empty or not set.
+  const char *find(const char *name) const {
+    const char *text = variables(name);
+    return text && *text ? text : nullptr;
+  }
+  Number readNumber(const char *name) const;
+  Number readFirst(const std::vector<const char *> &names) const;
+  void readSlurmStep(Launcher &launcher) const;
 };
 } // namespace
 
@@ -51,33 +65,38 @@ static const Source sources[] = {
      /*needsSize=*/true,
      {"WORLD_SIZE"},
      {"LOCAL_RANK"},
-     {"LOCAL_WORLD_SIZE"}},
+     {"LOCAL_WORLD_SIZE"},
+     "TORCHELASTIC_RUN_ID"},
     {"Open MPI",
      "OMPI_COMM_WORLD_RANK",
      /*needsSize=*/false,
      {"OMPI_COMM_WORLD_SIZE"},
      {"OMPI_COMM_WORLD_LOCAL_RANK"},
-     {"OMPI_COMM_WORLD_LOCAL_SIZE"}},
+     {"OMPI_COMM_WORLD_LOCAL_SIZE"},
+     "OMPI_MCA_ess_base_jobid"},
     {"MVAPICH",
      "MV2_COMM_WORLD_RANK",
      /*needsSize=*/false,
      {"MV2_COMM_WORLD_SIZE"},
      {"MV2_COMM_WORLD_LOCAL_RANK"},
-     {"MV2_COMM_WORLD_LOCAL_SIZE"}},
+     {"MV2_COMM_WORLD_LOCAL_SIZE"},
+     "PMI_JOBID"},
     // MPICH, Intel MPI, Cray, and srun --mpi=pmi2.
     {"PMI",
      "PMI_RANK",
      /*needsSize=*/false,
      {"PMI_SIZE"},
      {"MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"},
-     {"MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"}},
+     {"MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"},
+     "PMI_JOBID"},
     // srun --mpi=pmix; the size of the step, not that of the job.
     {"PMIx",
      "PMIX_RANK",
      /*needsSize=*/false,
      {"SLURM_STEP_NUM_TASKS", slurmJobSize},
      {"SLURM_LOCALID"},
-     {}},
+     {},
+     "SLURM_JOB_ID"},
     // srun without an interface for MPI. The shell of a job has SLURM_PROCID,
     // too, but is no step.
     {"Slurm",
@@ -85,27 +104,24 @@ static const Source sources[] = {
      /*needsSize=*/true,
      {"SLURM_STEP_NUM_TASKS"},
      {"SLURM_LOCALID"},
-     {}}};
+     {},
+     "SLURM_JOB_ID"}};
 
-static bool isSet(const char *name) {
-  const char *text = std::getenv(name);
-  return text && *text;
-}
-
-static Number readNumber(const char *name) {
-  if (!isSet(name))
+Number LauncherVariables::readNumber(const char *name) const {
+  const char *text = find(name);
+  if (!text)
     return {};
-  const char *text = std::getenv(name);
   Number number{name, 0};
   const char *end = text + std::strlen(text);
   auto [next, code] = std::from_chars(text, end, number.value);
   if (code != std::errc() || next != end || number.value < 0)
-    throw UsageError(std::string("the environment has ") + name + "='" + text +
-                     "', expected a whole number; --engine=inproc ignores it");
+    throw Error(std::string("the environment has ") + name + "='" + text +
+                "', expected a whole number");
   return number;
 }
 
-static Number readFirst(const std::vector<const char *> &names) {
+Number
+LauncherVariables::readFirst(const std::vector<const char *> &names) const {
   for (const char *name : names)
     if (Number number = readNumber(name))
       return number;
@@ -136,50 +152,51 @@ static int32_t slurmTasksOfNode(const char *text, int32_t node) {
 }
 
 /// Reads srun's ranks of this node and number of nodes.
-static void readSlurmStep(Launcher &launcher) {
+void LauncherVariables::readSlurmStep(Launcher &launcher) const {
   if (Number nodes = readFirst({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}))
     launcher.nodes = nodes.value;
-  const char *tasks = std::getenv("SLURM_STEP_TASKS_PER_NODE");
+  const char *tasks = find("SLURM_STEP_TASKS_PER_NODE");
   Number node = readNumber("SLURM_NODEID");
   if (!launcher.localSize && tasks && node)
     launcher.localSize = slurmTasksOfNode(tasks, node.value);
 }
 
-static void check(const Number &rank, const Number &size) {
+static void checkRank(const Number &rank, const Number &size) {
   if (size && rank.value >= size.value)
-    throw UsageError("the environment has " + rank.text() + " and " +
-                     size.text() +
-                     ", expected a rank below the number of ranks; "
-                     "--engine=inproc ignores them");
+    throw Error("the environment has " + rank.text() + " and " + size.text() +
+                ", expected a rank below the number of ranks");
 }
 
-Launcher braid::run::detectLauncher() {
+Launcher braid::rt::detectLauncher(const Variables &variables) {
+  LauncherVariables reader = {variables};
   for (const Source &source : sources) {
     // Another program may use a variable RANK.
-    if (source.needsSize && !isSet(source.size[0]))
+    if (source.needsSize && !reader.find(source.size[0]))
       continue;
-    Number rank = readNumber(source.rank);
+    Number rank = reader.readNumber(source.rank);
     if (!rank)
       continue;
     Launcher launcher;
-    Number size = readFirst(source.size);
-    Number localRank = readFirst(source.localRank);
-    Number localSize = readFirst(source.localSize);
-    check(rank, size);
+    Number size = reader.readFirst(source.size);
+    Number localRank = reader.readFirst(source.localRank);
+    Number localSize = reader.readFirst(source.localSize);
+    checkRank(rank, size);
     if (localRank)
-      check(localRank, localSize);
+      checkRank(localRank, localSize);
     launcher.name = source.name;
     launcher.rank = rank.value;
     launcher.size = size.value;
     launcher.isSizeSure = size && std::strcmp(size.name, slurmJobSize) != 0;
     launcher.localRank = localRank ? localRank.value : -1;
     launcher.localSize = localSize.value;
-    launcher.variables = rank.name;
+    launcher.rankVariable = rank.name;
     if (size)
-      launcher.variables += std::string(" and ") + size.name;
+      launcher.sizeVariable = size.name;
+    if (const char *job = reader.find(source.job))
+      launcher.job = job;
     // mpirun and torchrun may use less than the nodes of the job.
     if (launcher.name != "Open MPI" && launcher.name != "torchrun")
-      readSlurmStep(launcher);
+      reader.readSlurmStep(launcher);
     if (launcher.localSize && launcher.localSize == launcher.size)
       launcher.nodes = 1;
     return launcher;
