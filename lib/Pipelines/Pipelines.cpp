@@ -213,6 +213,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createDecomposeConvolutionsPass());
   pm.addNestedPass<func::FuncOp>(createDecomposeScattersPass());
   pm.addPass(createConvertElementwiseToLinalgPass());
+  pm.addNestedPass<func::FuncOp>(createWidenSumsPass());
   pm.addPass(comm::createCommBufferizePass());
   pm.addPass(createSeparateEntriesPass());
   pm.addPass(createPrepareEntriesPass());

@@ -56,7 +56,7 @@ PIPELINES = [
      f"comm-sink-waits-iterative{{swap-with-collectives=* {ITERATIVE}}}"],
     [f"comm-report{{output=/dev/null format=* max-memory=* passes=comm-schedule{{steps=2000}} {COSTS}}}"],
     ["comm-fuse-elementwise{ops-per-byte=*}", "comm-inline-compute", "comm-bufferize", "comm-verify{only-buffers=true}"],
-    ["comm-bufferize", "braid-mark-overwriting-matmuls", "convert-linalg-to-braid-rt", "braid-arrange-loops",
+    ["braid-widen-sums", "comm-bufferize", "braid-mark-overwriting-matmuls", "convert-linalg-to-braid-rt", "braid-arrange-loops",
      "braid-outline-kernels", "braid-divide-kernels", "convert-reductions-to-loops",
      "ownership-based-buffer-deallocation", "braid-drop-unowned-deallocations", "braid-split-deallocations",
      "braid-free-early", "braid-check-allocation-sizes", "braid-separate-entries", "braid-prepare-entries",

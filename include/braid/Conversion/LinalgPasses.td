@@ -381,6 +381,34 @@ def ConvertLinalgToBraidRTPass
   ];
 }
 
+def WidenSumsPass : Pass<"braid-widen-sums", "::mlir::func::FuncOp"> {
+  let summary = "Add and multiply small floats in f32";
+  let description = [{
+    An op that sums up or multiplies floats of fewer than 32 bits gets results of
+    `f32`, which are rounded once behind it: a sum of thousands of `bf16` elements
+    has few correct bits otherwise. Products that it sums up are of `f32`, too.
+    Kernels of GPUs have `f32` in registers and need no such pass.
+
+    Before:
+
+    ```mlir
+    %r = linalg.matmul ins(%a, %b : tensor<4x8xbf16>, tensor<8x4xbf16>) outs(%c : tensor<4x4xbf16>)
+    ```
+
+    After (`linalg.generic` in full):
+
+    ```mlir
+    %0 = linalg.generic ins(%c : tensor<4x4xbf16>) ... // arith.extf
+    %1 = linalg.generic ins(%a, %b : tensor<4x8xbf16>, tensor<8x4xbf16>) outs(%0 : tensor<4x4xf32>)
+    %r = linalg.generic ins(%1 : tensor<4x4xf32>) outs(%c : tensor<4x4xbf16>) // arith.truncf
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def ArrangeLoopsPass : Pass<"braid-arrange-loops", "::mlir::func::FuncOp"> {
   let summary = "Arrange the loops of linalg ops on buffers for vectors";
   let description = [{

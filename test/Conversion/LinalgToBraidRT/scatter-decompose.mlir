@@ -15,17 +15,20 @@
 
 // LOOP-LABEL: func.func @add(
 // LOOP-SAME:    %[[ROWS:[^:]*]]: tensor<600xi32>, %[[U:[^:]*]]: tensor<600x8xbf16>, %[[T:[^:]*]]: tensor<100x8xbf16>
-// LOOP:         scf.for %[[N:.*]] = %{{.*}} to %c600 step %{{.*}} iter_args(%[[A:.*]] = %[[T]])
+// LOOP:         %[[WIDE:.*]] = linalg.generic {{.*}} ins(%[[T]] : tensor<100x8xbf16>) outs(%{{.*}} : tensor<100x8xf32>)
+// LOOP:         %[[ALL:.*]] = scf.for %[[N:.*]] = %{{.*}} to %c600 step %{{.*}} iter_args(%[[A:.*]] = %[[WIDE]])
 // LOOP-NEXT:      %[[ROW:.*]] = tensor.extract %[[ROWS]][%[[N]]]
 // LOOP-NEXT:      %[[INDEX:.*]] = arith.index_cast %[[ROW]] : i32 to index
 // LOOP-NEXT:      %[[INSIDE:.*]] = arith.cmpi ult, %[[INDEX]], %c100
 // LOOP-NEXT:      scf.if %[[INSIDE]]
 // LOOP-NEXT:        %[[OLD:.*]] = tensor.extract_slice %[[A]][%[[INDEX]], 0] [1, 8] [1, 1]
 // LOOP-NEXT:        %[[NEW:.*]] = tensor.extract_slice %[[U]][%[[N]], 0] [1, 8] [1, 1]
-// LOOP-NEXT:        %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[NEW]] : tensor<8xbf16>) outs(%[[OLD]] : tensor<8xbf16>)
+// LOOP-NEXT:        %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[NEW]] : tensor<8xbf16>) outs(%[[OLD]] : tensor<8xf32>)
+// LOOP:               arith.addf %{{.*}}, %{{.*}} : f32
 // LOOP:               tensor.insert_slice %[[SUM]] into %[[A]][%[[INDEX]], 0] [1, 8] [1, 1]
 // LOOP:             else
 // LOOP-NEXT:        scf.yield %[[A]]
+// LOOP:         linalg.generic {{.*}} ins(%[[ALL]] : tensor<100x8xf32>) outs(%[[T]] : tensor<100x8xbf16>)
 
 // The window's updates in their order: the first one, then always the next one.
 // CHECK-LABEL: func.func @add(
@@ -40,8 +43,9 @@
 // CHECK:             arith.cmpi slt, %{{.*}}, %c600_i32
 // CHECK:           do
 // CHECK:             tensor.extract %[[U]]
-// CHECK:             arith.addf
+// CHECK:             arith.addf %{{.*}}, %{{.*}} : f32
 // CHECK:             tensor.extract %[[NEXT]]
+// CHECK:           arith.truncf
 // CHECK:         return %[[RESULT]]
 func.func @add(%rows: tensor<600xi32>, %updates: tensor<600x8xbf16>, %table: tensor<100x8xbf16>) -> tensor<100x8xbf16> {
   %r = library.scatter ins(%rows, %updates : tensor<600xi32>, tensor<600x8xbf16>) outs(%table : tensor<100x8xbf16>) {

@@ -69,8 +69,40 @@ class SumTest(jt.JaxTestCase):
             product = np.asarray(1 + x[:16] / 8, np.float64).prod(0)
             found = braid.jax.compile(function, x)(x)
             for one, expected in zip(found, (wide.sum(0), wide.sum(0), product, windows)):
-                np.testing.assert_allclose(np.asarray(one, np.float64), expected, rtol=2 * float(jnp.finfo(element).eps),
-                                           atol=float(jnp.finfo(element).eps) * np.abs(expected).max())
+                self.check_rounded(one, expected)
+
+    def check_rounded(self, found, expected):
+        eps = float(jnp.finfo(found.dtype).eps)
+        np.testing.assert_allclose(np.asarray(found, np.float64), expected, rtol=2 * eps, atol=eps * np.abs(expected).max())
+
+    def test_other_reductions_of_small_floats(self):
+        """Of several arrays at once, and by a body of several ops; the last result keeps its type."""
+        for element in (jnp.bfloat16, jnp.float16):
+            x = jnp.abs(jax.random.normal(jax.random.key(1), (2048, 6), element))
+            wide, zero = np.asarray(x, np.float64), np.zeros((), element)
+            function = jax.jit(lambda x: (
+                *lax.reduce((x, x + x, jnp.ones((2048, 6), np.int32)), (zero, zero, np.int32(0)),
+                            lambda a, b: (a[0] + b[0], a[1] + b[1], a[2] + b[2]), (0,)),
+                lax.cumlogsumexp(x, 0)[-1]))
+            found = braid.jax.compile(function, x)(x)
+            self.check_rounded(found[0], wide.sum(0))
+            self.check_rounded(found[1], 2 * wide.sum(0))
+            np.testing.assert_array_equal(found[2], np.full(6, 2048))
+            self.check_rounded(found[3], np.log(np.exp(wide).sum(0)))
+
+    def test_scatters_of_small_floats(self):
+        """Thousands of updates of one row, as a padding token has them."""
+        for element in (jnp.bfloat16, jnp.float16):
+            x = jnp.abs(jax.random.normal(jax.random.key(2), (4096, 6), element))
+            wide = np.asarray(x, np.float64)
+            function = jax.jit(lambda x, i: (jnp.zeros((4, 6), x.dtype).at[i].add(x), jnp.ones((4, 6), x.dtype).at[i].mul(1 + x / 1024)))
+            found = braid.jax.compile(function, x, np.zeros(4096, np.int32))(x, np.arange(4096, dtype=np.int32) % 3)
+            sums, products = np.zeros((4, 6)), np.ones((4, 6))
+            factors = np.asarray(1 + x / 1024, np.float64)
+            for row in range(3):
+                sums[row], products[row] = wide[row::3].sum(0), factors[row::3].prod(0)
+            self.check_rounded(found[0], sums)
+            self.check_rounded(found[1], products)
 
 
 class PiecesTest(jt.JaxTestCase):
@@ -281,7 +313,7 @@ class ScatterTest(jt.JaxTestCase):
                 "embedding": jax.grad(lambda x, i: (x[i] ** 2).sum()),
                 "along an axis": jax.grad(lambda x, i: (jnp.take_along_axis(x, i[:8].reshape(4, 2), 1) ** 2).sum()),
                 "gradient of set": jax.grad(lambda x, i: (x.at[i].set(x[i] * 3) ** 2).sum()),
-                "bf16": lambda x, i: x.astype(jnp.bfloat16).at[i].add(numbers[:, None].astype(jnp.bfloat16) / 3),
+                "bf16": lambda x, i: x.astype(jnp.bfloat16).at[i].add(numbers[:, None].astype(jnp.bfloat16) / 4),
                 "unsigned": lambda x, i: jnp.zeros((4, 3), jnp.uint8).at[i.astype(jnp.uint32) % 5].add(jnp.uint8(100)),
                 "truth values": lambda x, i: jnp.zeros(4, bool).at[i].set(numbers > 4),
                 "complex": lambda x, i: jnp.zeros(4, jnp.complex64).at[i].add(numbers * 1j)}.items():

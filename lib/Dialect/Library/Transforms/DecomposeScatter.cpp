@@ -39,7 +39,8 @@ public:
         indexType(cast<RankedTensorType>(indices.getType()).getElementType()),
         batchDims(op.getBatchDims()), indexedDims(op.getIndexedDims()),
         windowDims(op.getWindowDims()), numUpdates(op.getNumUpdates()),
-        numWindows(op.getNumWindows()) {
+        numWindows(op.getNumWindows()), element(type.getElementType()),
+        accumulated(getAccumulatedType()) {
     for (int64_t dim : batchDims)
       batchSizes.push_back(type.getDimSize(dim));
   }
@@ -51,13 +52,21 @@ public:
 private:
   using Loops = ArrayRef<utils::IteratorType>;
   using Body = function_ref<Value(ImplicitLocOpBuilder &, ValueRange)>;
+  using Conversion = Value (ScatterBuilder::*)(ImplicitLocOpBuilder &, Value);
 
   Value constant(ImplicitLocOpBuilder &at, Type kind, int64_t value) {
     return arith::ConstantOp::create(at, at.getIntegerAttr(kind, value));
   }
 
-  /// The new element of `element` and `update`, by the region of the op.
+  /// The type of an element between two updates: f32 if the updates of small
+  /// floats are added or multiplied, so that the result rounds once.
+  Type getAccumulatedType();
+  /// The new element of `element`, of the accumulated type, and `update`, by
+  /// the region of the op.
   Value combine(ImplicitLocOpBuilder &at, Value element, Value update);
+  /// Converts an element to the accumulated type, and back.
+  Value widen(ImplicitLocOpBuilder &at, Value value);
+  Value narrow(ImplicitLocOpBuilder &at, Value value);
 
   Value createGeneric(Value init, ValueRange inputs, ArrayRef<AffineMap> maps,
                       Loops loops, Body body);
@@ -67,6 +76,8 @@ private:
 
   //===--- Loop -----------------------------------------------------------===//
 
+  /// The elements of `array` after `convert`, in `init`.
+  Value convertArray(Value array, Value init, Conversion convert);
   Value loopOverBatch(unsigned number, Value array,
                       SmallVector<Value> &positions);
   Value updateWindow(Value array, ArrayRef<Value> positions);
@@ -107,14 +118,46 @@ private:
   ArrayRef<int64_t> batchDims, indexedDims;
   SmallVector<int64_t> windowDims, batchSizes;
   int64_t numUpdates, numWindows;
+  Type element, accumulated;
 };
 
 } // namespace
+
+Type ScatterBuilder::getAccumulatedType() {
+  Block &body = op.getCombine().front();
+  Operation &first = body.front();
+  bool isSum = isa<arith::AddFOp, arith::MulFOp>(first) &&
+               first.getNextNode() == body.getTerminator() &&
+               body.getTerminator()->getOperand(0) == first.getResult(0) &&
+               llvm::all_of(body.getArguments(), [&](Value argument) {
+                 return llvm::is_contained(first.getOperands(), argument);
+               });
+  return isSum && element.getIntOrFloatBitWidth() < 32 ? b.getF32Type()
+                                                       : element;
+}
+
+Value ScatterBuilder::widen(ImplicitLocOpBuilder &at, Value value) {
+  return accumulated == element ? value
+                                : arith::ExtFOp::create(at, accumulated, value);
+}
+
+Value ScatterBuilder::narrow(ImplicitLocOpBuilder &at, Value value) {
+  return accumulated == element ? value
+                                : arith::TruncFOp::create(at, element, value);
+}
 
 Value ScatterBuilder::combine(ImplicitLocOpBuilder &at, Value element,
                               Value update) {
   Block &body = op.getCombine().front();
   IRMapping mapping;
+  if (accumulated != this->element) {
+    SmallVector<Value> operands{element, widen(at, update)};
+    if (body.front().getOperand(0) != body.getArgument(0))
+      std::swap(operands[0], operands[1]);
+    OperationState state(at.getLoc(), body.front().getName(), operands,
+                         accumulated, body.front().getAttrs());
+    return at.create(state)->getResult(0);
+  }
   mapping.map(body.getArguments(), ValueRange{element, update});
   for (Operation &each : body.without_terminator())
     at.clone(each, mapping);
@@ -144,9 +187,9 @@ Value ScatterBuilder::updateWindow(Value array, ArrayRef<Value> positions) {
   Value isInside =
       arith::CmpIOp::create(b, arith::CmpIPredicate::ult, index,
                             constant(b, b.getIndexType(), numWindows));
-  auto ifInside =
-      scf::IfOp::create(b, TypeRange(type), isInside, /*addThenBlock=*/true,
-                        /*addElseBlock=*/true);
+  auto ifInside = scf::IfOp::create(b, TypeRange(array.getType()), isInside,
+                                    /*addThenBlock=*/true,
+                                    /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(ifInside.elseBlock());
   scf::YieldOp::create(b, array);
@@ -174,9 +217,9 @@ Value ScatterBuilder::updateWindow(Value array, ArrayRef<Value> positions) {
     offsets[dim] = Value(arith::RemUIOp::create(b, rest, size));
     rest = arith::DivUIOp::create(b, rest, size);
   }
-  auto windowType = RankedTensorType::get(windowSizes, type.getElementType());
-  Value window = tensor::ExtractSliceOp::create(b, windowType, array, offsets,
-                                                sizes, strides);
+  Value window = tensor::ExtractSliceOp::create(
+      b, RankedTensorType::get(windowSizes, accumulated), array, offsets, sizes,
+      strides);
   int64_t updateRank = positions.size() + windowSizes.size();
   SmallVector<OpFoldResult> updateOffsets(updateRank, b.getIndexAttr(0)),
       updateSizes(positions.size(), b.getIndexAttr(1)),
@@ -185,7 +228,8 @@ Value ScatterBuilder::updateWindow(Value array, ArrayRef<Value> positions) {
   for (int64_t size : windowSizes)
     updateSizes.push_back(b.getIndexAttr(size));
   Value update = tensor::ExtractSliceOp::create(
-      b, windowType, updates, updateOffsets, updateSizes, updateStrides);
+      b, RankedTensorType::get(windowSizes, element), updates, updateOffsets,
+      updateSizes, updateStrides);
   auto identity = b.getMultiDimIdentityMap(windowSizes.size());
   SmallVector<utils::IteratorType> loops(windowSizes.size(),
                                          utils::IteratorType::parallel);
@@ -217,9 +261,25 @@ Value ScatterBuilder::loopOverBatch(unsigned number, Value array,
   return loop.getResult(0);
 }
 
+Value ScatterBuilder::convertArray(Value array, Value init,
+                                   Conversion convert) {
+  auto identity = b.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> loops(type.getRank(),
+                                         utils::IteratorType::parallel);
+  return createGeneric(init, array, {identity, identity}, loops,
+                       [&](ImplicitLocOpBuilder &at, ValueRange arguments) {
+                         return (this->*convert)(at, arguments[0]);
+                       });
+}
+
 Value ScatterBuilder::loop() {
   SmallVector<Value> positions;
-  return loopOverBatch(0, output, positions);
+  if (accumulated == element)
+    return loopOverBatch(0, output, positions);
+  Value wide = tensor::EmptyOp::create(b, type.getShape(), accumulated);
+  wide = convertArray(output, wide, &ScatterBuilder::widen);
+  wide = loopOverBatch(0, wide, positions);
+  return convertArray(wide, output, &ScatterBuilder::narrow);
 }
 
 //===----------------------------------------------------------------------===//
@@ -383,14 +443,14 @@ Value ScatterBuilder::linkFew() {
   }
   return computeElements(
       inputs, maps, [&](ImplicitLocOpBuilder &at, ValueRange arguments) {
-        Value element = arguments[0], window = getWindow(at);
+        Value element = widen(at, arguments[0]), window = getWindow(at);
         for (int64_t number = 0; number < numUpdates; ++number) {
           Value isWanted = arith::CmpIOp::create(
               at, arith::CmpIPredicate::eq, arguments[1 + 2 * number], window);
           Value changed = combine(at, element, arguments[2 + 2 * number]);
           element = arith::SelectOp::create(at, isWanted, changed, element);
         }
-        return element;
+        return narrow(at, element);
       });
 }
 
@@ -416,14 +476,15 @@ Value ScatterBuilder::followLists() {
   Value next = findNext();
   SmallVector<AffineExpr> ofWindow = getBatchExprs(batchDims);
   llvm::append_range(ofWindow, getBatchExprs(indexedDims));
-  Type kinds[] = {b.getI32Type(), type.getElementType()};
+  Type kinds[] = {b.getI32Type(), accumulated};
   return computeElements(
       first, getMap(type.getRank(), ofWindow),
       [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
         SmallVector<Value> places = getPlaces(at, type.getRank());
         Value end = constant(at, kinds[0], numUpdates);
         auto list = scf::WhileOp::create(
-            at, TypeRange(kinds), ValueRange{arguments[1], arguments[0]},
+            at, TypeRange(kinds),
+            ValueRange{arguments[1], widen(at, arguments[0])},
             [&](OpBuilder &nested, Location loc, ValueRange carried) {
               Value isUpdate = arith::CmpIOp::create(
                   nested, loc, arith::CmpIPredicate::slt, carried[0], end);
@@ -445,7 +506,7 @@ Value ScatterBuilder::followLists() {
                   tensor::ExtractOp::create(inner, next, position);
               scf::YieldOp::create(inner, ValueRange{following, element});
             });
-        return list.getResult(1);
+        return narrow(at, list.getResult(1));
       });
 }
 
