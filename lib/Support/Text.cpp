@@ -40,31 +40,12 @@ static void forEachCharacter(std::string_view text, const Visit &visit) {
   }
 }
 
-bool braid::isUtf8(std::string_view text) {
-  bool isValid = true;
-  forEachCharacter(text, [&](std::string_view, bool isCharacter) {
-    isValid &= isCharacter;
-  });
-  return isValid;
-}
-
 std::string braid::replaceInvalidUtf8(std::string_view text) {
   std::string result;
   forEachCharacter(text, [&](std::string_view character, bool isValid) {
     result += isValid ? character : "\xEF\xBF\xBD";
   });
   return result;
-}
-
-void braid::appendUtf8(std::string &text, unsigned code) {
-  auto append = [&](unsigned byte) { text += static_cast<char>(byte); };
-  if (code < 0x80)
-    return append(code);
-  int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-  static constexpr unsigned firstBits[] = {0, 0xC0, 0xE0, 0xF0};
-  append(firstBits[more] | code >> (6 * more));
-  while (more-- > 0)
-    append(0x80 | (code >> (6 * more) & 0x3F));
 }
 
 /// Appends `character`, or its bytes as hexadecimal digits if it could control

@@ -18,15 +18,9 @@
 
 namespace braid {
 
-/// Whether `text` is UTF-8, without surrogates and overlong forms.
-bool isUtf8(std::string_view text);
-
-/// `text` with U+FFFD in place of each byte that is not part of UTF-8: what
-/// JSON may have.
+/// `text` with U+FFFD in place of each byte that is not part of UTF-8 (without
+/// surrogates and overlong forms): what JSON may have.
 std::string replaceInvalidUtf8(std::string_view text);
-
-/// Appends the character `code` of Unicode, at most 0x10FFFF, in UTF-8.
-void appendUtf8(std::string &text, unsigned code);
 
 /// Escapes `text` for one line of a terminal. Control characters (C0, DEL and
 /// C1, which could end the line or control the terminal) and bytes that are not

@@ -44,22 +44,6 @@ LimitTracker::Effect LimitTracker::place(unsigned node) {
   return effect;
 }
 
-void LimitTracker::unplace(unsigned node) {
-  for (unsigned buffer : flat.buffersOf[node]) {
-    if (getMissingUsers(buffer) == 0 && !flat.escapes[buffer])
-      liveBytes += flat.bufferBytes[buffer];
-    if (--placedUsers[buffer] == 0)
-      liveBytes -= flat.bufferBytes[buffer];
-  }
-  if (flat.maxInFlight == 0)
-    return;
-  if (flat.isStart(node))
-    --inFlight[flat.lane[node]];
-  for (unsigned start : flat.awaited[node])
-    if (--placedAwaiters[start] == 0)
-      ++inFlight[flat.lane[start]];
-}
-
 int64_t LimitTracker::getNeededBytes(unsigned node) const {
   int64_t bytes = liveBytes + flat.transientBytes[node];
   for (unsigned buffer : flat.buffersOf[node])

@@ -64,8 +64,6 @@ public:
 
   /// `node` comes next.
   Effect place(unsigned node);
-  /// Takes back `node`, which was placed last.
-  void unplace(unsigned node);
 
   int64_t getLiveBytes() const { return liveBytes; }
   /// The bytes that live while `node` runs, if it comes next.

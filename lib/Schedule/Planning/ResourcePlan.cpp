@@ -372,18 +372,6 @@ SearchedPlans braid::searchPlans(const SchedulingProblem &problem,
       .searchPlans(options, findsAlternatives);
 }
 
-ResourcePlan braid::planOrderAndResources(const SchedulingProblem &problem,
-                                          ArrayRef<OpClass> opClasses,
-                                          const SearchOptions &options,
-                                          unsigned maxSimulations,
-                                          unsigned alternative) {
-  SearchedPlans found = searchPlans(problem, opClasses, options, maxSimulations,
-                                    /*findsAlternatives=*/alternative != 0);
-  if (alternative == 0 || alternative > found.alternatives.size())
-    return std::move(found.compared.front());
-  return std::move(found.alternatives[alternative - 1]);
-}
-
 int64_t braid::boundAllPlans(const SchedulingProblem &problem,
                              ArrayRef<OpClass> opClasses) {
   SchedulingProblem relaxed = problem;

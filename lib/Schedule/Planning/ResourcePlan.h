@@ -42,38 +42,27 @@ ResourcePlan planResources(const SchedulingProblem &problem,
                            llvm::ArrayRef<OpClass> opClasses,
                            unsigned maxSimulations);
 
-/// Searches for a plan and an order together, because the best plan of one
-/// order may be a bad one for another. Each pair of options is judged by the
-/// best of the orders that the passes give (`getScheduleCandidates`); the pairs
-/// that are best go on, each with a search of its own by `options` and a plan
-/// for what the search finds, in turn as long as that gains. `maxSimulations`
-/// limits the simulations beside the searches. Never longer than
-/// `searchSchedule` without a plan. The order is an allowed one, but
-/// `maxMemory` is not looked at.
-///
-/// Where measurements of a run decide among plans, `alternative` asks for
-/// another one than this best plan: 1 for the best of the other pairs of
-/// options (no plan is one of them), 2 for the next one, each with an order
-/// that a search has found for it. Beyond the last one it is the best plan
-/// again.
-ResourcePlan planOrderAndResources(const SchedulingProblem &problem,
-                                   llvm::ArrayRef<OpClass> opClasses,
-                                   const SearchOptions &options,
-                                   unsigned maxSimulations,
-                                   unsigned alternative = 0);
-
 /// Plans with different options, the shortest first.
 struct SearchedPlans {
-  /// The plans that `planOrderAndResources` compares: with finer options
-  /// another one may be the best.
+  /// The best plan, and what it was compared with: with finer options another
+  /// one may be the best.
   std::vector<ResourcePlan> compared;
-  /// The plans that `planOrderAndResources` gives for `alternative`.
+  /// Where measurements of a run decide among plans: the best of the other
+  /// pairs of options (no plan is one of them), the next one, and so on, each
+  /// with an order that a search has found for it.
   std::vector<ResourcePlan> alternatives;
   /// The order that a search finds for the first options.
   ResourcePlan orderAlone;
 };
 
-/// All that `planOrderAndResources` chooses from; `alternatives` only if
+/// Searches for a plan and an order together, because the best plan of one
+/// order may be a bad one for another. Each pair of options is judged by the
+/// best of the orders that the passes give (`getScheduleCandidates`); the pairs
+/// that are best go on, each with a search of its own by `options` and a plan
+/// for what the search finds, in turn as long as that gains. `maxSimulations`
+/// limits the simulations beside the searches. The best plan is never longer
+/// than `searchSchedule` without a plan. Orders are allowed ones, but
+/// `maxMemory` is not looked at. There are `alternatives` only if
 /// `findsAlternatives`.
 SearchedPlans searchPlans(const SchedulingProblem &problem,
                           llvm::ArrayRef<OpClass> opClasses,

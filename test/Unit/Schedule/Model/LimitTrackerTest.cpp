@@ -87,39 +87,6 @@ TEST(LimitTracker, StartsHaveRoomWhereTheOrderIsAllowed) {
   EXPECT_LT(allowed, 120u);
 }
 
-/// All that `tracker` says of what may come next.
-static std::vector<int64_t> getState(const FlatProblem &flat,
-                                     const LimitTracker &tracker) {
-  std::vector<int64_t> state = {tracker.getLiveBytes()};
-  for (unsigned count : tracker.getInFlight())
-    state.push_back(count);
-  for (unsigned node = 0; node != flat.size(); ++node) {
-    state.push_back(tracker.getNeededBytes(node));
-    state.push_back(tracker.getAddedBytes(node));
-  }
-  return state;
-}
-
-TEST(LimitTracker, UnplaceTakesBackWhatPlaceDid) {
-  for (uint64_t seed = 0; seed != 70; ++seed) {
-    SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeProblem(seed);
-    FlatProblem flat(problem);
-    LimitTracker tracker(flat);
-    ScheduleOrder order = makeRandomOrder(problem.graph, seed);
-    std::vector<std::vector<int64_t>> states;
-    for (unsigned node : order) {
-      states.push_back(getState(flat, tracker));
-      tracker.place(node);
-    }
-    for (unsigned node : llvm::reverse(order)) {
-      tracker.unplace(node);
-      ASSERT_EQ(getState(flat, tracker), states.back());
-      states.pop_back();
-    }
-  }
-}
-
 TEST(LimitTracker, EntersAPlaceInTheMiddleOfAnOrder) {
   for (uint64_t seed = 0; seed != 70; ++seed) {
     SCOPED_TRACE(seed);

@@ -178,6 +178,14 @@ TEST(ResourcePlan, KeepsTheLimitOnSimulations) {
   EXPECT_EQ(planResources(problem, {matmuls}, 2).numSimulated, 2u);
 }
 
+static ResourcePlan searchBestPlan(const SchedulingProblem &problem,
+                                   llvm::ArrayRef<OpClass> opClasses,
+                                   const SearchOptions &search) {
+  return searchPlans(problem, opClasses, search, 1000,
+                     /*findsAlternatives=*/false)
+      .compared.front();
+}
+
 TEST(ResourcePlan, OrderAndPlanTogetherAreTheBestOfAll) {
   unsigned numGains = 0;
   SearchOptions search;
@@ -193,7 +201,7 @@ TEST(ResourcePlan, OrderAndPlanTogetherAreTheBestOfAll) {
             leastNs = std::min(leastNs,
                                simulateWith(problem, opClasses, order, {c, p}));
           });
-    ResourcePlan plan = planOrderAndResources(problem, opClasses, search, 1000);
+    ResourcePlan plan = searchBestPlan(problem, opClasses, search);
     EXPECT_EQ(plan.afterNs, leastNs) << seed;
     EXPECT_EQ(plan.afterNs,
               simulateWith(problem, opClasses, plan.order, plan.options));
@@ -212,15 +220,13 @@ TEST(ResourcePlan, AlternativesAreOtherPlansFromTheBestOn) {
   for (unsigned seed = 0; seed != getNumProblems(30); ++seed) {
     std::vector<OpClass> opClasses;
     SchedulingProblem problem = makeRandomClasses(seed, opClasses);
-    ResourcePlan best = planOrderAndResources(problem, opClasses, search, 1000);
+    ResourcePlan best = searchBestPlan(problem, opClasses, search);
     std::set<ResourceChoice> known = {best.options};
     int64_t lastNs = best.afterNs;
-    unsigned number = 1;
-    for (;; ++number) {
-      ResourcePlan plan =
-          planOrderAndResources(problem, opClasses, search, 1000, number);
-      if (plan.options == best.options)
-        break;
+    SearchedPlans plans = searchPlans(problem, opClasses, search, 1000,
+                                      /*findsAlternatives=*/true);
+    EXPECT_EQ(plans.compared.front().order, best.order);
+    for (const ResourcePlan &plan : plans.alternatives) {
       EXPECT_TRUE(known.insert(plan.options).second) << seed;
       EXPECT_TRUE(leavesHeadroom(opClasses, plan.options[0], plan.options[1]));
       EXPECT_EQ(plan.afterNs,
@@ -230,11 +236,6 @@ TEST(ResourcePlan, AlternativesAreOtherPlansFromTheBestOn) {
     }
     // Without a plan is one of them.
     EXPECT_TRUE(known.count(ResourceChoice(opClasses.size(), 0)));
-    EXPECT_GT(number, 2u);
-    // Beyond the last one it is the best one again.
-    ResourcePlan beyond =
-        planOrderAndResources(problem, opClasses, search, 1000, 1000);
-    EXPECT_EQ(beyond.options, best.options);
-    EXPECT_EQ(beyond.order, best.order);
+    EXPECT_GT(plans.alternatives.size(), 1u);
   }
 }

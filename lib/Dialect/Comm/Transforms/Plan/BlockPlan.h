@@ -30,8 +30,7 @@ struct BlockPlanOptions {
   double minGain = 0;
   /// Of `PlannedOrders::Search`.
   SearchOptions search;
-  /// Of `PlannedOrders::Search`: which plan, 0 for the best one
-  /// (`planOrderAndResources`).
+  /// Of `PlannedOrders::Search`: which plan, 0 for the best one.
   unsigned planNumber = 0;
   /// The most nodes of all orders that are simulated beside searches.
   size_t simulatedNodes = 1'000'000;
