@@ -221,7 +221,7 @@ std::optional<double> OpCostModel::getMeasuredNs(comm::CollectiveOpInterface op,
 }
 
 std::optional<Cost> OpCostModel::getMeasuredMatmulCost(Operation *op,
-                                                       const Work &work) const {
+                                                       const Work &work) {
   if (!options.calibration || work.matmuls.size() != 1)
     return std::nullopt;
   const comm::Matmul &matmul = work.matmuls.front();
@@ -242,13 +242,17 @@ std::optional<Cost> OpCostModel::getMeasuredMatmulCost(Operation *op,
       static_cast<int64_t>(matmul.rows), static_cast<int64_t>(matmul.columns),
       static_cast<int64_t>(depth), element,
       getTransposedOperands(matmul.isLeftTransposed, matmul.isRightTransposed)};
-  std::optional<MatmulEstimate> time =
-      options.calibration->estimateMatmul(shape, getMultiprocessors(op));
-  if (!time)
-    return std::nullopt;
-  return Cost{roundToNs(time->ns), time->isMeasured
-                                       ? CostSource::Measured
-                                       : CostSource::MeasuredNearby};
+  int64_t multiprocessors = getMultiprocessors(op);
+  MatmulKey key(shape.rows, shape.columns, shape.depth, int(shape.element),
+                int(shape.transposed), multiprocessors);
+  auto [known, isNew] = matmulCosts.try_emplace(key);
+  if (isNew)
+    if (std::optional<MatmulEstimate> time =
+            options.calibration->estimateMatmul(shape, multiprocessors))
+      known->second = Cost{roundToNs(time->ns),
+                           time->isMeasured ? CostSource::Measured
+                                            : CostSource::MeasuredNearby};
+  return known->second;
 }
 
 int64_t OpCostModel::getMultiprocessors(Operation *op) {

@@ -17,9 +17,11 @@
 #include "llvm/ADT/DenseMap.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 
 namespace braid {
 
@@ -193,7 +195,7 @@ private:
   ResourceDemand getComputeDemand(mlir::Operation *op);
   /// The cost of a matmul by measurements of it, or of similar ones.
   std::optional<Cost> getMeasuredMatmulCost(mlir::Operation *op,
-                                            const comm::Work &work) const;
+                                            const comm::Work &work);
   /// The most multiprocessors that `op` may take; 0 for all.
   static int64_t getMultiprocessors(mlir::Operation *op);
 
@@ -205,6 +207,10 @@ private:
   llvm::DenseMap<std::pair<mlir::Operation *, mlir::Attribute>, GroupShape>
       groupShapes;
   mlir::SymbolTableCollection symbolTables;
+  /// The costs of matmuls by rows, columns, depth, element, transposed operands
+  /// and multiprocessors: programs have few shapes, and many matmuls of each.
+  using MatmulKey = std::tuple<int64_t, int64_t, int64_t, int, int, int64_t>;
+  std::map<MatmulKey, std::optional<Cost>> matmulCosts;
 };
 
 } // namespace braid
