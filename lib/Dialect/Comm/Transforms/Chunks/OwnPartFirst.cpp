@@ -95,11 +95,15 @@ CommOwnPartFirstPass::choose(func::FuncOp function,
   options.maxTrials = getMostTrials(block.numOps);
   RewriteJudge judge = getJudge(function, block, uniformity, planResources);
   return chooseRewrites(gathers, chosen, options,
-                        [&](ArrayRef<RewriteChoice> choices) {
-                          return judge.predict([&](const IRMapping &mapping) {
-                            computeByMember(choices, &mapping);
-                            return success();
-                          });
+                        [&](ArrayRef<RewriteChoice> choices, int64_t wantedNs) {
+                          if (choices.empty())
+                            return judge.predictPresent();
+                          return judge.predict(
+                              [&](const IRMapping &mapping) {
+                                computeByMember(choices, &mapping);
+                                return success();
+                              },
+                              JudgeEffort::Trial, wantedNs);
                         });
 }
 

@@ -25,9 +25,19 @@ using namespace braid::comm;
 
 RewriteJudge::RewriteJudge(ModuleOp module, func::FuncOp function, Block *block,
                            RankUniformity &uniformity,
-                           const CostSettings &settings, bool plansResources)
+                           const CostSettings &settings, bool plansResources,
+                           KnownPredictions &known)
     : module(module), function(function), block(block), uniformity(uniformity),
-      settings(settings), plansResources(plansResources) {}
+      settings(settings), plansResources(plansResources), known(known) {}
+
+std::map<KnownPredictions::Key, BlockPrediction> &
+KnownPredictions::getOf(ModuleOp module) {
+  OperationFingerPrint present(module);
+  if (fingerPrint != present)
+    predictions.clear();
+  fingerPrint = present;
+  return predictions;
+}
 
 /// The work of the compute stream of `problem`, where the ops of `opClasses`
 /// take their shortest option.
@@ -87,8 +97,32 @@ static BlockPlanOptions getTrialPlanOptions(const SchedulingProblem &problem) {
   return options;
 }
 
-FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite,
-                                                 JudgeEffort effort) {
+/// Sets the costs and demands of `problem` to those of `plan`.
+static void applyOptions(SchedulingProblem &problem, const BlockPlan &plan) {
+  for (auto [opClass, options] :
+       llvm::zip_equal(plan.opClasses.classes, plan.options))
+    for (auto [node, option] : llvm::zip_equal(opClass.ops, options))
+      applyOption(problem, node, opClass.options[option]);
+}
+
+/// What the block of `problem` takes in `order`.
+static BlockPrediction simulatePrediction(const SchedulingProblem &problem,
+                                          ArrayRef<unsigned> order,
+                                          int64_t leastCompute) {
+  LoopSimulation simulation = simulateLoopOrder(problem, order);
+  return {simulation.periodNs, leastCompute, getCollectiveTime(problem),
+          simulation.iteration.peakBytes};
+}
+
+/// True if what an op costs depends on its neighbours.
+static bool dependsOnOrder(const ScheduleGraph &graph) {
+  return llvm::any_of(graph.starts(), [&](unsigned start) {
+    return graph[start].pointToPoint;
+  });
+}
+
+FailureOr<BlockPrediction>
+RewriteJudge::predict(Rewrite rewrite, JudgeEffort effort, int64_t wantedNs) {
   // Groups are looked up in the symbol table around the function.
   IRMapping mapping;
   OpBuilder builder(function);
@@ -97,7 +131,7 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite,
   builder.insert(copy);
   llvm::scope_exit erase([&]() { copy.erase(); });
   if (failed(rewrite(mapping)))
-    return BlockPrediction{std::numeric_limits<int64_t>::max()};
+    return BlockPrediction{anyTimeNs};
   FailureOr<CostOptions> costs = resolvePassCosts(module, copy, settings);
   if (failed(costs))
     return failure();
@@ -108,7 +142,12 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite,
   if (failed(problem))
     return failure();
   problem->problem.maxMemory = maxMemory;
-  int64_t leastCompute = getLeastCompute(problem->problem, {});
+  OpClasses planned;
+  if (plansResources)
+    planned = findPlannedOps(*problem, *costs);
+  int64_t leastCompute = getLeastCompute(problem->problem, planned.classes);
+  if (leastCompute >= wantedNs)
+    return BlockPrediction{leastCompute, leastCompute};
   // The schedule itself comes later.
   bool isFinal = effort == JudgeEffort::Final;
   SearchOptions search =
@@ -118,9 +157,12 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite,
                                        ? getFinalPlanOptions(problem->problem)
                                        : getTrialPlanOptions(problem->problem);
     if (std::optional<BlockPlan> found =
-            planBlock(*problem, *costs, planOptions)) {
-      leastCompute =
-          getLeastCompute(problem->problem, found->opClasses.classes);
+            planBlock(*problem, std::move(planned), planOptions)) {
+      // The order of the plan says enough, unless its search knew less.
+      if (!isFinal && !maxMemory && !dependsOnOrder(problem->problem.graph)) {
+        applyOptions(problem->problem, *found);
+        return simulatePrediction(problem->problem, found->order, leastCompute);
+      }
       // Starts may have other lanes now, which the search may use.
       applyPlan(*problem, *found, [](Operation *) {});
       applyOrder(*problem, found->order);
@@ -136,24 +178,48 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite,
   }
   SearchResult found = searchSchedule(problem->problem, search);
   if (found.excess)
-    return BlockPrediction{std::numeric_limits<int64_t>::max()};
+    return BlockPrediction{anyTimeNs};
   // What neighbours cost together depends on the order.
   if (std::optional<SchedulingProblem> repriced =
           repriceOrder(*problem, found.order, *model))
     problem->problem = std::move(*repriced);
-  return BlockPrediction{
-      simulateLoopOrder(problem->problem, found.order).periodNs, leastCompute,
-      getCollectiveTime(problem->problem), found.peakBytes};
+  return simulatePrediction(problem->problem, found.order, leastCompute);
 }
 
-FailureOr<bool> RewriteJudge::finallyPays(Rewrite rewrite, double minGain) {
+FailureOr<BlockPrediction> RewriteJudge::predictPresent(JudgeEffort effort) {
+  int model = settings.collectiveModel
+                  ? static_cast<int>(*settings.collectiveModel)
+                  : -1;
+  KnownPredictions::Key key(
+      block, effort, plansResources, maxMemory, settings.machine, model,
+      settings.linkLatency, settings.linkBandwidth, settings.ranks,
+      settings.ranksPerNode, settings.dynamicSize, settings.profile);
+  auto &predictions = known.getOf(module);
+  if (auto found = predictions.find(key); found != predictions.end())
+    return found->second;
   FailureOr<BlockPrediction> present =
-      predict([](const IRMapping &) { return success(); }, JudgeEffort::Final);
-  FailureOr<BlockPrediction> changed = predict(rewrite, JudgeEffort::Final);
-  if (failed(present) || failed(changed))
+      predict([](const IRMapping &) { return success(); }, effort);
+  if (succeeded(present))
+    predictions.emplace(std::move(key), *present);
+  return present;
+}
+
+FailureOr<bool> RewriteJudge::finallyPays(Rewrite rewrite, int64_t trialNs,
+                                          double minGain) {
+  FailureOr<BlockPrediction> present = predictPresent(JudgeEffort::Final);
+  if (failed(present))
     return failure();
-  return static_cast<double>(changed->makespanNs) <=
-         static_cast<double>(present->makespanNs) * (1 - minGain);
+  auto pays = [&](int64_t ns) {
+    return static_cast<double>(ns) <=
+           static_cast<double>(present->makespanNs) * (1 - minGain);
+  };
+  // A longer search finds nothing longer.
+  if (pays(trialNs))
+    return true;
+  FailureOr<BlockPrediction> changed = predict(rewrite, JudgeEffort::Final);
+  if (failed(changed))
+    return failure();
+  return pays(changed->makespanNs);
 }
 
 //===----------------------------------------------------------------------===//
@@ -259,12 +325,13 @@ groupByKind(ArrayRef<CollectiveOpInterface> starts) {
 FailureOr<SmallVector<RewriteChoice>> braid::comm::chooseRewrites(
     ArrayRef<CollectiveOpInterface> starts, ArrayRef<RewriteChoice> fixed,
     const ChoiceOptions &options,
-    llvm::function_ref<FailureOr<BlockPrediction>(ArrayRef<RewriteChoice>)>
+    llvm::function_ref<FailureOr<BlockPrediction>(ArrayRef<RewriteChoice>,
+                                                  int64_t)>
         predict) {
   SmallVector<RewriteChoice> chosen(fixed);
   if (starts.empty())
     return chosen;
-  FailureOr<BlockPrediction> present = predict(chosen);
+  FailureOr<BlockPrediction> present = predict(chosen, anyTimeNs);
   if (failed(present))
     return failure();
   int64_t shortest = present->makespanNs, least = present->computeNs;
@@ -285,7 +352,7 @@ FailureOr<SmallVector<RewriteChoice>> braid::comm::chooseRewrites(
         for (CollectiveOpInterface start : alike.take_front(count))
           trial.emplace_back(start, parts);
         ++numTrials;
-        FailureOr<BlockPrediction> found = predict(trial);
+        FailureOr<BlockPrediction> found = predict(trial, wanted);
         if (failed(found))
           return failure();
         if (found->makespanNs >= wanted)

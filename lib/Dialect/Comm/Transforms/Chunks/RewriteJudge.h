@@ -16,8 +16,15 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OperationSupport.h"
+
+#include <limits>
+#include <map>
 
 namespace braid::comm {
+
+/// Longer than any block.
+constexpr int64_t anyTimeNs = std::numeric_limits<int64_t>::max();
 
 /// What a block takes.
 struct BlockPrediction {
@@ -36,6 +43,24 @@ struct BlockPrediction {
 /// as those that find the final plan and order.
 enum class JudgeEffort : uint8_t { Trial, Final };
 
+/// What was predicted of blocks as they are, as an analysis of modules: passes
+/// that rewrite nothing leave it to those behind them.
+class KnownPredictions {
+public:
+  explicit KnownPredictions(mlir::Operation * /*root*/) {}
+
+  /// The block, how it is judged, and the costs.
+  using Key = std::tuple<mlir::Block *, JudgeEffort, bool,
+                         std::optional<int64_t>, std::string, int, std::string,
+                         std::string, int64_t, int64_t, int64_t, std::string>;
+  /// What is known of `module` as it is now.
+  std::map<Key, BlockPrediction> &getOf(mlir::ModuleOp module);
+
+private:
+  std::optional<mlir::OperationFingerPrint> fingerPrint;
+  std::map<Key, BlockPrediction> predictions;
+};
+
 /// Predicts what a block takes after a rewrite, once its order and its
 /// resources are planned: it rewrites a copy of the function, and plans that.
 class RewriteJudge {
@@ -44,26 +69,34 @@ public:
       llvm::function_ref<llvm::LogicalResult(const mlir::IRMapping &)>;
 
   /// For `block` of `function`, with the costs of `settings`, in a pass on
-  /// `module`.
+  /// `module`. Adds to `known` what it predicts of blocks as they are.
   RewriteJudge(mlir::ModuleOp module, mlir::func::FuncOp function,
                mlir::Block *block, RankUniformity &uniformity,
-               const CostSettings &settings, bool plansResources);
+               const CostSettings &settings, bool plansResources,
+               KnownPredictions &known);
 
   /// The most bytes that may live at once; none without a limit.
   void setMaxMemory(std::optional<int64_t> bytes) { maxMemory = bytes; }
 
   /// What searches find for the block after `rewrite`, which gets the copies
   /// of the block's ops. The largest makespan if the rewrite fails, or
-  /// if no order keeps the limit on memory. Emits an error and fails if the
-  /// costs are invalid.
+  /// if no order keeps the limit on memory. Without searches, the work of the
+  /// compute stream for a makespan, if that is `wantedNs` or more. Emits an
+  /// error and fails if the costs are invalid.
   llvm::FailureOr<BlockPrediction>
-  predict(Rewrite rewrite, JudgeEffort effort = JudgeEffort::Trial);
+  predict(Rewrite rewrite, JudgeEffort effort = JudgeEffort::Trial,
+          int64_t wantedNs = anyTimeNs);
 
   /// True if the block becomes shorter by the fraction `minGain`, or more,
-  /// after `rewrite` by final searches, which may find for the block as it is
-  /// what trials do not. A negative fraction is what the block may become
-  /// longer. Fails where `predict` fails.
-  llvm::FailureOr<bool> finallyPays(Rewrite rewrite, double minGain);
+  /// after `rewrite`, for which trials found `trialNs`, by final searches,
+  /// which may find for the block as it is what trials do not. A negative
+  /// fraction is what the block may become longer. Fails where `predict` fails.
+  llvm::FailureOr<bool> finallyPays(Rewrite rewrite, int64_t trialNs,
+                                    double minGain);
+
+  /// What searches find for the block as it is. Fails where `predict` fails.
+  llvm::FailureOr<BlockPrediction>
+  predictPresent(JudgeEffort effort = JudgeEffort::Trial);
 
 private:
   mlir::ModuleOp module;
@@ -72,6 +105,7 @@ private:
   RankUniformity &uniformity;
   const CostSettings &settings;
   bool plansResources;
+  KnownPredictions &known;
   std::optional<int64_t> maxMemory;
 };
 
@@ -108,15 +142,16 @@ struct ChoiceOptions {
 /// order: for each kind of collective (op, group and type; those that move most
 /// come first) the same number for the one that other work can hide least, or
 /// for all of the kind. A choice stays if the makespan that `predict` gives for
-/// it is shorter by the least gain. Ends where the work of the compute stream
-/// leaves no such gain. `fixed` are choices that are part of each prediction
-/// and of the result. Fails where `predict` fails.
-llvm::FailureOr<llvm::SmallVector<RewriteChoice>> chooseRewrites(
-    llvm::ArrayRef<CollectiveOpInterface> starts,
-    llvm::ArrayRef<RewriteChoice> fixed, const ChoiceOptions &options,
-    llvm::function_ref<
-        llvm::FailureOr<BlockPrediction>(llvm::ArrayRef<RewriteChoice>)>
-        predict);
+/// it is shorter by the least gain, below the time that it gets. Ends where the
+/// work of the compute stream leaves no such gain. `fixed` are choices that are
+/// part of each prediction and of the result. Fails where `predict` fails.
+llvm::FailureOr<llvm::SmallVector<RewriteChoice>>
+chooseRewrites(llvm::ArrayRef<CollectiveOpInterface> starts,
+               llvm::ArrayRef<RewriteChoice> fixed,
+               const ChoiceOptions &options,
+               llvm::function_ref<llvm::FailureOr<BlockPrediction>(
+                   llvm::ArrayRef<RewriteChoice>, int64_t wantedNs)>
+                   predict);
 
 /// What `choose` gives for the schedulable blocks of `function`, one after the
 /// other. Fails where `choose` fails.

@@ -62,6 +62,8 @@ protected:
         return llvm::failure();
       memoryLimit = *limit;
     }
+    known = &this->template getAnalysis<KnownPredictions>();
+    this->template markAnalysesPreserved<KnownPredictions>();
     RankUniformity uniformity(module);
     for (mlir::func::FuncOp function :
          getHostFunctionsCalleesFirst(module, this->getAnalysisManager()))
@@ -75,7 +77,7 @@ protected:
   RewriteJudge getJudge(mlir::func::FuncOp function, mlir::Block *block,
                         RankUniformity &uniformity, bool plansResources) {
     RewriteJudge judge(this->getOperation(), function, block, uniformity,
-                       settings, plansResources);
+                       settings, plansResources, *known);
     judge.setMaxMemory(memoryLimit);
     return judge;
   }
@@ -87,6 +89,7 @@ protected:
 
 private:
   CostSettings settings;
+  KnownPredictions *known = nullptr;
 };
 
 /// The same of a pass that replaces ops, with a check of the result.

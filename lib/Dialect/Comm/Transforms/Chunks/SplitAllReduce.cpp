@@ -162,11 +162,15 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitAllReducePass::choose(
   RewriteJudge judge =
       getJudge(function, block, uniformity, /*plansResources=*/true);
   return chooseRewrites(free, chosen, options,
-                        [&](ArrayRef<RewriteChoice> choices) {
-                          return judge.predict([&](const IRMapping &mapping) {
-                            splitChosen(choices, model, &mapping);
-                            return success();
-                          });
+                        [&](ArrayRef<RewriteChoice> choices, int64_t wantedNs) {
+                          if (choices.empty())
+                            return judge.predictPresent();
+                          return judge.predict(
+                              [&](const IRMapping &mapping) {
+                                splitChosen(choices, model, &mapping);
+                                return success();
+                              },
+                              JudgeEffort::Trial, wantedNs);
                         });
 }
 

@@ -124,16 +124,16 @@ FailureOr<LaunchGroups> CommCombinePass::choose(func::FuncOp function,
   auto tryLaunches = [&](const LaunchGroups &groups,
                          bool isFinal) -> FailureOr<LaunchPrediction> {
     auto combineCopy = [&](const IRMapping &mapping) {
-      if (groups.groups.empty())
-        return success();
       BlockGraph copy = mapGraph(graph, mapping);
       applyOrder(copy, groups.order);
       IRRewriter rewriter(function.getContext());
       combineStarts(rewriter, copy, groups);
       return success();
     };
-    FailureOr<BlockPrediction> tried = judge.predict(
-        combineCopy, isFinal ? JudgeEffort::Final : JudgeEffort::Trial);
+    JudgeEffort effort = isFinal ? JudgeEffort::Final : JudgeEffort::Trial;
+    FailureOr<BlockPrediction> tried = groups.groups.empty()
+                                           ? judge.predictPresent(effort)
+                                           : judge.predict(combineCopy, effort);
     if (failed(tried))
       return failure();
     return LaunchPrediction{tried->makespanNs, tried->collectiveNs,

@@ -96,11 +96,16 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitHierarchyPass::choose(
   RewriteJudge judge =
       getJudge(function, block, uniformity, /*plansResources=*/false);
   return chooseRewrites(free, chosen, options,
-                        [&](ArrayRef<RewriteChoice> choices) {
-                          return judge.predict([&](const IRMapping &mapping) {
-                            splitIntoSteps(choices, costs, groups, &mapping);
-                            return success();
-                          });
+                        [&](ArrayRef<RewriteChoice> choices, int64_t wantedNs) {
+                          if (choices.empty())
+                            return judge.predictPresent();
+                          return judge.predict(
+                              [&](const IRMapping &mapping) {
+                                splitIntoSteps(choices, costs, groups,
+                                               &mapping);
+                                return success();
+                              },
+                              JudgeEffort::Trial, wantedNs);
                         });
 }
 

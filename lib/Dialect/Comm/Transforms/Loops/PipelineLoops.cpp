@@ -297,8 +297,6 @@ CommPipelineLoopsPass::choose(scf::ForOp loop, ArrayRef<ShiftedStart> starts,
   });
   size_t maxTrials = std::clamp(triedOps / numOps, fewestTrials, mostTrials);
   auto pipelineCopy = [&](ArrayRef<Candidate> trial, const IRMapping &mapping) {
-    if (trial.empty())
-      return success();
     IRRewriter rewriter(&getContext());
     auto copy = cast<scf::ForOp>(mapping.lookup(loop.getOperation()));
     pipelineLoop(
@@ -317,11 +315,13 @@ CommPipelineLoopsPass::choose(scf::ForOp loop, ArrayRef<ShiftedStart> starts,
   SmallVector<Candidate> behind =
       getCandidates(loop, starts, StartShift::Delay, costs);
   auto predict = [&](ArrayRef<Candidate> trial) -> FailureOr<BlockPrediction> {
+    if (trial.empty())
+      return judge.predictPresent();
     auto rewrite = [&](const IRMapping &mapping) {
       return pipelineCopy(trial, mapping);
     };
     FailureOr<BlockPrediction> found = judge.predict(rewrite);
-    if (failed(found) || !hoists || trial.empty())
+    if (failed(found) || !hoists)
       return found;
     // The body does not count the memory of values of the block around it.
     for (const Candidate &candidate : trial)
@@ -331,7 +331,7 @@ CommPipelineLoopsPass::choose(scf::ForOp loop, ArrayRef<ShiftedStart> starts,
       FailureOr<BlockPrediction> whole = around.predict(rewrite);
       if (failed(whole))
         return failure();
-      if (whole->makespanNs == std::numeric_limits<int64_t>::max())
+      if (whole->makespanNs == anyTimeNs)
         return *whole;
     }
     return found;
@@ -347,7 +347,7 @@ CommPipelineLoopsPass::choose(scf::ForOp loop, ArrayRef<ShiftedStart> starts,
         [&](const IRMapping &mapping) {
           return pipelineCopy(*chosen, mapping);
         },
-        leastGain);
+        anyTimeNs, leastGain);
     if (failed(pays))
       return failure();
     if (!*pays) {
@@ -380,8 +380,7 @@ FailureOr<bool> CommPipelineLoopsPass::maySumFirst(scf::ForOp loop,
     CollectiveOpInterface start = sum.awaited.start;
     onceNs = addNs(onceNs, model.getCost(start).ns);
   }
-  FailureOr<BlockPrediction> present =
-      judge.predict([](const IRMapping &) { return success(); });
+  FailureOr<BlockPrediction> present = judge.predictPresent();
   FailureOr<BlockPrediction> changed =
       judge.predict([&](const IRMapping &mapping) {
         IRRewriter rewriter(&getContext());

@@ -112,30 +112,34 @@ static RefinedPlan findPlan(const SchedulingProblem &problem,
   return best;
 }
 
-std::optional<comm::BlockPlan>
-braid::comm::planBlock(BlockProblem &problem, const CostOptions &costs,
-                       const BlockPlanOptions &options) {
+comm::OpClasses braid::comm::findPlannedOps(const BlockProblem &problem,
+                                            const CostOptions &costs) {
   if (!canPlanResources(costs) || isMpmd(problem.block.block->getParentOp()))
+    return {};
+  CostModel model(costs);
+  // Collectives that match others of the module are run as these are.
+  return findOpClasses(problem, model, !problem.problem.keepOrderOfStarts);
+}
+
+std::optional<comm::BlockPlan>
+braid::comm::planBlock(BlockProblem &problem, OpClasses opClasses,
+                       const BlockPlanOptions &options) {
+  if (opClasses.classes.empty())
     return std::nullopt;
   SchedulingProblem &limited = problem.problem;
-  // Collectives that match others of the module are run as these are.
-  bool areReachedTogether = !limited.keepOrderOfStarts;
   limited.keepOrderOfStarts |= options.keepOrder;
   limited.maxInFlight = options.maxInFlight;
   if (options.lanes == LaneSharing::Shared)
     shareLanes(problem);
-  CostModel model(costs);
-  BlockPlan found;
-  found.opClasses = findOpClasses(problem, model, areReachedTogether);
-  ArrayRef<OpClass> opClasses = found.opClasses.classes;
-  if (opClasses.empty())
-    return std::nullopt;
 
   constexpr size_t mostSimulations = 1000, fewestSimulations = 8;
   auto maxSimulations = static_cast<unsigned>(std::clamp(
       options.simulatedNodes / std::max<size_t>(1, limited.graph.size()),
       fewestSimulations, mostSimulations));
-  RefinedPlan plan = findPlan(limited, opClasses, options, maxSimulations);
+  RefinedPlan plan =
+      findPlan(limited, opClasses.classes, options, maxSimulations);
+  BlockPlan found;
+  found.opClasses = std::move(opClasses);
   found.options = std::move(plan.options);
   found.order = std::move(plan.order);
   found.beforeNs = plan.beforeNs;

@@ -54,10 +54,12 @@ BlockPlanOptions getFinalPlanOptions(const SchedulingProblem &problem);
 /// there is something to plan.
 bool canPlanResources(const CostOptions &options);
 
-/// Plans the resources of the ops of `problem`, with the limits of `options`,
-/// which it sets in the problem. None if the block has nothing to plan.
-std::optional<BlockPlan> planBlock(BlockProblem &problem,
-                                   const CostOptions &costs,
+/// The ops of `problem` that can be planned at `costs`.
+OpClasses findPlannedOps(const BlockProblem &problem, const CostOptions &costs);
+
+/// Plans the resources of `opClasses`, those of `problem`, with the limits of
+/// `options`, which it sets in the problem. None if there is nothing to plan.
+std::optional<BlockPlan> planBlock(BlockProblem &problem, OpClasses opClasses,
                                    const BlockPlanOptions &options);
 
 /// Gives the ops of `problem`'s block the attributes of `plan`, but not its

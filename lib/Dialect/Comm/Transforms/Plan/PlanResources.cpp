@@ -122,8 +122,8 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem) {
   planOptions.lanes = lanes;
   planOptions.keepOrder = keepOrder;
   planOptions.planNumber = planNumber;
-  std::optional<comm::BlockPlan> found =
-      comm::planBlock(problem, *options, planOptions);
+  std::optional<comm::BlockPlan> found = comm::planBlock(
+      problem, comm::findPlannedOps(problem, *options), planOptions);
   if (!found)
     return order;
   comm::applyPlan(problem, *found, [&](Operation *op) {

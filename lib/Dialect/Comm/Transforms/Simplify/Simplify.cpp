@@ -299,8 +299,7 @@ LogicalResult CommSimplifyPass::simplifyJudged(func::FuncOp function,
     if (rewrites.empty())
       continue;
     if (!present) {
-      FailureOr<BlockPrediction> predicted =
-          judge.predict([](const IRMapping &) { return success(); });
+      FailureOr<BlockPrediction> predicted = judge.predictPresent();
       if (failed(predicted))
         return failure();
       present = *predicted;

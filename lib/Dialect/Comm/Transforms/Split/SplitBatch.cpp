@@ -307,8 +307,7 @@ CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
       return success();
     };
   };
-  FailureOr<BlockPrediction> present =
-      judge.predict([](const IRMapping &) { return success(); });
+  FailureOr<BlockPrediction> present = judge.predictPresent();
   if (failed(present))
     return failure();
   int64_t shortest = lessGain(present->makespanNs, leastGain);
@@ -322,7 +321,8 @@ CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
   SmallVector<std::pair<int64_t, const BatchCandidate *>> tried;
   for (const BatchCandidate &candidate : candidates.take_front(maxTrials)) {
     BatchChoice choice(&candidate, shares.front());
-    FailureOr<BlockPrediction> found = judge.predict(splitByChoice(choice));
+    FailureOr<BlockPrediction> found =
+        judge.predict(splitByChoice(choice), JudgeEffort::Trial, shortest);
     if (failed(found))
       return failure();
     if (found->makespanNs < shortest)
@@ -335,7 +335,7 @@ CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
   shortest = tried.front().first;
   best = BatchChoice(tried.front().second, shares.front());
   // Other parts may be best for the second best way.
-  constexpr size_t mostWays = 2;
+  size_t mostWays = maxTrials > fewestTrials ? 2 : 1;
   for (const auto &way : ArrayRef(tried).take_front(mostWays))
     for (ArrayRef<int64_t> cut :
          ArrayRef(shares).drop_front().take_front(maxTrials)) {
@@ -343,16 +343,19 @@ CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
       if (batch.getSize() / batch.getUnit() < getOptions(cut).numParts)
         continue;
       BatchChoice choice(way.second, cut);
-      FailureOr<BlockPrediction> found = judge.predict(splitByChoice(choice));
+      // More parts have to pay for themselves.
+      int64_t wanted = lessGain(shortest, leastGain);
+      FailureOr<BlockPrediction> found =
+          judge.predict(splitByChoice(choice), JudgeEffort::Trial, wanted);
       if (failed(found))
         return failure();
-      // More parts have to pay for themselves.
-      if (found->makespanNs >= lessGain(shortest, leastGain))
+      if (found->makespanNs >= wanted)
         continue;
       shortest = found->makespanNs;
       best = choice;
     }
-  FailureOr<bool> pays = judge.finallyPays(splitByChoice(*best), leastGain);
+  FailureOr<bool> pays =
+      judge.finallyPays(splitByChoice(*best), shortest, leastGain);
   if (failed(pays))
     return failure();
   return *pays ? best : std::nullopt;
