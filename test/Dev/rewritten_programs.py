@@ -31,6 +31,8 @@ class Generator:
 
     arguments = [("%a", (4, 4), "f32"), ("%b", (4, 4), "f32"), ("%c", (4, 4), "i32"), ("%d", (4, 4), "bf16")]
     steps = ("collective",) * 5 + ("convert",) * 4 + ("compute",) * 3 + ("part", "transpose")
+    #: How many of the waits are right behind their starts.
+    awaited = 0.7
 
     def __init__(self, seed):
         self.draw = random.Random(seed)
@@ -77,7 +79,7 @@ class Generator:
         self.lines.append(f"{token} = {text}")
         self.flights.append((token, shape, element))
         self.known.append((text, shape, element))
-        if self.draw.random() < 0.7:
+        if self.draw.random() < self.awaited:
             self.wait()
 
     def collective(self):

@@ -1,5 +1,6 @@
 # RUN: %python %s --programs 20 --jobs 2 | FileCheck %s
 # CHECK: comm-split-batch=all: 20 right, {{1[0-9]|20}} changed
+# CHECK: comm-split-batch=machine=cpu {{.*}}: 20 right, {{[1-9][0-9]?}} changed
 # CHECK: 20 programs: 0 wrong
 """Splits random programs into parts of a batch; the results have to stay.
 
@@ -20,7 +21,7 @@ from rewritten_programs import spell  # noqa: E402
 PASSES = ["comm-split-batch=all", "comm-split-batch=all numerics=same-terms",
           "comm-split-batch=all numerics=same-terms percentages=20,80",
           "comm-split-batch=batch=0:0,1:0 all numerics=same-terms parts=4",
-          "comm-split-batch=machine=ideal min-gain=0"]
+          "comm-split-batch=machine=cpu min-gain=0 collective-model=link link-latency=0us link-bandwidth=0.001GB/s ranks=4"]
 ARGUMENTS = [("%a", (8, 4), "f32"), ("%b", (8, 4), "f32"), ("%w", (4, 4), "f32"), ("%c", (8, 4), "i32"),
              ("%v", (4, 4), "i32"), ("%d", (8, 4), "bf16")]
 
