@@ -115,6 +115,13 @@ class OverlapPass:
     def with_options(self, **options):
         return type(self)(**{**self.options, **options})
 
+    def __eq__(self, other):
+        # Dynamo compiles again for a backend that differs in an option: each layer of its own `torch.compile`, up to its limit.
+        return type(other) is type(self) and other.options == self.options
+
+    def __hash__(self):
+        return hash(type(self))
+
     def __deepcopy__(self, memo):
         # Inductor copies its configuration; `last` belongs to the one that the user has.
         return self

@@ -15,7 +15,8 @@ import torch
 import torch.distributed._functional_collectives as funcol
 import torch_steps
 from braid import _torch
-from braid.inductor import Overlap
+from braid.inductor import Overlap, explain
+from braid.inductor import options as make_options
 from braid.schedule import Machine, ScheduleError
 
 
@@ -275,6 +276,35 @@ class Options(unittest.TestCase):
         self.assertIsNone(overlap.reason)
         self.assertIsNot(overlap.last, overlap.before)
         self.assertNotEqual(results[0], results[1])
+
+    def test_layers_with_options_of_their_own_share_their_code(self):
+        class Layer(torch.nn.Module):
+            def forward(self, x):
+                return funcol.all_reduce(x, "sum", "0") + 1
+
+        def compile_layers(*options):
+            torch._dynamo.reset()
+            known, x = len(explain()), torch.ones(4)
+            for each in options:
+                layer = Layer()
+                layer.compile(options=each, fullgraph=True)
+                x = layer(x)
+            return len(explain()) - known
+
+        default = torch._dynamo.config.recompile_limit
+        self.assertEqual(compile_layers(*(make_options() for _ in range(default + 1))), 1)
+        self.assertEqual(compile_layers(make_options(), make_options(), make_options(min_gain=0.5)), 2)
+
+    def test_modes_of_torch_compile(self):
+        """What replaces ``mode=``, which excludes options."""
+        for mode in torch._inductor.list_mode_options():
+            torch._dynamo.reset()
+            known = len(explain())
+            options = {**torch._inductor.list_mode_options(mode), **make_options()}
+            with torch._inductor.config.patch(force_disable_caches=True):
+                torch.compile(lambda x: funcol.all_reduce(x, "sum", "0") + 1, options=options)(torch.ones(4))
+            (graph,) = explain()[known:]
+            self.assertTrue(graph.called, mode)
 
     def test_caches_can_pickle_it(self):
         overlap = Overlap(effort="high")
