@@ -78,14 +78,20 @@ def _has_effect(snode):
 def get_origin(node):
     """The node of the FX graph that an IR node computes; None if it is not one alone.
 
-    Inductor does not say so for kernels with several results, such as attention: there it is the one that calls the same op.
+    Inductor does not say so for kernels with several results, such as attention, and calls a matmul the collective that adds up its result
+    in place: there it is the one node that calls the same op.
     """
     origin = node.get_origin_node()
     overload = getattr(node, "op_overload", None)
-    if origin is not None or overload is None:
+    if overload is None or _calls(origin, overload):
         return origin
-    found = [origin for origin in node.get_origins() if origin.target is overload]
-    return found[0] if len(found) == 1 else None
+    found = [each for each in node.get_origins() if _calls(each, overload)]
+    return found[0] if len(found) == 1 else origin
+
+
+def _calls(origin, overload):
+    """Whether a node of the FX graph calls an op by any of its overloads: `aten.mm.out` computes `aten.mm.default`."""
+    return getattr(getattr(origin, "target", None), "overloadpacket", None) is overload.overloadpacket
 
 
 def _is_check(snode):

@@ -60,6 +60,25 @@ class Signatures(unittest.TestCase):
         taken = [slice.end - slice.start for slice in (overlap.last or overlap.before).timeline]
         self.assertEqual(taken.count(5_000_000), 2)
 
+    def test_a_matmul_whose_result_is_added_up_in_place_counts(self):
+        """Inductor writes that the buffer of the matmul comes from the collective."""
+
+        def step(x, w):
+            return funcol.all_reduce(x @ w, "sum", "0") + 1, w @ w
+
+        times, matmuls = KernelTimes(), []
+
+        def find(snodes):
+            matmuls.extend(each for each in snodes if str(getattr(each.node, "op_overload", "")).startswith("aten.mm"))
+            return snodes
+
+        with mock.patch.object(costs, "kernel_times", times):
+            passes = [find, braid.inductor.Overlap(machine="cpu")]
+            torch_steps.compile_until_scheduled(step, (torch.empty(16, 32), torch.empty(32, 32)), passes)
+        self.assertEqual([str(each.node.get_origin_node().target) for each in matmuls], ["_c10d_functional.wait_tensor.default", "aten.mm.default"])
+        self.assertEqual([costs.Costs._count(each)[0] for each in matmuls], [2 * 16 * 32 * 32, 2 * 32 * 32 * 32])
+        self.assertEqual(len(times.missing), 2)
+
     def test_an_order_is_decided_on_again_after_a_measurement(self):
         """The collective whose kernel takes longer comes first, whatever was decided before."""
 
