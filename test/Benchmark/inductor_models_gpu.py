@@ -13,10 +13,13 @@ outside of compiled graphs, come from PyTorch's profiler.
 
 `--beside=FOLDER:COUNT`, with an empty folder, lets COUNT benchmarks start at once on the same GPUs: they compile beside each other, which
 is most of their time, and each measures alone.
+
+`--reference` runs the step in float32 without a compiler as well, and gives the distance of each variant's gradients from these.
 """
 
 import argparse
 import contextlib
+import copy
 import json
 import os
 import random
@@ -35,6 +38,7 @@ import torch.nn.functional as F
 from real_models.parallel import PARALLELISMS
 from real_models.zoo import MODELS
 from torch._inductor import config
+from torch.distributed.tensor import DTensor, Replicate
 
 WARM_UPS = 2
 
@@ -117,6 +121,7 @@ class Step:
 
     def __init__(self, name, options, rank, device):
         self.device = device
+        self.reference = None
         parallelism = PARALLELISMS[name]
         torch.manual_seed(0)
         torch.set_default_dtype(torch.bfloat16)
@@ -139,11 +144,47 @@ class Step:
         loss.backward()
         return loss
 
-    def get_gradients(self):
-        for parameter in self.module.parameters():
-            if parameter.grad is not None:
-                value = parameter.grad
-                yield (value.to_local() if hasattr(value, "to_local") else value).float()
+    def get_gradients(self, module=None):
+        """This rank's part of each gradient, in float32. All ranks call this together."""
+        for parameter in (module or self.module).parameters():
+            value = parameter.grad
+            if isinstance(value, DTensor):
+                # A part of a sum says nothing.
+                value = value.redistribute(placements=[Replicate() if each.is_partial() else each for each in value.placements]).to_local()
+            if value is not None:
+                yield value.float()
+
+    def run_reference(self):
+        """Keeps the loss and the gradients of the step in float32."""
+        module = copy.deepcopy(self.module).float()
+        # A copy of a DTensor has the gradient of an earlier step.
+        for parameter in module.parameters():
+            parameter.grad = None
+        loss = loss_of_step(module, self.tokens, self.positions)
+        loss.backward()
+        self.reference = loss.item(), list(self.get_gradients(module))
+        del module, loss
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+    def compare(self, loss):
+        """The distances of the loss and of the gradients from those in float32, as parts of these. All ranks call this together."""
+        if self.reference is None:
+            return {}
+        expected, gradients = self.reference
+        pairs = zip(self.get_gradients(), gradients, strict=True)
+        sums = torch.stack([torch.stack([(found - each).square().sum(), each.square().sum()]) for found, each in pairs])
+        dist.all_reduce(sums)
+        names = [name for name, parameter in self.module.named_parameters() if parameter.grad is not None]
+        errors = dict(zip(names, (sums[:, 0] / sums[:, 1]).sqrt().tolist(), strict=True))
+        worst = max(errors, key=errors.get)
+        total = sums.sum(0)
+        return {
+            "loss_error": abs(loss - expected) / abs(expected),
+            "gradient_error": (total[0] / total[1]).sqrt().item(),
+            "worst_gradient_error": errors[worst],
+            "worst_gradient": worst,
+        }
 
     def synchronize(self):
         if self.device.type == "cuda":
@@ -182,7 +223,7 @@ class Variant:
                 loss = step.run(self.function)
         step.synchronize()
         squares = sum(float(gradient.square().sum()) for gradient in step.get_gradients())
-        self.figures |= {"loss": loss.item(), "squared_gradient": squares, "compile_s": time.time() - begin}
+        self.figures |= {"loss": loss.item(), "squared_gradient": squares, "compile_s": time.time() - begin, **step.compare(loss.item())}
         if self.schedules:
             for name, number in (("before", 0), ("predicted", 1)):
                 self.figures[name] = sum(schedules[number].makespan for schedules in self.schedules) / 1e6
@@ -208,7 +249,8 @@ class Graph:
         self.run(step)
         step.synchronize()
         squares = sum(float(gradient.square().sum()) for gradient in step.get_gradients())
-        self.figures |= {"loss": self.loss.item(), "squared_gradient": squares, "compile_s": time.time() - begin}
+        loss = self.loss.item()
+        self.figures |= {"loss": loss, "squared_gradient": squares, "compile_s": time.time() - begin, **step.compare(loss)}
 
     def run(self, step):
         for parameter, gradient in self.gradients:
@@ -219,14 +261,17 @@ class Graph:
 class Turns:
     """Lets benchmarks that run beside each other use the GPUs in turn. A rank waits on the host, so that the GPUs are free meanwhile."""
 
+    #: The reference, the times of kernels, those of steps.
+    PHASES = 3
+
     def __init__(self, beside, rank, deadline):
         folder, count = beside.rsplit(":", 1) if beside else ("", "1")
         self.folder, self.count, self.deadline = folder, int(count), deadline
         self.own, self.phase = f"{os.environ.get('MASTER_PORT')}.{rank}", 0
 
     @contextlib.contextmanager
-    def take(self):
-        """Begins when all benchmarks have come here, and those whose names stand before have ended."""
+    def take(self, until_all=False):
+        """Begins when all benchmarks have come here, and those whose names stand before have ended. `until_all`: ends when all have ended."""
         self.phase += 1
         if self.count > 1:
             ranks = self.count * dist.get_world_size()
@@ -238,6 +283,17 @@ class Turns:
             yield
         finally:
             if self.count > 1:
+                self._mark("done")
+                if until_all:
+                    self._wait(lambda: len(self._list("done")) >= ranks)
+
+    def leave(self):
+        """Nobody waits any longer for this benchmark, whose ranks end."""
+        port = self.own.split(".")[0]
+        for self.phase in range(1, self.PHASES + 1) if self.count > 1 else ():
+            for rank in range(dist.get_world_size()):
+                self.own = f"{port}.{rank}"
+                self._mark("here")
                 self._mark("done")
 
     def _mark(self, word):
@@ -270,8 +326,13 @@ class Run:
         if with_braid and is_gpu:
             # What this compile lacks of times is measured for the others.
             self.compile(with_braid[0])
-            with self.turns.take():
+        # Collectives that wait for a rank which compiles are kernels of a GPU, too.
+        with self.turns.take(until_all=True):
+            if with_braid and is_gpu:
                 self.measure_kernels()
+        with self.turns.take(until_all=True):
+            if self.options.reference:
+                self.step.run_reference()
         # Seconds of the longest so far, of those that compile and of those that only record a graph.
         longest = {False: 0, True: 0}
         for name in names:
@@ -425,7 +486,7 @@ class Run:
             figures = dict(variant.figures)
             kernels = figures.pop("kernels", {})
             notes = figures.pop("notes", "")
-            words = [f"{key} {value:.4g}" for key, value in figures.items()]
+            words = [f"{key} {value}" if isinstance(value, str) else f"{key} {value:.4g}" for key, value in figures.items()]
             words += [f"{key} {value:.1f}" for key, value in kernels.items() if key not in ("longest", "outside")]
             print(f"{name}: {', '.join(words)} {notes}", flush=True)
             for kernel, (count, ms) in kernels.get("outside", {}).items():
@@ -483,6 +544,7 @@ def parse_arguments():
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--limit", type=float, default=600, help="seconds in which variants have to be compiled and timed; what does not fit is left out")
     parser.add_argument("--beside", help="FOLDER:COUNT of benchmarks that start at once")
+    parser.add_argument("--reference", action="store_true", help="compare with float32")
     parser.add_argument("--output", help="the figures go to OUTPUT.PARALLELISM.json")
     return parser.parse_args()
 
@@ -500,13 +562,16 @@ def main():
     dist.init_process_group("nccl" if is_gpu else "gloo")
     begin, runs = time.time(), []
     turns = Turns(options.beside, rank, begin + options.limit)
-    for name in options.parallelism.split(","):
-        torch._dynamo.reset()
-        run = Run(name, options, Step(name, options, rank, device), rank, begin, turns)
-        # Their CUDA graphs stay: to end one may wait for collectives of another rank.
-        runs.append(run)
-        if not run.is_late():
-            run.run()
+    try:
+        for name in options.parallelism.split(","):
+            torch._dynamo.reset()
+            run = Run(name, options, Step(name, options, rank, device), rank, begin, turns)
+            # Their CUDA graphs stay: to end one may wait for collectives of another rank.
+            runs.append(run)
+            if not run.is_late():
+                run.run()
+    finally:
+        turns.leave()
     # Groups whose collectives a CUDA graph has recorded do not end by themselves.
     sys.stdout.flush()
     os._exit(0)
