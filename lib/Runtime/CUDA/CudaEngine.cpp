@@ -123,15 +123,13 @@ void CudaEngine::startWorld() {
     JobKey key =
         findJobKey(launch, [](const char *name) { return std::getenv(name); });
     store = createTcpStore(launch, key, storeTimeoutNs(), *this);
-  } else {
-    store = createLocalStore();
   }
   watchdog = std::make_unique<Watchdog>(*this);
   storeForPosts = store.get();
   std::lock_guard<std::mutex> lock(lifeMutex);
   isAlive = true;
   // A process may have died in the meantime.
-  if (hasFailed())
+  if (store && hasFailed())
     store->interrupt(failure().textFor(-1));
 }
 
@@ -192,7 +190,7 @@ void CudaEngine::deregisterBuffers() {
       rank->forgetGraphs();
     for (const auto &rank : localRanksState)
       rank->deregisterBuffers();
-    if (launch.hasLauncher() && size > 1)
+    if (store)
       store->exchange("");
   } catch (const std::exception &error) {
     environment.log("not all ranks have deregistered their buffers: " +
@@ -252,6 +250,10 @@ Communicator &CudaEngine::communicator(int32_t rank,
 }
 
 std::vector<std::string> CudaEngine::exchange(const std::string &bytes) {
+  if (!store && hasFailed())
+    throw Error(failure().textFor(-1));
+  if (!store)
+    return {bytes};
   try {
     return store->exchange(bytes);
   } catch (const std::exception &error) {
@@ -376,7 +378,8 @@ void CudaEngine::applyFailure(const Failure &failure) {
   std::lock_guard<std::mutex> lock(lifeMutex);
   if (!isAlive)
     return;
-  store->interrupt(failure.textFor(-1));
+  if (store)
+    store->interrupt(failure.textFor(-1));
   watchdog->wake();
 }
 
@@ -388,7 +391,7 @@ void CudaEngine::fail(const Failure &failure) {
 }
 
 void CudaEngine::awaitFailureOfPeer() {
-  if (!launch.hasLauncher() || size == 1)
+  if (!store)
     return;
   std::unique_lock<std::mutex> lock(mutex);
   changed.wait_for(lock, std::chrono::seconds(1),

@@ -194,11 +194,11 @@ private:
   Statuses answers;
   Statuses departed; ///< Of ranks whose processes have ended.
 
-  std::unique_ptr<cuda::Store> store;
+  std::unique_ptr<cuda::Store> store; ///< Null: all ranks are in this process.
   /// The store after its construction; its thread already calls `received`
   /// during it.
   std::atomic<cuda::Store *> storeForPosts{nullptr};
-  /// Guards `isAlive`: store and watchdog exist.
+  /// Guards `isAlive`: the watchdog and, where there is one, the store exist.
   std::mutex lifeMutex;
   bool isAlive = false;
   std::unique_ptr<cuda::Watchdog> watchdog;

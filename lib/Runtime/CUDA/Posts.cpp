@@ -15,7 +15,7 @@ using namespace braid::rt;
 using namespace braid::rt::cuda;
 
 void CudaEngine::post(PostKind kind, const std::string &body) {
-  if (Store *open = launch.hasLauncher() ? storeForPosts.load() : nullptr)
+  if (Store *open = storeForPosts.load())
     open->post(Writer().put<int32_t>(kind).put(body).bytes);
 }
 
@@ -123,7 +123,7 @@ Statuses CudaEngine::askAll() {
   Statuses statuses;
   for (const auto &rank : localRanksState)
     statuses[rank->rank] = rank->status();
-  if (!launch.hasLauncher() || size == 1)
+  if (!store)
     return statuses;
   std::unique_lock<std::mutex> lock(mutex);
   int64_t number = ++inquiry * size + own;

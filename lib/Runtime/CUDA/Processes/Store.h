@@ -37,7 +37,7 @@ protected:
 /// Messages between the processes of a world outside of NCCL.
 class Store {
 public:
-  virtual ~Store();
+  virtual ~Store() = default;
 
   /// Sends the bytes of every process to all processes, in the order of the
   /// processes. All processes call this function together. Throws an Error that
@@ -50,9 +50,6 @@ public:
   /// Makes present and later exchanges fail with this text.
   virtual void interrupt(const std::string &text) = 0;
 };
-
-/// The store of a world with one process.
-std::unique_ptr<Store> createLocalStore();
 
 /// The store of a launcher's processes. Rank 0 serves the store at the address
 /// and port of the launch, the others connect, and all prove that they have
