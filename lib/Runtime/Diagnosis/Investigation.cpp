@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Diagnosis/Deadlock.h"
 #include "Diagnosis/Status.h"
 
 #include <algorithm>
@@ -142,6 +141,25 @@ std::optional<Failure> braid::rt::findProblem(const Statuses &statuses) {
 //===----------------------------------------------------------------------===//
 // Deadlock
 //===----------------------------------------------------------------------===//
+
+std::vector<int32_t> braid::rt::findDeadlocked(WaitingRanks waiting) {
+  // A rank may continue if none of the ranks that it needs waits.
+  auto mayGoOn = [&](const std::vector<int32_t> &missing) {
+    return std::none_of(missing.begin(), missing.end(),
+                        [&](int32_t rank) { return waiting.count(rank) != 0; });
+  };
+  for (auto it = waiting.begin(); it != waiting.end();)
+    if (mayGoOn(it->second)) {
+      waiting.erase(it);
+      it = waiting.begin();
+    } else {
+      ++it;
+    }
+  std::vector<int32_t> ranks;
+  for (const auto &entry : waiting)
+    ranks.push_back(entry.first);
+  return ranks;
+}
 
 namespace {
 /// The graph of waiting ranks and lanes. A lane is a rank's queue of operations

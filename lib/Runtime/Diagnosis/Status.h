@@ -80,6 +80,13 @@ BRAID_RT_API std::optional<Failure>
 compareMembers(const Statuses &statuses, const OpenOperation &operation,
                int32_t rank, int32_t member);
 
+/// Maps each waiting rank to the ranks that have not started its operation.
+using WaitingRanks = std::map<int32_t, std::vector<int32_t>>;
+
+/// The deadlocked ranks in ascending order: each needs another one of them, so
+/// none of them can continue.
+BRAID_RT_API std::vector<int32_t> findDeadlocked(WaitingRanks waiting);
+
 /// Ranks that wait for each other forever, independent of other ranks.
 struct Deadlock {
   std::map<int32_t, int64_t> waits; ///< The numbers of the ranks' waits.

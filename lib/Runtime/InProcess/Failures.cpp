@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Diagnosis/Deadlock.h"
 #include "InProcess/InProcessEngine.h"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Diagnosis/Deadlock.h"
+#include "Diagnosis/Status.h"
 #include "Failures/Dumps.h"
 #include "Operations/Messages.h"
 
