@@ -12,7 +12,6 @@ where a part failed. `compare` exits with 1 where a figure is worse by more than
 """
 
 import argparse
-import json
 import os
 import platform
 import re
@@ -69,9 +68,7 @@ def run(options):
         results["rows"] += rows
         # What is measured stays, whatever happens to the next part.
         if options.out:
-            with open(options.out, "w", encoding="utf-8") as file:
-                json.dump(results, file, indent=1)
-                file.write("\n")
+            figures.write_json(options.out, results)
     return any(outcome.startswith("failed") for outcome in results["parts"].values())
 
 

@@ -4,7 +4,7 @@
 """Figures of benchmarks: how a program records them, and how two sets of results compare.
 
 A program appends each figure as a line of JSON to the file that BRAID_BENCH_FIGURES names (`record`; Figures.h in C++).
-Results are an object with `parts`, the outcome of each part by its name, and `rows`, the figures.
+Scripts that go to other machines take this module along. Results are an object with `parts`, the outcome of each part by its name, and `rows`, the figures.
 """
 
 import json
@@ -23,6 +23,14 @@ def record(name, value, unit, better="lower"):
     if VARIABLE in os.environ:
         with open(os.environ[VARIABLE], "a", encoding="utf-8") as file:
             file.write(json.dumps({"name": name, "value": value, "unit": unit, "better": better}) + "\n")
+
+
+def write_json(path, content):
+    """Writes a file that is whole at any time, also while a longer measurement goes on."""
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(content, file, indent=1)
+        file.write("\n")
+    os.replace(path + ".new", path)
 
 
 def read_lines(path):

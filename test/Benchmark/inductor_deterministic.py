@@ -14,7 +14,6 @@ row is the sum over the graphs with collectives of a model.
 
 import argparse
 import copy
-import json
 import os
 import sys
 import warnings
@@ -24,6 +23,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 import torch
 from braid import _agreement, _groups
 from braid.inductor import Overlap
+from figures import write_json
 from real_models import late, zoo
 from real_models.compare import Case, Compiled, Distributed
 from real_models.parallel import PARALLELISMS
@@ -150,8 +150,7 @@ def main():
             )
             rows.append({"model": model, "parallelism": parallelism, "as_it_comes": before, "costs": costs, "deterministic": alone})
             if arguments.json:
-                with open(arguments.json, "w") as file:
-                    json.dump(rows, file)
+                write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

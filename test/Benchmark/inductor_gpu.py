@@ -17,7 +17,6 @@ replicas, are both ranks: two communicators with the collectives of a hybrid ste
 """
 
 import hashlib
-import json
 import os
 import random
 import statistics
@@ -33,7 +32,7 @@ import torch.distributed as dist
 import torch.utils._runtime_estimation
 import torch_steps
 from braid.inductor import overlap
-from figures import record
+from figures import record, write_json
 from torch._inductor import config
 from torch._inductor.compile_fx import compile_fx
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -300,8 +299,7 @@ def main():
                 flush=True,
             )
         if options.output:
-            with open(options.output, "w", encoding="utf-8") as stream:
-                json.dump(found, stream, indent=1)
+            write_json(options.output, found)
     dist.destroy_process_group()
 
 

@@ -20,7 +20,6 @@ is most of their time, and each measures alone.
 import argparse
 import contextlib
 import copy
-import json
 import os
 import random
 import statistics
@@ -35,6 +34,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
+from figures import record, write_json
 from real_models.parallel import PARALLELISMS
 from real_models.zoo import MODELS
 from torch._inductor import config
@@ -474,9 +474,7 @@ class Run:
         found = {name: variant.figures for name, variant in self.variants.items()}
         gpu = torch.cuda.get_device_name() if self.step.device.type == "cuda" else "CPU"
         head = {"gpu": gpu, "ranks": dist.get_world_size(), "torch": torch.__version__, "options": vars(self.options)}
-        path = f"{self.options.output}.{self.name}.json"
-        with open(path, "w", encoding="utf-8") as stream:
-            json.dump({**head, "failed": self.failed, "variants": found}, stream, indent=1)
+        write_json(f"{self.options.output}.{self.name}.json", {**head, "failed": self.failed, "variants": found})
 
     def print(self):
         if self.rank:
@@ -484,6 +482,8 @@ class Run:
         print(f"{self.options.model}, {self.name}", flush=True)
         for name, variant in self.variants.items():
             figures = dict(variant.figures)
+            if "ms" in figures:
+                record(f"{self.options.model} {self.name}, {name}", figures["ms"], "ms")
             kernels = figures.pop("kernels", {})
             notes = figures.pop("notes", "")
             words = [f"{key} {value}" if isinstance(value, str) else f"{key} {value:.4g}" for key, value in figures.items()]

@@ -13,14 +13,13 @@ time, as are times of compilation. With --threads both have that many cores.
 """
 
 import argparse
-import json
 import os
 import random
 import statistics
 import sys
 import time
 
-from figures import record
+from figures import record, write_json
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # The sizes of the models of sized.py. Those of other modules follow from SIZES.
@@ -189,9 +188,7 @@ def main():
         for column, what in (("cpu_ratio", "processor time of a step"), ("compile_ratio", "time to compile")):
             record(f"{name}, {what} over XLA's", rows[-1][column], "")
         if options.output:
-            with open(options.output, "w", encoding="utf-8") as stream:
-                json.dump({"software": {"jax": jax.__version__}, "cores": os.cpu_count(), "rows": rows}, stream, indent=1)
-                stream.write("\n")
+            write_json(options.output, {"software": {"jax": jax.__version__}, "cores": os.cpu_count(), "rows": rows})
     for key in ("ratio", "cpu_ratio", "compile_ratio"):
         found = [row[key] for row in rows]
         print(f"{key}: median {statistics.median(found):.3f}, {min(found):.3f} to {max(found):.3f}")

@@ -31,6 +31,8 @@ import tempfile
 import time
 import traceback
 
+from figures import record, write_json
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS_IN_A_ROW = 4
 SINGLE = " without graphs"
@@ -95,9 +97,9 @@ def prepare(options):
                 "model": spec, "way": way, "kept": program._kept, "programs": {name: file for name, file in found.items() if file},
                 "predicted_ms": {name: compiler.predict(program.text, text) for name, text in passes.items() if found[name]},
             })  # fmt: skip
-    with open(os.path.join(options.folder, "models.json"), "w", encoding="utf-8") as stream:
-        json.dump({"ranks": options.ranks, "machine": options.machine, "steps": table}, stream, indent=1)
-    for file in (os.path.abspath(__file__), sized.__file__, os.path.join(HERE, "cuda", "cuda_libraries.py")):
+    write_json(os.path.join(options.folder, "models.json"), {"ranks": options.ranks, "machine": options.machine, "steps": table})
+    scripts = [os.path.join(HERE, name) for name in ("figures.py", "cuda/cuda_libraries.py")]
+    for file in (os.path.abspath(__file__), sized.__file__, *scripts):
         shutil.copy(file, options.folder)
 
 
@@ -304,11 +306,12 @@ def run(options):
         figures["xla_settings_ms"] = settings.get((step["model"], step["way"]), {})
         found["steps"].append(figures)
         print(json.dumps({key: value for key, value in figures.items() if key != "kernels"}), flush=True)
+        for name, ms in figures["ms"].items():
+            record(f"{step['model']} {step['way']}, {name}", ms, "ms")
         for name, kernels in figures["kernels"].items():
             print(f"  {name}: {kernels['compute_kernels']} kernels, {kernels['compute_ms']} ms, {kernels['kinds']}", flush=True)
         if options.output:
-            with open(options.output, "w", encoding="utf-8") as stream:
-                json.dump(found, stream, indent=1)
+            write_json(options.output, found)
 
 
 def main():

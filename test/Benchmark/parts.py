@@ -68,9 +68,12 @@ class Bench:
         return time.monotonic() - begin, processor
 
 
-def need_gpu():
+def need_gpus(bench):
+    """The number of GPUs, and the machine whose models they have."""
     if not shutil.which("nvidia-smi"):
         raise Skipped("no GPU")
+    names = bench.read("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").splitlines()
+    return len(names), "h100x8" if "H100" in names[0] else "h200x8"
 
 
 def scheduling(bench):
@@ -148,7 +151,7 @@ def torch(bench):
     bench.run(python, bench.script("inductor_overlap.py"))
     bench.run(python, bench.script("inductor_overlap.py"), "--large")
     if shutil.which("nvidia-smi"):
-        ranks = len(bench.read("nvidia-smi", "--list-gpus").splitlines())
+        ranks, _ = need_gpus(bench)
         bench.run("torchrun", f"--nproc-per-node={ranks}", bench.script("inductor_gpu.py"))
 
 
@@ -159,7 +162,7 @@ def jax(bench):
 
 def kernels(bench):
     """Each generated kernel, as a fraction of a copy; matmuls beside cuBLASLt."""
-    need_gpu()
+    need_gpus(bench)
     bench.run(sys.executable, bench.script("cuda/prepare.py"), bench.path("kernels"))
     bench.run(sys.executable, os.path.join(bench.path("kernels"), "run.py"))
     bench.run(sys.executable, bench.script("cuda/matmuls.py"), bench.path("matmuls"), "--prepare", f"--build={bench.build}")
@@ -168,9 +171,9 @@ def kernels(bench):
 
 def steps(bench):
     """Four training steps on GPUs, in each variant."""
-    need_gpu()
+    ranks, machine = need_gpus(bench)
     folder = bench.path("table")
-    bench.run("bash", bench.script("cuda/cuda_table.sh"), folder, BRAID_BUILD_DIR=bench.build, BRAID_NO_BUILD="1")
+    bench.run("bash", bench.script("cuda/cuda_table.sh"), folder, f"--ranks={ranks}", f"--machine={machine}", BRAID_BUILD_DIR=bench.build, BRAID_NO_BUILD="1")
     bench.run(sys.executable, os.path.join(folder, "cuda_table.py"), f"--out={folder}/out", "--only=steps")
     with open(os.path.join(folder, "out", "table.json"), encoding="utf-8") as file:
         found = json.load(file)["steps"]
@@ -179,6 +182,25 @@ def steps(bench):
             for variant, run in variants.items():
                 if isinstance(run, dict) and "step_ms" in run:
                     record(f"{step}, {variant}, {configuration}", run["step_ms"], "ms")
+
+
+def random(bench):
+    """Random steps on GPUs, each as written, by the rules of Inductor, by comm-schedule and by the default plan."""
+    ranks, machine = need_gpus(bench)
+    folder = bench.path("random")
+    bench.run(sys.executable, bench.script("random_steps_gpu.py"), "prepare", folder, f"--build={bench.build}", f"--ranks={ranks}",
+              f"--machine={machine}")
+    bench.run(sys.executable, os.path.join(folder, "random_steps_gpu.py"), "run", folder, f"--output={bench.path('random.json')}")
+
+
+def models(bench):
+    """Models on GPUs: of JAX beside XLA, of transformers by each scheduler of Inductor and by braid.inductor."""
+    ranks, machine = need_gpus(bench)
+    python, folder = bench.python("jax", "JAX"), bench.path("models")
+    bench.run(python, bench.script("jax_models_gpu.py"), "prepare", folder, f"--build={bench.build}", f"--ranks={ranks}",
+              f"--machine={machine}")
+    bench.run(python, os.path.join(folder, "jax_models_gpu.py"), "run", folder)
+    bench.run("torchrun", f"--nproc-per-node={ranks}", bench.script("inductor_models_gpu.py"))
 
 
 def build(bench):
@@ -195,4 +217,4 @@ def build(bench):
     os.utime(touched, ns=(state.st_atime_ns, state.st_mtime_ns))
 
 
-PARTS = {part.__name__: part for part in (scheduling, search, runtime, torch, jax, kernels, steps, build)}
+PARTS = {part.__name__: part for part in (scheduling, search, runtime, torch, jax, kernels, steps, random, models, build)}

@@ -36,9 +36,11 @@ import tempfile
 import time
 import zipfile
 
+from figures import record, write_json
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 VARIANTS = ("written", "inductor", "schedule", "plan")
-SCRIPTS = ("cuda_libraries.py",)
+SCRIPTS = ("figures.py", "cuda/cuda_libraries.py")
 # Random data as in the table of steps.
 DATA = "random:1*0.017"
 WITHIN, CLOSE, LOSS = 0.07, 0.02, 0.01
@@ -47,13 +49,6 @@ WITHIN, CLOSE, LOSS = 0.07, 0.02, 0.01
 def read_json(path):
     with open(path, encoding="utf-8") as stream:
         return json.load(stream)
-
-
-def write_json(path, content):
-    """The file is whole at any time."""
-    with open(path + ".new", "w", encoding="utf-8") as stream:
-        json.dump(content, stream, indent=1)
-    os.replace(path + ".new", path)
 
 
 # ===-----------------------------------------------------------------------===#
@@ -123,7 +118,7 @@ def prepare(options):
     passes = {name: passes[name] for name in (*VARIANTS, *(text.partition("=")[0] for text in options.variant))}
     shutil.copy(os.path.abspath(__file__), options.folder)
     for script in SCRIPTS:
-        shutil.copy(os.path.join(HERE, "cuda", script), options.folder)
+        shutil.copy(os.path.join(HERE, script), options.folder)
     table = {"ranks": options.ranks, "machine": options.machine, "target": options.target, "passes": passes, "steps": known.get("steps", [])}
     steps, seed = table["steps"], options.seed
     for step in steps:
@@ -276,6 +271,9 @@ def run(options):
         trace_steps(machine, table, found)
     if any("ms" in one for one in found["steps"]):
         print_summary(found)
+        for one in found["steps"]:
+            for name, ms in one.get("ms", {}).items():
+                record(f"random step {one['seed']}, {name}", ms, "ms")
 
 
 # ===-----------------------------------------------------------------------===#

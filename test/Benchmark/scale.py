@@ -27,6 +27,7 @@ import time
 from dataclasses import dataclass, replace
 
 from braid import schedule
+from figures import write_json
 
 
 @dataclass(frozen=True)
@@ -413,9 +414,7 @@ def write_results(options):
         rows.append({"kind": "what-if", "step": step, "gpus": gpus} | predict(setting, options.effort))
     results["rows"] = [{key: round(value, 2) if isinstance(value, float) else value for key, value in row.items()}
                        for row in rows]
-    with open(options.results, "w", encoding="utf-8") as file:
-        json.dump(results, file, indent=1)
-        file.write("\n")
+    write_json(options.results, results)
 
 
 def parse(arguments=None):

@@ -29,6 +29,7 @@ import overlap_programs
 from cuda_libraries import find_libraries
 from cuda_table_numerics import compare_variants
 from cuda_table_rounds import measured_runs, rounds_of_variants
+from figures import write_json
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Random data of the deviation that the peers' scripts have.
@@ -92,8 +93,7 @@ class Machine:
         return False
 
     def save(self):
-        with open(os.path.join(self.options.out, "table.json"), "w", encoding="utf-8") as stream:
-            json.dump(self.results, stream, indent=1)
+        write_json(os.path.join(self.options.out, "table.json"), self.results)
 
     def file(self, name):
         """A file of a part."""
@@ -244,27 +244,12 @@ def from_bfloat16(numpy, words):
     return (words.astype("uint32") << 16).view("float32")
 
 
-def check_against_files(machine, step, name, files):
-    """Runs small variants on arguments of which another compiler's results are
-    known, and compares with these."""
-    reference = step["reference"]
-    words = [f"--arg={os.path.join(HERE, file)}" for file in reference["arguments"]]
-    figures = machine.braid_run(
-        name, files, [*words, f"--expect={os.path.join(HERE, reference['expect'])}"]
-    )
-    if figures:
-        machine.results["checks"][step["name"]] = {"agrees_with": reference["expect"]}
-
-
 def check_step(machine, step):
     """Runs small variants on the same random data as NumPy's float64, and compares
     all variants with the first one, as --compare-results does, and the last one with float64."""
     table, name = machine.table, f"check-{step['name']}"
     files = list(step["variants"].values())
     if len(files) < 2:
-        return
-    if "reference" in step:
-        check_against_files(machine, step, name, files)
         return
     import numpy  # pylint: disable=import-outside-toplevel
 
@@ -461,9 +446,6 @@ def print_table(machine):
         )
     print_rows(machine, rows)
     for name, check in results["checks"].items():
-        if "agrees_with" in check:
-            machine.print(f"{name}: agrees with {check['agrees_with']}")
-            continue
         machine.print(
             f"{name}: {check['error']:.3g} of the largest element from float64 "
             f"({check['allowed']:.3g} allowed)"

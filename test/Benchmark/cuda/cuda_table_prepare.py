@@ -22,6 +22,9 @@ import sys
 import overlap_programs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from figures import write_json  # noqa: E402  pylint: disable=wrong-import-position
+
 STEPS = ("seed", "fsdp", "ddp", "tp")
 MEBIBYTE = 1 << 20
 
@@ -34,15 +37,8 @@ SCRIPTS = (
     "cuda_table_rounds.py",
     "cuda_libraries.py",
     "overlap_programs.py",
+    "../figures.py",
 )
-
-
-def write_table(folder, table):
-    """Writes table.json, and copies the scripts that read it."""
-    with open(os.path.join(folder, "table.json"), "w", encoding="utf-8") as stream:
-        json.dump(table, stream, indent=1)
-    for script in SCRIPTS:
-        shutil.copy(os.path.join(HERE, script), folder)
 
 
 def variants(options):
@@ -211,7 +207,9 @@ def main():
         "checks": checks,
         "parts": prepare_parts(compiler),
     }
-    write_table(options.folder, table)
+    write_json(os.path.join(options.folder, "table.json"), table)
+    for script in SCRIPTS:
+        shutil.copy(os.path.join(HERE, script), options.folder)
     if compiler.failures:
         sys.exit(f"error: not compiled: {', '.join(compiler.failures)}")
 
