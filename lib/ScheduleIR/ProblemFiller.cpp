@@ -10,6 +10,7 @@
 
 #include "Analysis/Tokens/AwaitedTokens.h"
 #include "Cost/IR/MachineBuilder.h"
+#include "Cost/IR/MessageBatch.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 
 using namespace braid;
@@ -31,10 +32,19 @@ SmallVector<Operation *, 1> ProblemFiller::addAwaits() {
   unsigned node = ops.size() - 1;
   TokenOrigins awaited = getAwaitedTokens(ops[node], region);
   SmallVector<unsigned> starts;
-  for (Operation *start : awaited.starts)
+  auto addStart = [&](Operation *start) {
     if (std::optional<unsigned> number = findNode(start))
       starts.push_back(*number);
+  };
+  for (Operation *start : awaited.starts) {
+    addStart(start);
+    // A message ends with its launch.
+    auto collective = dyn_cast<comm::CollectiveOpInterface>(start);
+    if (collective && collective.isPointToPoint())
+      addStart(getLastOfBatch(collective));
+  }
   llvm::sort(starts);
+  starts.erase(llvm::unique(starts), starts.end());
   for (unsigned start : starts)
     problem.awaits.emplace_back(node, start);
   for (BlockArgument argument : awaited.arguments)

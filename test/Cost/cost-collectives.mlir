@@ -114,10 +114,10 @@ func.func @others(%x: tensor<262144xf32>) -> tensor<262144xf32> {
 
 // Sends and receives have a lane of their own; both of an exchange run at once.
 // ALL-LABEL: Timeline of @point_to_point ====
-// INDUCTOR-NEXT: comm.send, 18335 ns (collective-model inductor (stand-in)), runs on world p2p 0 to 18335
-// LINK-NEXT: comm.send, 124858 ns (collective-model link), runs on world p2p 0 to 124858
-// INDUCTOR-NEXT: comm.recv tensor<262144xf32>, 0 ns (collective-model inductor (stand-in)), runs on world p2p 18335 to 18335
-// LINK-NEXT: comm.recv tensor<262144xf32>, 0 ns (collective-model link), runs on world p2p 124858 to 124858
+// INDUCTOR-NEXT: comm.send, 0 ns (collective-model inductor (stand-in)), runs on world p2p 0 to 0
+// LINK-NEXT: comm.send, 0 ns (collective-model link), runs on world p2p 0 to 0
+// INDUCTOR-NEXT: comm.recv tensor<262144xf32>, 18335 ns (collective-model inductor (stand-in)), runs on world p2p 0 to 18335
+// LINK-NEXT: comm.recv tensor<262144xf32>, 124858 ns (collective-model link), runs on world p2p 0 to 124858
 func.func @point_to_point(%x: tensor<262144xf32>, %peer: index) -> tensor<262144xf32> {
   %t = comm.send %x on @world to %peer : tensor<262144xf32>
   %u = comm.recv on @world from %peer : tensor<262144xf32>

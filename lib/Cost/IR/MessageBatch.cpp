@@ -32,17 +32,26 @@ static bool endsBatch(Operation *op, Attribute lane) {
          isMessageOf(start, lane);
 }
 
-SmallVector<comm::CollectiveOpInterface, 2>
-braid::getMessageBatch(comm::CollectiveOpInterface first) {
-  Attribute lane = first.getLane();
-  for (Operation *before = first->getPrevNode();
-       before && !endsBatch(before, lane); before = before->getPrevNode())
-    if (isMessageOf(before, lane))
-      return {};
-  SmallVector<comm::CollectiveOpInterface, 2> batch;
-  for (Operation *next = first; next && !endsBatch(next, lane);
+comm::CollectiveOpInterface
+braid::getLastOfBatch(comm::CollectiveOpInterface message) {
+  Attribute lane = message.getLane();
+  comm::CollectiveOpInterface last = message;
+  for (Operation *next = message->getNextNode(); next && !endsBatch(next, lane);
        next = next->getNextNode())
     if (isMessageOf(next, lane))
-      batch.push_back(cast<comm::CollectiveOpInterface>(next));
+      last = cast<comm::CollectiveOpInterface>(next);
+  return last;
+}
+
+SmallVector<comm::CollectiveOpInterface, 2>
+braid::getMessageBatch(comm::CollectiveOpInterface last) {
+  SmallVector<comm::CollectiveOpInterface, 2> batch;
+  if (getLastOfBatch(last) != last)
+    return batch;
+  Attribute lane = last.getLane();
+  for (Operation *op = last; op && !endsBatch(op, lane); op = op->getPrevNode())
+    if (isMessageOf(op, lane))
+      batch.push_back(cast<comm::CollectiveOpInterface>(op));
+  std::reverse(batch.begin(), batch.end());
   return batch;
 }

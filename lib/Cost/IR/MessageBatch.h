@@ -13,11 +13,15 @@
 
 namespace braid {
 
-/// The messages of the block that run as one launch, of which `first` is the
-/// first: those of its lane that start without a wait for one of them in
-/// between (docs/design/engine-cuda.md). Empty if an earlier one is the first.
+/// The last of the messages of the block that run as one launch with `message`:
+/// those of its lane that start without a wait for one of them in between
+/// (docs/design/engine-cuda.md). The launch begins when the last one starts.
+comm::CollectiveOpInterface getLastOfBatch(comm::CollectiveOpInterface message);
+
+/// The messages of the launch of which `last` is the last one, in their order.
+/// Empty if a later one is the last.
 llvm::SmallVector<comm::CollectiveOpInterface, 2>
-getMessageBatch(comm::CollectiveOpInterface first);
+getMessageBatch(comm::CollectiveOpInterface last);
 
 } // namespace braid
 

@@ -185,20 +185,20 @@ CollectiveTime OpCostModel::estimateCollective(comm::CollectiveOpInterface op) {
   return getCollectiveModel(call.numNodes).estimate(call);
 }
 
-Cost OpCostModel::getBatchCost(comm::CollectiveOpInterface first) {
-  CostSource source = estimateCollective(first).exact ? CostSource::Collective
-                                                      : CostSource::StandIn;
+Cost OpCostModel::getBatchCost(comm::CollectiveOpInterface message) {
+  CostSource source = estimateCollective(message).exact ? CostSource::Collective
+                                                        : CostSource::StandIn;
   // What is sent and received, in bytes and by the model.
   double bytes[2] = {}, ns[2] = {};
-  for (comm::CollectiveOpInterface message : getMessageBatch(first))
+  for (comm::CollectiveOpInterface one : getMessageBatch(message))
     for (auto [side, other] : {std::pair(0, comm::CollectiveKind::recv),
                                std::pair(1, comm::CollectiveKind::send)})
-      if (message.getCollectiveKind() != other) {
-        bytes[side] += static_cast<double>(describe(message).getWholeBytes());
-        ns[side] += estimateCollective(message).ns;
+      if (one.getCollectiveKind() != other) {
+        bytes[side] += static_cast<double>(describe(one).getWholeBytes());
+        ns[side] += estimateCollective(one).ns;
       }
   if (std::optional<double> measured =
-          getMeasuredNs(first, std::max(bytes[0], bytes[1])))
+          getMeasuredNs(message, std::max(bytes[0], bytes[1])))
     return Cost{roundToNs(*measured), CostSource::Measured};
   return Cost{roundToNs(std::max(ns[0], ns[1])), source};
 }

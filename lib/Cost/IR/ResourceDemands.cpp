@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Cost/Hardware/KernelBlocks.h"
+#include "MessageBatch.h"
 #include "braid/Cost/IR/OpCostModel.h"
 
 #include <limits>
@@ -22,6 +23,9 @@ static int64_t clampBytes(double bytes) {
 
 ResourceDemand
 OpCostModel::getCollectiveDemand(comm::CollectiveOpInterface op) {
+  // The last message of a launch stands for all of them.
+  if (op.isPointToPoint() && getLastOfBatch(op) != op)
+    return ResourceDemand();
   CollectiveTime time = estimateCollective(op);
   ResourceDemand demand;
   demand.multiprocessors = time.channels;

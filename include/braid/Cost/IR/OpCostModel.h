@@ -184,9 +184,9 @@ public:
 private:
   std::optional<Cost> getOwnCost(mlir::Operation *op);
   CollectiveTime estimateCollective(comm::CollectiveOpInterface op);
-  /// The cost of all messages that run in one launch with `first`, 0 for the
-  /// others: links carry both directions at once, so the longer one counts.
-  Cost getBatchCost(comm::CollectiveOpInterface first);
+  /// The cost of all messages of a launch for the last one, 0 for the others:
+  /// links carry both directions at once, so the longer one counts.
+  Cost getBatchCost(comm::CollectiveOpInterface message);
   /// The measured ns of a collective as `op` with `bytes`; none if the
   /// calibration does not say.
   std::optional<double> getMeasuredNs(comm::CollectiveOpInterface op,
