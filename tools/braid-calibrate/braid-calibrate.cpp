@@ -16,12 +16,15 @@
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include "ProfilePage.inc"
+
 #include <csignal>
 #include <ctime>
 
 using namespace braid;
 using namespace braid::calibrate;
 using llvm::Error;
+using llvm::StringRef;
 
 static int fail(const llvm::Twine &message, int status) {
   llvm::errs() << "braid-calibrate: error: " << message << "\n";
@@ -73,12 +76,14 @@ static Error checkWritable(const std::string &path) {
   return Error::success();
 }
 
-static Error writePage(const std::string &path,
-                       const Calibration &calibration) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  printCalibrationPage(calibration, stream);
-  return writeFile(path, text);
+/// Writes the page that draws `profile`, the text of one.
+static Error writePage(const std::string &path, StringRef profile) {
+  auto [head, tail] = kPageHtml.split("@profile@");
+  std::string text = head.str();
+  // No browser may find the end of the script in a text of the profile.
+  for (char c : profile)
+    text += c == '<' ? "\\u003c" : std::string(1, c);
+  return writeFile(path, text + tail.str());
 }
 
 /// Writes the page of a profile that there is already.
@@ -100,7 +105,8 @@ static Error showProfile(const Options &options) {
   if (!profile->getCalibration())
     return llvm::createStringError(path + ": found a profile of no machine, "
                                           "expected one of version 2");
-  return writePage(options.page, *profile->getCalibration());
+  return writePage(options.page, writeCalibration(profile->getHardware(),
+                                                  *profile->getCalibration()));
 }
 
 int main(int argc, char **argv) {
@@ -138,7 +144,7 @@ int main(int argc, char **argv) {
     return fail(llvm::toString(std::move(error)), failed);
   summarize(calibrator, result, options->output);
   if (!options->page.empty())
-    if (Error error = writePage(options->page, result))
+    if (Error error = writePage(options->page, text))
       return fail(llvm::toString(std::move(error)), failed);
   // What no tool would read is of no use.
   if (llvm::Expected<Profile> profile = readProfile(text); !profile)

@@ -187,10 +187,6 @@ void readCalibration(JsonObjectReader &parent, Calibration &calibration,
 std::string writeCalibration(llvm::StringRef machine,
                              const Calibration &calibration);
 
-/// Writes a page that shows a calibration: its curves, matmuls and factors.
-void printCalibrationPage(const Calibration &calibration,
-                          llvm::raw_ostream &os);
-
 /// What is shipped of the machine called `hardware`; null if nothing is.
 std::shared_ptr<const Calibration>
 getShippedCalibration(llvm::StringRef hardware);
