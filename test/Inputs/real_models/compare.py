@@ -24,7 +24,8 @@ class Case:
     """A model on ranks.
 
     `recompute` gathers parameters again in backward; `checkpoint` computes each layer again there; `train` is false for
-    a forward without gradients; `dynamic` makes sizes symbolic; `compiled_autograd` compiles all that the backward does as one graph.
+    a forward without gradients; `dynamic` makes sizes symbolic; `compiled_autograd` compiles all that the backward does as one graph;
+    `uneven` gives rank 0 alone a larger batch in the second step, for which it compiles again.
     """
 
     model: str
@@ -35,6 +36,7 @@ class Case:
     layers: int = 2
     dynamic: "bool | None" = None
     compiled_autograd: bool = False
+    uneven: bool = False
 
     @property
     def ranks(self):
@@ -46,7 +48,8 @@ class Case:
         return MODELS[self.model].is_whole and PARALLELISMS[self.parallelism].is_whole
 
     def fits(self):
-        return PARALLELISMS[self.parallelism].fits(MODELS[self.model])
+        parallelism = PARALLELISMS[self.parallelism]
+        return parallelism.fits(MODELS[self.model]) and (parallelism.own_inputs or not self.uneven)
 
     def __str__(self):
         parallelism = PARALLELISMS[self.parallelism]
@@ -56,6 +59,7 @@ class Case:
         words += [] if self.train else ["inference"]
         words += ["dynamic"] if self.dynamic else []
         words += ["autograd"] if self.compiled_autograd else []
+        words += ["uneven"] if self.uneven else []
         return " ".join(words)
 
 

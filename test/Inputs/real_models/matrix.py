@@ -12,8 +12,8 @@ from .parallel import PARALLELISMS
 from .settings import SETTINGS
 from .zoo import MODELS
 
-#: What to change of a case: parameters gathered once, layers computed again in backward, no gradients, symbolic sizes, and the
-#: backward as one graph with all that autograd does around it.
+#: What to change of a case: parameters gathered once, layers computed again in backward, no gradients, symbolic sizes, the
+#: backward as one graph with all that autograd does around it, and a rank that compiles again alone.
 VARIANTS = {
     "train": {},
     "keep": {"recompute": False},
@@ -21,6 +21,7 @@ VARIANTS = {
     "inference": {"train": False},
     "dynamic": {"dynamic": True},
     "autograd": {"compiled_autograd": True},
+    "uneven": {"uneven": True},
 }
 #: The oldest and the newest version of PyTorch that the package supports.
 VERSIONS = ("2.11", "2.13")
@@ -44,7 +45,7 @@ class Cell:
         case = self.make_case(1)
         if case.checkpoint and not MODELS[self.model].can_checkpoint:
             return False
-        if mode != "steps" and not case.is_whole:
+        if mode != "steps" and (case.uneven or not case.is_whole):
             return False
         return case.fits() and (case.recompute or PARALLELISMS[self.parallelism].can_recompute)
 

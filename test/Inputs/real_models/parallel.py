@@ -111,6 +111,14 @@ def _tensor_parallel(model, module, ranks, recompute):
     return _parallelize(module, _get_mesh(module, ranks), _plan_linears(model, module))
 
 
+def _planned(model, module, ranks, recompute):
+    """Tensor parallelism by the plan of transformers, as `from_pretrained` applies it."""
+    from transformers.distributed import DistributedConfig
+
+    options, _, meshes = module.prepare_distribute_model(DistributedConfig(tp_size=ranks))
+    return module.maybe_distribute_model(module, options, meshes)
+
+
 def _sequence_parallel(model, module, ranks, recompute):
     """Tensor parallelism whose values between blocks are split along the sequence."""
     from torch.distributed.tensor.parallel import (
@@ -161,6 +169,15 @@ def _wrapped(model, module, ranks, recompute):
     return nn.parallel.DistributedDataParallel(module)
 
 
+def _reduced(model, module, ranks, recompute):
+    """DDP whose collectives compiled autograd sees."""
+    torch._dynamo.config.optimize_ddp = "python_reducer"
+    wrapped = nn.parallel.DistributedDataParallel(module)
+    # In MiB, so that small models have several buckets.
+    torch._inductor.config._fuse_ddp_bucket_size = 0.05
+    return wrapped
+
+
 class Parallelism:
     """How to distribute a module over a number of ranks, and whether ranks have inputs of their own.
 
@@ -182,8 +199,10 @@ PARALLELISMS = {
     "fsdp": Parallelism(_fully_sharded, can_recompute=True),
     "hsdp": Parallelism(_hybrid_sharded, ranks=4, can_recompute=True),
     "tp": Parallelism(_tensor_parallel, own_inputs=False, fits=lambda model: bool(model.columns)),
+    "plan": Parallelism(_planned, own_inputs=False, fits=lambda model: model.has_plan),
     "sp": Parallelism(_sequence_parallel, own_inputs=False, fits=lambda model: model.decoder is not None),
     "ep": Parallelism(_expert_parallel, can_recompute=True, fits=lambda model: bool(model.decoder and model.decoder.has_experts)),
     "fully_shard": Parallelism(_by_hooks, can_recompute=True, is_whole=False),
     "wrapper": Parallelism(_wrapped, is_whole=False),
+    "reducer": Parallelism(_reduced, is_whole=False),
 }

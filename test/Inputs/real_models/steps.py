@@ -20,6 +20,8 @@ class Steps:
         """`setting`: the one whose steps are compared with eager ones."""
         self.case = case
         self.distributed = Distributed(case, rank)
+        #: Whether the second step has a larger batch.
+        self._grows = case.dynamic or case.uneven and rank == 0
         self.eager = self._run(self.distributed.module)
         self.setting = setting
         #: By setting, the steps without passes.
@@ -52,8 +54,7 @@ class Steps:
         optimizer = torch.optim.SGD(own.parameters(), lr=0.01, momentum=0.9)
         torch.manual_seed(5)
         for step in range(2):
-            # Symbolic sizes get two values.
-            inputs = [torch.cat([value, value[:1]]) if step and self.case.dynamic else value.clone() for value in distributed.inputs]
+            inputs = [torch.cat([value, value[:1]]) if step and self._grows else value.clone() for value in distributed.inputs]
             with torch.set_grad_enabled(self.case.train):
                 loss = distributed.model.loss(module, *inputs)
             result[f"loss {step}"] = _local(loss)

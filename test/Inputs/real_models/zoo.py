@@ -36,10 +36,11 @@ class Model:
 
     `columns` and `rows` are the suffixes of the names of linear layers that tensor parallelism splits along their
     outputs and along their inputs. `decoder` is a `Decoder` where sequence parallelism knows the model. `can_checkpoint` says
-    whether transformers can compute layers of it again in backward, `is_whole` whether Dynamo makes one graph of it.
+    whether transformers can compute layers of it again in backward, `is_whole` whether Dynamo makes one graph of it, `has_plan`
+    whether transformers has a plan of tensor parallelism for it.
     """
 
-    def __init__(self, make, inputs, loss, columns=(), rows=(), decoder=None, can_checkpoint=True, is_whole=True):
+    def __init__(self, make, inputs, loss, columns=(), rows=(), decoder=None, can_checkpoint=True, is_whole=True, has_plan=False):
         self.make = make
         self.make_inputs = inputs
         self.loss = loss
@@ -48,6 +49,7 @@ class Model:
         self.decoder = decoder
         self.can_checkpoint = can_checkpoint
         self.is_whole = is_whole
+        self.has_plan = has_plan
 
 
 def _tokens(rank, generator):
@@ -186,10 +188,10 @@ _EXPERTS = dict(experts_implementation="batched_mm", num_experts_per_tok=2, moe_
 _LATENT = dict(kv_lora_rank=16, q_lora_rank=32, qk_rope_head_dim=8, qk_nope_head_dim=8, v_head_dim=16, num_key_value_heads=HEADS)
 #: ResNet, RegNet, MobileNet and EfficientNet have graphs that write inputs of their own: the statistics of batches.
 MODELS = {
-    "llama": Model(_causal("Llama"), _tokens, _next_token, **_LLAMA, decoder=Decoder()),
+    "llama": Model(_causal("Llama"), _tokens, _next_token, **_LLAMA, decoder=Decoder(), has_plan=True),
     "mixtral": Model(
         _causal("Mixtral", num_local_experts=4, experts_implementation="batched_mm"),
-        _tokens, _next_token, _QUERIES, ("o_proj",), Decoder(has_experts=True),
+        _tokens, _next_token, _QUERIES, ("o_proj",), Decoder(has_experts=True), has_plan=True,
     ),
     "gpt_neox": Model(
         _causal("GPTNeoX", intermediate_size=2 * WIDTH, attention_dropout=0.0, hidden_dropout=0.0), _tokens, _next_token,
@@ -231,7 +233,7 @@ MODELS = {
         _causal(
             "DeepseekV3", **_EXPERTS, **_LATENT, n_routed_experts=4, n_group=2, topk_group=1, first_k_dense_replace=0,
         ),
-        _tokens, _same_token,
+        _tokens, _same_token, has_plan=True,
     ),
     # Attention with sinks, a window in every other layer.
     "gpt_oss": Model(
@@ -239,7 +241,7 @@ MODELS = {
             "GptOss", head_dim=WIDTH // HEADS, num_local_experts=4, num_experts_per_tok=2, sliding_window=TOKENS // 2,
             attn_implementation="eager", experts_implementation="batched_mm",
         ),
-        _tokens, _same_token,
+        _tokens, _same_token, has_plan=True,
     ),
     # Attention and MLP side by side.
     "falcon": Model(
