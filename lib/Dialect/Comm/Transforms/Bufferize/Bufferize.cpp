@@ -410,6 +410,7 @@ struct CommBufferizePass
     protectArguments(module);
     if (failed(inflight::splitTokens(module)))
       return failure();
+    inflight::fillPaddedSides(module);
     separateEmptyTensors(module);
     copyYieldedOuterTensors(module);
     copyTensorsYieldedTwice(module);

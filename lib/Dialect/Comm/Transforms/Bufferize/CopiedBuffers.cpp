@@ -16,27 +16,31 @@ using namespace mlir;
 using namespace braid::comm;
 
 namespace {
-/// The elements of a buffer from `begin` up to `end`.
-struct Elements {
-  int64_t begin, end;
+/// The indices from `begin` up to `end` of each dimension of a buffer.
+struct Part {
+  SmallVector<int64_t> begin, end;
 
-  bool overlaps(const Elements &other) const {
-    return begin < other.end && other.begin < end;
+  bool overlaps(const Part &other) const {
+    return llvm::all_of(llvm::seq<size_t>(0, begin.size()), [&](size_t dim) {
+      return begin[dim] < other.end[dim] && other.begin[dim] < end[dim];
+    });
   }
 };
 } // namespace
 
-/// The elements of its source that `view` names, if they are known and stand
-/// one after the other.
-static std::optional<Elements> getElements(memref::SubViewOp view) {
-  MemRefType type = view.getType();
-  SmallVector<int64_t> strides;
-  int64_t offset = 0;
-  if (!memref::isStaticShapeAndContiguousRowMajor(type) ||
-      failed(type.getStridesAndOffset(strides, offset)) ||
-      ShapedType::isDynamic(offset))
+/// The part of its source that `view` names, if it is known and whole.
+static std::optional<Part> getPart(memref::SubViewOp view) {
+  ArrayRef<int64_t> offsets = view.getStaticOffsets(),
+                    sizes = view.getStaticSizes();
+  if (ShapedType::isDynamicShape(offsets) ||
+      ShapedType::isDynamicShape(sizes) ||
+      !llvm::all_of(view.getStaticStrides(),
+                    [](int64_t stride) { return stride == 1; }))
     return std::nullopt;
-  return Elements{offset, offset + type.getNumElements()};
+  Part part{SmallVector<int64_t>(offsets), SmallVector<int64_t>(offsets)};
+  for (auto [end, size] : llvm::zip_equal(part.end, sizes))
+    end += size;
+  return part;
 }
 
 /// Whether all users of `value` are behind `copy` in its block.
@@ -47,10 +51,9 @@ static bool isUsedBehind(Value value, memref::CopyOp copy) {
   });
 }
 
-/// Whether nothing but `copy` accesses these elements of `target` before the
-/// copy ends.
+/// Whether nothing but `copy` accesses `part` of `target` before the copy ends.
 static bool isFreeUntil(memref::CopyOp copy, memref::AllocOp target,
-                        const Elements &elements) {
+                        const Part &part) {
   return llvm::all_of(target->getUsers(), [&](Operation *user) {
     auto view = dyn_cast<memref::SubViewOp>(user);
     if (!view) {
@@ -59,16 +62,20 @@ static bool isFreeUntil(memref::CopyOp copy, memref::AllocOp target,
     }
     if (view.getResult() == copy.getTarget())
       return true;
-    std::optional<Elements> others = getElements(view);
-    return (others && !others->overlaps(elements)) ||
+    std::optional<Part> others = getPart(view);
+    return (others && !others->overlaps(part)) ||
            isUsedBehind(view.getResult(), copy);
   });
 }
 
-/// Whether `user` takes a buffer of any place in a larger one.
-static bool takesAnyPlace(Operation *user) {
-  return isa<linalg::LinalgOp, AsyncStartOpInterface, WaitOp, memref::CopyOp>(
-      user);
+/// Whether `user` takes a buffer of any place in a larger one, whose elements
+/// stand one after the other if `isContiguous`. Libraries want such matrices.
+static bool takesAnyPlace(Operation *user, bool isContiguous) {
+  auto structured = dyn_cast<linalg::LinalgOp>(user);
+  if (!isContiguous)
+    return isa<memref::CopyOp>(user) ||
+           (structured && structured.getNumReductionLoops() == 0);
+  return structured || isa<AsyncStartOpInterface, WaitOp, memref::CopyOp>(user);
 }
 
 /// Makes the destination of `copy` its source.
@@ -79,13 +86,18 @@ static void place(memref::CopyOp copy) {
       !inflight::isDeadAfter(source, copy))
     return;
   auto target = view.getSource().getDefiningOp<memref::AllocOp>();
-  std::optional<Elements> elements = getElements(view);
-  if (!target || !elements || target->getBlock() != copy->getBlock() ||
+  std::optional<Part> part = getPart(view);
+  if (!target || !part || target->getBlock() != copy->getBlock() ||
       target->getNumOperands() != 0 ||
       view.getType().getShape() != source.getType().getShape() ||
       !memref::isStaticShapeAndContiguousRowMajor(target.getType()) ||
-      !llvm::all_of(source->getUsers(), takesAnyPlace) ||
-      !isFreeUntil(copy, target, *elements))
+      !isFreeUntil(copy, target, *part))
+    return;
+  bool isContiguous =
+      memref::isStaticShapeAndContiguousRowMajor(view.getType());
+  if (!llvm::all_of(source->getUsers(), [&](Operation *user) {
+        return takesAnyPlace(user, isContiguous);
+      }))
     return;
   if (source->isBeforeInBlock(target))
     target->moveBefore(source);

@@ -65,10 +65,15 @@ void takeOverDeadSources(mlir::ModuleOp module);
 /// known by no other name.
 bool isDeadAfter(mlir::memref::AllocOp allocation, mlir::memref::CopyOp copy);
 
+/// Replaces pads by a constant on one side of one dimension by a fill of that
+/// side and an insertion, so that nothing is written twice and the padded
+/// tensor can be computed in its place. Runs before bufferization.
+void fillPaddedSides(mlir::ModuleOp module);
+
 /// Removes copies of a buffer into a part of a larger one where the buffer is
 /// dead after the copy: the part takes the place of the buffer, if nothing else
-/// accesses the part before. Chunks of collectives are computed in their place
-/// of the result by this. Runs after bufferization.
+/// accesses the part before. Chunks of collectives and padded tensors are
+/// computed in their place of the result by this. Runs after bufferization.
 void placeCopiedBuffers(mlir::ModuleOp module);
 
 } // namespace braid::comm::inflight

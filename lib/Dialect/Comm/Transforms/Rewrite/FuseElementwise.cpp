@@ -351,6 +351,47 @@ static bool tellsSizesOfReductions(OpOperand &operand,
                       });
 }
 
+/// True if another input than that of `operand` could tell the sizes of the
+/// reductions.
+static bool mayAddSizesOfReductions(OpOperand &operand) {
+  auto consumer = cast<linalg::LinalgOp>(operand.getOwner());
+  // The input that reads other elements of the same value may tell them.
+  return !ShapedType::isDynamicShape(consumer.getStaticLoopRanges()) &&
+         llvm::count(consumer->getOperands(), operand.get()) == 1;
+}
+
+/// The same op with an input more, which it does not read: its sizes are those
+/// of the reductions, which have to be known.
+static linalg::GenericOp addSizesOfReductions(RewriterBase &rewriter,
+                                              linalg::GenericOp op) {
+  MLIRContext *context = op.getContext();
+  SmallVector<AffineExpr> loops;
+  SmallVector<int64_t> shape;
+  for (auto [loop, kind, size] :
+       llvm::enumerate(op.getIteratorTypesArray(), op.getStaticLoopRanges()))
+    if (kind == utils::IteratorType::reduction) {
+      loops.push_back(getAffineDimExpr(loop, context));
+      shape.push_back(size);
+    }
+  Type element = rewriter.getI8Type();
+  rewriter.setInsertionPoint(op);
+  SmallVector<Value> inputs(op.getInputs());
+  unsigned number = inputs.size();
+  inputs.push_back(
+      tensor::EmptyOp::create(rewriter, op.getLoc(), shape, element));
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  maps.insert(maps.begin() + number,
+              AffineMap::get(op.getNumLoops(), 0, loops, context));
+  auto wider = linalg::GenericOp::create(
+      rewriter, op.getLoc(), op.getResultTypes(), inputs, op.getOutputs(), maps,
+      op.getIteratorTypesArray());
+  wider->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  wider.getRegion().takeBody(op.getRegion());
+  wider.getBody()->insertArgument(number, element, op.getLoc());
+  rewriter.replaceOp(op, wider);
+  return wider;
+}
+
 /// Drops the results of `fused` before its last `count`, if nobody uses them or
 /// reads their initial values. Upstream's fusion keeps results of a producer
 /// for the sizes of loops, also where other operands tell them.
@@ -389,7 +430,8 @@ Fusion Fuser::choose(OpOperand &operand, bool mayKeep) {
   linalg::LinalgOp producer = getProducer(operand);
   auto consumer = cast<linalg::LinalgOp>(operand.getOwner());
   if (!producer || (isBroadcast(operand) && isExpensive(producer)) ||
-      !tellsSizesOfReductions(operand, producer))
+      !(tellsSizesOfReductions(operand, producer) ||
+        mayAddSizesOfReductions(operand)))
     return Fusion::None;
   bool isSameSet = sets.lookup(producer) == sets.lookup(consumer);
   bool isOnlyUser = llvm::all_of(producer->getUsers(), [&](Operation *user) {
@@ -450,6 +492,14 @@ bool Fuser::fuse(linalg::LinalgOp &consumer, bool mayKeep) {
     if (!producer || !generic)
       return false;
     operand = generic.getDpsInputOperand(index);
+    if (!tellsSizesOfReductions(
+            *operand, cast<linalg::LinalgOp>(producer.getOperation()))) {
+      unsigned set = sets.lookup(consumer);
+      generic = addSizesOfReductions(rewriter, generic);
+      consumer = cast<linalg::LinalgOp>(generic.getOperation());
+      sets.assign(consumer, set);
+      operand = generic.getDpsInputOperand(index);
+    }
     Value produced = operand->get();
     AffineMap map = generic.getMatchingIndexingMap(operand);
     mergeEqualInputs(rewriter, generic);

@@ -319,3 +319,43 @@ func.func @slices_written_for_another_place(%a: tensor<4x4xf32>, %b: tensor<4x3x
   %r = tensor.insert_slice %m into %e[0, 3] [4, 3] [1, 1] : tensor<4x3xf32> into tensor<4x6xf32>
   return %r : tensor<4x6xf32>
 }
+
+// One side is filled; what is padded is computed in its place.
+// CHECK-LABEL: func.func @padded_in_place(
+// CHECK:         %[[ALL:.*]] = memref.alloc() {{.*}} : memref<4x8x16xf32>
+// CHECK:         %[[INNER:.*]] = memref.subview %[[ALL]][0, 1, 0] [4, 7, 16] [1, 1, 1]
+// CHECK:         linalg.{{.*}} outs(%[[INNER]] :
+// CHECK:         %[[SIDE:.*]] = memref.subview %[[ALL]][0, 0, 0] [4, 1, 16] [1, 1, 1]
+// CHECK:         linalg.fill {{.*}} outs(%[[SIDE]] :
+// CHECK-NOT:     memref.copy
+// CHECK:         return %[[ALL]]
+func.func @padded_in_place(%x: tensor<4x7x16xf32>) -> tensor<4x8x16xf32> {
+  %c = arith.constant 2.0 : f32
+  %empty = tensor.empty() : tensor<4x7x16xf32>
+  %y = linalg.exp ins(%x : tensor<4x7x16xf32>) outs(%empty : tensor<4x7x16xf32>) -> tensor<4x7x16xf32>
+  %z = tensor.pad %y low[0, 1, 0] high[0, 0, 0] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %c : f32
+  } : tensor<4x7x16xf32> to tensor<4x8x16xf32>
+  return %z : tensor<4x8x16xf32>
+}
+
+// A matmul wants rows that stand one after the other, and two sides are filled
+// with the whole.
+// CHECK-LABEL: func.func @padded_behind(
+// CHECK:         linalg.matmul
+// CHECK:         memref.copy
+// CHECK:         memref.copy
+func.func @padded_behind(%x: tensor<4x6xf32>, %w: tensor<6x7xf32>, %o: tensor<4x7xf32>, %v: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x10xf32>) {
+  %c = arith.constant 2.0 : f32
+  %y = linalg.matmul ins(%x, %w : tensor<4x6xf32>, tensor<6x7xf32>) outs(%o : tensor<4x7xf32>) -> tensor<4x7xf32>
+  %z = tensor.pad %y low[0, 1] high[0, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %c : f32
+  } : tensor<4x7xf32> to tensor<4x8xf32>
+  %both = tensor.pad %v low[0, 1] high[0, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %c : f32
+  } : tensor<4x8xf32> to tensor<4x10xf32>
+  return %z, %both : tensor<4x8xf32>, tensor<4x10xf32>
+}

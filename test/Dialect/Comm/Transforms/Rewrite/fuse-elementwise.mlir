@@ -446,6 +446,35 @@ func.func @sizes_of_a_convolution(%x: tensor<12xf32>, %y: tensor<8xf32>) -> tens
   return %r : tensor<8xf32>
 }
 
+// No operand of the fused op has the columns of a one-hot matrix: an input that
+// it does not read tells how many there are.
+// CHECK-LABEL: func.func @sizes_of_a_one_hot_matrix(
+// CHECK-SAME:      %[[X:[a-z0-9]+]]: tensor<8xi32>
+// CHECK:         %[[SIZES:.*]] = tensor.empty() : tensor<64xi8>
+// CHECK:         %[[R:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%[[X]], %[[SIZES]] : tensor<8xi32>, tensor<64xi8>)
+// CHECK:           linalg.index 1
+// CHECK:           arith.addf
+// CHECK:         return %[[R]]
+func.func @sizes_of_a_one_hot_matrix(%x: tensor<8xi32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %empty = tensor.empty() : tensor<8x64xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<8xi32>) outs(%empty : tensor<8x64xf32>) {
+  ^bb0(%a: i32, %o: f32):
+    %index = linalg.index 1 : index
+    %column = arith.index_cast %index : index to i32
+    %is = arith.cmpi eq, %a, %column : i32
+    %r = arith.uitofp %is : i1 to f32
+    linalg.yield %r : f32
+  } -> tensor<8x64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%s : tensor<8x64xf32>) outs(%y : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %sum = arith.addf %o, %a : f32
+    linalg.yield %sum : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
 // Two inputs read the same op, each other elements of it.
 // CHECK-LABEL: func.func @two_places(
 // CHECK-SAME:      %[[X:[a-z0-9]+]]: tensor<8xi32>
