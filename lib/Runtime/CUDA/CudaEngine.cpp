@@ -470,14 +470,16 @@ namespace {
 /// else ends their kernels.
 class AbortDeadline {
 public:
-  explicit AbortDeadline(const Environment &environment)
-      : thread([this, &environment]() {
+  /// `why`: what nobody else says if the threads of the ranks stand in calls
+  /// of the driver until the end.
+  AbortDeadline(const Environment &environment, std::string why)
+      : thread([this, &environment, why = std::move(why)]() {
           std::unique_lock<std::mutex> lock(mutex);
           if (changed.wait_for(lock, endTimeout, [this]() { return hasEnded; }))
             return;
-          environment.log("NCCL has not ended its communicators within " +
-                          std::to_string(endTimeout.count()) +
-                          " s after the failure: the process ends");
+          environment.log(
+              why + "; NCCL has not ended its communicators within " +
+              std::to_string(endTimeout.count()) + " s: the process ends");
           std::_Exit(EXIT_FAILURE);
         }) {}
   ~AbortDeadline() {
@@ -503,7 +505,7 @@ void CudaEngine::stopRanks() {
   if (stopped)
     return;
   stopped = true;
-  AbortDeadline deadline(environment);
+  AbortDeadline deadline(environment, failure().textFor(-1));
   for (const auto &rank : localRanksState)
     rank->noteFailure();
   writeFlights();
