@@ -26,11 +26,14 @@ def record(name, value, unit, better="lower"):
 
 
 def write_json(path, content):
-    """Writes a file that is whole at any time, also while a longer measurement goes on."""
-    with open(path + ".new", "w", encoding="utf-8") as file:
+    """Writes a file that is whole at any time, also while a longer measurement goes on. What is no file, such as /dev/stdout, stays."""
+    in_place = os.path.exists(path) and not os.path.isfile(path) or path.startswith(("/dev/", "/proc/"))
+    name = path if in_place else path + ".new"
+    with open(name, "w", encoding="utf-8") as file:
         json.dump(content, file, indent=1)
         file.write("\n")
-    os.replace(path + ".new", path)
+    if not in_place:
+        os.replace(name, path)
 
 
 def read_lines(path):

@@ -17,6 +17,7 @@ import statistics
 import time
 
 from .. import _groups
+from .._files import write_whole
 from .._torch_costs import get_hint
 from ..errors import ScheduleError
 from .nodes import get_origin
@@ -68,10 +69,7 @@ class KernelTimes:
         """Writes the times to a file, in JSON."""
         entries = [{"signature": signature, "ns": ns} for signature, ns in sorted(self.times.items())]
         text = json.dumps({"version": _VERSION, "device": _describe_device(), "kernels": entries}, indent=1)
-        temporary = f"{os.fspath(path)}.{os.getpid()}"
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-        os.replace(temporary, path)
+        write_whole(path, text + "\n")
 
     def load(self, path):
         """Adds the times of a file that `save` has written.
