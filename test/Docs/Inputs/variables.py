@@ -11,7 +11,7 @@ READS = re.compile(r"\bgetenv\b|\benviron\b|\bVariables &")
 NAME = re.compile(r"[\"']([A-Z][A-Z0-9]*_[A-Z0-9_a-z]+)[\"']")
 OWN = re.compile(r"[\"'](BRAID_[A-Z_]+)[\"']")
 # Codes of an interface, and what is in no environment.
-OTHER = re.compile(r"CUDA_(ERROR|SUCCESS)|BRAID_RT_|BRAID_INFO|BRAID_DETAIL")
+OTHER = re.compile(r"CUDA_(ERROR|SUCCESS)|MPI_THREAD_|BRAID_RT_|BRAID_INFO|BRAID_DETAIL")
 
 found = {}
 for folder in FOLDERS:
