@@ -151,15 +151,6 @@ static CUgraphExec_st &checkGraphExec(const char *call, GraphExec exec) {
   return *exec;
 }
 
-Result cuGraphUpload(GraphExec exec, Stream stream) {
-  FAKE_CUDA_ENTER("cuGraphUpload")
-  checkStream("cuGraphUpload", stream);
-  checkGraphExec("cuGraphUpload", exec);
-  if (stream->capture)
-    return ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  return SUCCESS;
-}
-
 /// The operations run in the order in which they were recorded, which is one
 /// of those that the graph allows.
 Result cuGraphLaunch(GraphExec exec, Stream stream) {

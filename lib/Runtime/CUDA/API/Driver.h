@@ -158,7 +158,6 @@ enum JitOption : unsigned {
   FUNCTION(graphInstantiate, cuGraphInstantiate,                               \
            "cuGraphInstantiateWithFlags",                                      \
            (GraphExec *, Graph, unsigned long long))                           \
-  FUNCTION(graphUpload, cuGraphUpload, "cuGraphUpload", (GraphExec, Stream))   \
   FUNCTION(graphLaunch, cuGraphLaunch, "cuGraphLaunch", (GraphExec, Stream))   \
   FUNCTION(graphExecDestroy, cuGraphExecDestroy, "cuGraphExecDestroy",         \
            (GraphExec))                                                        \

@@ -195,7 +195,6 @@ bool CudaDevice::recordsOnTrial() const {
 std::string CudaDevice::completeRecording() {
   try {
     graphs->finish();
-    graphs->upload();
   } catch (const Error &error) {
     return error.what();
   }

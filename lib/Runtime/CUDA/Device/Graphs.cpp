@@ -166,10 +166,6 @@ void Graphs::finish() {
   }
 }
 
-void Graphs::upload() const {
-  gpu.driver.call(gpu.driver.graphUpload, selected->graph, gpu.stream);
-}
-
 void Graphs::launch() {
   gpu.hooks.launchesGraph([this]() {
     gpu.driver.call(gpu.driver.graphLaunch, selected->graph, gpu.stream);

@@ -57,10 +57,6 @@ public:
   /// broken.
   void finish();
 
-  /// Brings the selected recording to the device, so that its launch allocates
-  /// nothing.
-  void upload() const;
-
   /// Launches the selected recording on the compute stream.
   void launch();
 
