@@ -24,9 +24,7 @@ import torch
 from braid import _agreement, _groups
 from braid.inductor import Overlap
 from figures import write_json
-from real_models import late, zoo
-from real_models.compare import Case, Compiled, Distributed
-from real_models.parallel import PARALLELISMS
+from real_models import late, sizes
 from torch_steps import Stop
 
 MODELS = ("llama", "mixtral", "gpt_neox", "bert", "t5", "vit")
@@ -73,6 +71,8 @@ class Recorder:
 
 
 def record(case):
+    from real_models.compare import Compiled, Distributed
+
     recorder = Recorder()
     Distributed(case, 0).run_compiled(Compiled(), recorder)
     return recorder.graphs
@@ -131,7 +131,11 @@ def main():
     parser.add_argument("--json", help="file for the rows")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    zoo.WIDTH, zoo.HEADS, zoo.TOKENS = arguments.width, 2 * arguments.ranks, arguments.tokens
+    sizes.WIDTH, sizes.HEADS, sizes.TOKENS = arguments.width, 2 * arguments.ranks, arguments.tokens
+    # The models take their sizes now.
+    from real_models.compare import Case
+    from real_models.parallel import PARALLELISMS
+
     start_group(arguments.ranks)
     rows = []
     print("| model | as it comes | by costs | deterministic | by costs | deterministic |")

@@ -8,10 +8,7 @@ import dataclasses
 import torch
 import torch.nn.functional as F
 
-TOKENS = 16
-VOCABULARY = 128
-WIDTH = 64
-HEADS = 4
+from .sizes import HEADS, TOKENS, VOCABULARY, WIDTH
 
 
 @dataclasses.dataclass(frozen=True)
