@@ -153,7 +153,7 @@ static std::string indentLines(const std::string &message) {
 static nlohmann::json parse(const std::string &text, const std::string &file) {
   try {
     return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error &error) {
+  } catch (const nlohmann::json::exception &error) {
     // Without the name of the exception.
     std::string message = error.what();
     throw RunError(file + ": " + message.substr(message.find("] ") + 2));

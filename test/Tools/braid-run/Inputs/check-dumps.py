@@ -132,6 +132,7 @@ for name, text, message in [
         ("cut", '{"version": 2,\n "entries": [', "cut.json: parse error at line 2, column 14: syntax error "
          "while parsing value - unexpected end of input; expected '[', '{', or a literal"),
         ("text", "not JSON", "text.json: parse error at line 1, column 2: syntax error while parsing value - invalid literal"),
+        ("large", '{"version": 3e999}', "large.json: number overflow parsing '3e999'"),
         ("other", '{"traceEvents": []}', "other.json: this is no file of --flight-recorder"),
         ("list", "[1]", "list.json: found array, expected an object"),
         ("after", "{} {}", "after.json: parse error at line 1, column 4: syntax error while parsing value - unexpected '{'; "
