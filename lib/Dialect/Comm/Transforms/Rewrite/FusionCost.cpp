@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace braid;
@@ -66,10 +67,16 @@ static int64_t getElementBytes(Type type) {
 }
 
 int64_t braid::comm::getBytes(Type type) {
+  // Sums of the bytes of many tensors have to fit into 63 bits.
+  constexpr int64_t most = int64_t(1) << 50;
   int64_t bytes = getElementBytes(type);
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     for (int64_t size : tensor.getShape())
-      bytes *= ShapedType::isDynamic(size) ? kDynamicSize : size;
+      if (llvm::MulOverflow(bytes,
+                            ShapedType::isDynamic(size) ? kDynamicSize : size,
+                            bytes) ||
+          bytes > most)
+        return most;
   return bytes;
 }
 

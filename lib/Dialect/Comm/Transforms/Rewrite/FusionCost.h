@@ -33,7 +33,8 @@ bool isExpensive(mlir::linalg::LinalgOp op);
 bool isCheapFor(mlir::linalg::LinalgOp producer,
                 mlir::linalg::LinalgOp consumer, int64_t opsPerByte);
 
-/// The bytes of a value of `type`; dynamic dimensions have some size.
+/// The bytes of a value of `type`, 2^50 for more; dynamic dimensions have some
+/// size.
 int64_t getBytes(mlir::Type type);
 
 /// The bytes that `op` reads and writes.
