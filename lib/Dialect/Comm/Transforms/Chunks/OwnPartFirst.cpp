@@ -94,17 +94,12 @@ CommOwnPartFirstPass::choose(func::FuncOp function,
   options.minGain = leastGain;
   options.maxTrials = getMostTrials(block.numOps);
   RewriteJudge judge = getJudge(function, block, uniformity, planResources);
-  return chooseRewrites(gathers, chosen, options,
-                        [&](ArrayRef<RewriteChoice> choices, int64_t wantedNs) {
-                          if (choices.empty())
-                            return judge.predictPresent();
-                          return judge.predict(
-                              [&](const IRMapping &mapping) {
-                                computeByMember(choices, &mapping);
-                                return success();
-                              },
-                              JudgeEffort::Trial, wantedNs);
-                        });
+  return chooseRewrites(
+      gathers, chosen, options, judge,
+      [&](ArrayRef<RewriteChoice> choices, const IRMapping &mapping) {
+        computeByMember(choices, &mapping);
+        return success();
+      });
 }
 
 LogicalResult CommOwnPartFirstPass::rewriteIn(func::FuncOp function,

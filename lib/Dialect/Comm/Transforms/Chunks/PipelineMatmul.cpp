@@ -197,17 +197,11 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
   options.minGain = leastGain;
   options.maxTrials = getMostTrials(block.numOps);
   RewriteJudge judge = getJudge(function, block, uniformity, planResources);
-  return chooseRewrites(free, chosen, options,
-                        [&](ArrayRef<RewriteChoice> choices, int64_t wantedNs) {
-                          if (choices.empty())
-                            return judge.predictPresent();
-                          return judge.predict(
-                              [&](const IRMapping &mapping) {
-                                return success(
-                                    succeeded(divide(choices, &mapping)));
-                              },
-                              JudgeEffort::Trial, wantedNs);
-                        });
+  return chooseRewrites(
+      free, chosen, options, judge,
+      [&](ArrayRef<RewriteChoice> choices, const IRMapping &mapping) {
+        return success(succeeded(divide(choices, &mapping)));
+      });
 }
 
 LogicalResult CommPipelineMatmulPass::pipeline(func::FuncOp function,

@@ -324,14 +324,20 @@ groupByKind(ArrayRef<CollectiveOpInterface> starts) {
 
 FailureOr<SmallVector<RewriteChoice>> braid::comm::chooseRewrites(
     ArrayRef<CollectiveOpInterface> starts, ArrayRef<RewriteChoice> fixed,
-    const ChoiceOptions &options,
-    llvm::function_ref<FailureOr<BlockPrediction>(ArrayRef<RewriteChoice>,
-                                                  int64_t)>
-        predict) {
+    const ChoiceOptions &options, RewriteJudge &judge,
+    llvm::function_ref<LogicalResult(ArrayRef<RewriteChoice>,
+                                     const IRMapping &)>
+        rewrite) {
   SmallVector<RewriteChoice> chosen(fixed);
   if (starts.empty())
     return chosen;
-  FailureOr<BlockPrediction> present = predict(chosen, anyTimeNs);
+  auto predict = [&](ArrayRef<RewriteChoice> choices, int64_t wantedNs) {
+    return judge.predict(
+        [&](const IRMapping &mapping) { return rewrite(choices, mapping); },
+        JudgeEffort::Trial, wantedNs);
+  };
+  FailureOr<BlockPrediction> present =
+      chosen.empty() ? judge.predictPresent() : predict(chosen, anyTimeNs);
   if (failed(present))
     return failure();
   int64_t shortest = present->makespanNs, least = present->computeNs;

@@ -141,17 +141,18 @@ struct ChoiceOptions {
 /// Chooses the parts of `starts`, collectives of one block in the program's
 /// order: for each kind of collective (op, group and type; those that move most
 /// come first) the same number for the one that other work can hide least, or
-/// for all of the kind. A choice stays if the makespan that `predict` gives for
-/// it is shorter by the least gain, below the time that it gets. Ends where the
-/// work of the compute stream leaves no such gain. `fixed` are choices that are
-/// part of each prediction and of the result. Fails where `predict` fails.
-llvm::FailureOr<llvm::SmallVector<RewriteChoice>>
-chooseRewrites(llvm::ArrayRef<CollectiveOpInterface> starts,
-               llvm::ArrayRef<RewriteChoice> fixed,
-               const ChoiceOptions &options,
-               llvm::function_ref<llvm::FailureOr<BlockPrediction>(
-                   llvm::ArrayRef<RewriteChoice>, int64_t wantedNs)>
-                   predict);
+/// for all of the kind. A choice stays if the makespan that `judge` predicts
+/// for the block after `rewrite`, which gets the choices and the copies of the
+/// block's ops, is shorter by the least gain. Ends where the work of the
+/// compute stream leaves no such gain. `fixed` are choices that are part of
+/// each prediction and of the result. Fails where a prediction fails.
+llvm::FailureOr<llvm::SmallVector<RewriteChoice>> chooseRewrites(
+    llvm::ArrayRef<CollectiveOpInterface> starts,
+    llvm::ArrayRef<RewriteChoice> fixed, const ChoiceOptions &options,
+    RewriteJudge &judge,
+    llvm::function_ref<llvm::LogicalResult(llvm::ArrayRef<RewriteChoice>,
+                                           const mlir::IRMapping &)>
+        rewrite);
 
 /// What `choose` gives for the schedulable blocks of `function`, one after the
 /// other. Fails where `choose` fails.

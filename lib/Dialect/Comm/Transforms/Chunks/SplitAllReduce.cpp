@@ -161,17 +161,12 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitAllReducePass::choose(
   options.maxTrials = getMostTrials(block.numOps);
   RewriteJudge judge =
       getJudge(function, block, uniformity, /*plansResources=*/true);
-  return chooseRewrites(free, chosen, options,
-                        [&](ArrayRef<RewriteChoice> choices, int64_t wantedNs) {
-                          if (choices.empty())
-                            return judge.predictPresent();
-                          return judge.predict(
-                              [&](const IRMapping &mapping) {
-                                splitChosen(choices, model, &mapping);
-                                return success();
-                              },
-                              JudgeEffort::Trial, wantedNs);
-                        });
+  return chooseRewrites(
+      free, chosen, options, judge,
+      [&](ArrayRef<RewriteChoice> choices, const IRMapping &mapping) {
+        splitChosen(choices, model, &mapping);
+        return success();
+      });
 }
 
 LogicalResult CommSplitAllReducePass::splitIn(func::FuncOp function,

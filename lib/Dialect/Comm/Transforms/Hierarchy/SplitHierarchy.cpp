@@ -95,18 +95,12 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitHierarchyPass::choose(
   options.maxTrials = getMostTrials(block.numOps);
   RewriteJudge judge =
       getJudge(function, block, uniformity, /*plansResources=*/false);
-  return chooseRewrites(free, chosen, options,
-                        [&](ArrayRef<RewriteChoice> choices, int64_t wantedNs) {
-                          if (choices.empty())
-                            return judge.predictPresent();
-                          return judge.predict(
-                              [&](const IRMapping &mapping) {
-                                splitIntoSteps(choices, costs, groups,
-                                               &mapping);
-                                return success();
-                              },
-                              JudgeEffort::Trial, wantedNs);
-                        });
+  return chooseRewrites(
+      free, chosen, options, judge,
+      [&](ArrayRef<RewriteChoice> choices, const IRMapping &mapping) {
+        splitIntoSteps(choices, costs, groups, &mapping);
+        return success();
+      });
 }
 
 LogicalResult CommSplitHierarchyPass::splitIn(func::FuncOp function,
