@@ -24,7 +24,6 @@
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "llvm/ADT/SmallBitVector.h"
 
 namespace braid::comm {
 #define GEN_PASS_DEF_COMMFUSEELEMENTWISEPASS
@@ -321,75 +320,6 @@ bool Fuser::mayKeepBoth(OpOperand &operand) {
          llvm::none_of(producer->getUsers(), [](Operation *user) {
            return isa<CommDialect>(user->getDialect());
          });
-}
-
-/// True if the inputs of the owner of `operand` tell the sizes of its
-/// reductions also where it computes `producer` itself.
-static bool tellsSizesOfReductions(OpOperand &operand,
-                                   linalg::LinalgOp producer) {
-  auto consumer = cast<linalg::LinalgOp>(operand.getOwner());
-  llvm::SmallBitVector known(consumer.getNumLoops());
-  auto add = [&](AffineMap map) {
-    for (AffineExpr expr : map.getResults())
-      if (auto loop = dyn_cast<AffineDimExpr>(expr))
-        known.set(loop.getPosition());
-  };
-  for (OpOperand *input : consumer.getDpsInputOperands())
-    if (input->get() != operand.get())
-      add(consumer.getMatchingIndexingMap(input));
-  AffineMap loops = inversePermutation(
-      producer.getIndexingMapMatchingResult(cast<OpResult>(operand.get())));
-  if (!loops)
-    return false;
-  loops = loops.compose(consumer.getMatchingIndexingMap(&operand));
-  for (OpOperand *input : producer.getDpsInputOperands())
-    add(producer.getMatchingIndexingMap(input).compose(loops));
-  return llvm::all_of(llvm::enumerate(consumer.getIteratorTypesArray()),
-                      [&](auto loop) {
-                        return loop.value() == utils::IteratorType::parallel ||
-                               known[loop.index()];
-                      });
-}
-
-/// True if another input than that of `operand` could tell the sizes of the
-/// reductions.
-static bool mayAddSizesOfReductions(OpOperand &operand) {
-  auto consumer = cast<linalg::LinalgOp>(operand.getOwner());
-  // The input that reads other elements of the same value may tell them.
-  return !ShapedType::isDynamicShape(consumer.getStaticLoopRanges()) &&
-         llvm::count(consumer->getOperands(), operand.get()) == 1;
-}
-
-/// The same op with an input more, which it does not read: its sizes are those
-/// of the reductions, which have to be known.
-static linalg::GenericOp addSizesOfReductions(RewriterBase &rewriter,
-                                              linalg::GenericOp op) {
-  MLIRContext *context = op.getContext();
-  SmallVector<AffineExpr> loops;
-  SmallVector<int64_t> shape;
-  for (auto [loop, kind, size] :
-       llvm::enumerate(op.getIteratorTypesArray(), op.getStaticLoopRanges()))
-    if (kind == utils::IteratorType::reduction) {
-      loops.push_back(getAffineDimExpr(loop, context));
-      shape.push_back(size);
-    }
-  Type element = rewriter.getI8Type();
-  rewriter.setInsertionPoint(op);
-  SmallVector<Value> inputs(op.getInputs());
-  unsigned number = inputs.size();
-  inputs.push_back(
-      tensor::EmptyOp::create(rewriter, op.getLoc(), shape, element));
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  maps.insert(maps.begin() + number,
-              AffineMap::get(op.getNumLoops(), 0, loops, context));
-  auto wider = linalg::GenericOp::create(
-      rewriter, op.getLoc(), op.getResultTypes(), inputs, op.getOutputs(), maps,
-      op.getIteratorTypesArray());
-  wider->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  wider.getRegion().takeBody(op.getRegion());
-  wider.getBody()->insertArgument(number, element, op.getLoc());
-  rewriter.replaceOp(op, wider);
-  return wider;
 }
 
 /// Drops the results of `fused` before its last `count`, if nobody uses them or

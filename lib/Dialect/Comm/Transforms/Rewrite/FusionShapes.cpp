@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace braid::comm;
@@ -358,4 +359,67 @@ void braid::comm::readInitsAsInputs(RewriterBase &rewriter,
       op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
     }
   });
+}
+
+bool braid::comm::tellsSizesOfReductions(OpOperand &operand,
+                                         linalg::LinalgOp producer) {
+  auto consumer = cast<linalg::LinalgOp>(operand.getOwner());
+  llvm::SmallBitVector known(consumer.getNumLoops());
+  auto add = [&](AffineMap map) {
+    for (AffineExpr expr : map.getResults())
+      if (auto loop = dyn_cast<AffineDimExpr>(expr))
+        known.set(loop.getPosition());
+  };
+  for (OpOperand *input : consumer.getDpsInputOperands())
+    if (input->get() != operand.get())
+      add(consumer.getMatchingIndexingMap(input));
+  AffineMap loops = inversePermutation(
+      producer.getIndexingMapMatchingResult(cast<OpResult>(operand.get())));
+  if (!loops)
+    return false;
+  loops = loops.compose(consumer.getMatchingIndexingMap(&operand));
+  for (OpOperand *input : producer.getDpsInputOperands())
+    add(producer.getMatchingIndexingMap(input).compose(loops));
+  return llvm::all_of(llvm::enumerate(consumer.getIteratorTypesArray()),
+                      [&](auto loop) {
+                        return loop.value() == utils::IteratorType::parallel ||
+                               known[loop.index()];
+                      });
+}
+
+bool braid::comm::mayAddSizesOfReductions(OpOperand &operand) {
+  auto consumer = cast<linalg::LinalgOp>(operand.getOwner());
+  // The input that reads other elements of the same value may tell them.
+  return !ShapedType::isDynamicShape(consumer.getStaticLoopRanges()) &&
+         llvm::count(consumer->getOperands(), operand.get()) == 1;
+}
+
+linalg::GenericOp braid::comm::addSizesOfReductions(RewriterBase &rewriter,
+                                                    linalg::GenericOp op) {
+  MLIRContext *context = op.getContext();
+  SmallVector<AffineExpr> loops;
+  SmallVector<int64_t> shape;
+  for (auto [loop, kind, size] :
+       llvm::enumerate(op.getIteratorTypesArray(), op.getStaticLoopRanges()))
+    if (kind == utils::IteratorType::reduction) {
+      loops.push_back(getAffineDimExpr(loop, context));
+      shape.push_back(size);
+    }
+  Type element = rewriter.getI8Type();
+  rewriter.setInsertionPoint(op);
+  SmallVector<Value> inputs(op.getInputs());
+  unsigned number = inputs.size();
+  inputs.push_back(
+      tensor::EmptyOp::create(rewriter, op.getLoc(), shape, element));
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  maps.insert(maps.begin() + number,
+              AffineMap::get(op.getNumLoops(), 0, loops, context));
+  auto wider = linalg::GenericOp::create(
+      rewriter, op.getLoc(), op.getResultTypes(), inputs, op.getOutputs(), maps,
+      op.getIteratorTypesArray());
+  wider->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  wider.getRegion().takeBody(op.getRegion());
+  wider.getBody()->insertArgument(number, element, op.getLoc());
+  rewriter.replaceOp(op, wider);
+  return wider;
 }

@@ -44,6 +44,20 @@ void readInitsAsInputs(mlir::RewriterBase &rewriter,
 /// computes them of elements at dimensions and at constants.
 bool mayProduce(mlir::linalg::LinalgOp op);
 
+/// True if the inputs of the owner of `operand` tell the sizes of its
+/// reductions also where it computes `producer` itself.
+bool tellsSizesOfReductions(mlir::OpOperand &operand,
+                            mlir::linalg::LinalgOp producer);
+
+/// True if another input than that of `operand` could tell the sizes of the
+/// reductions.
+bool mayAddSizesOfReductions(mlir::OpOperand &operand);
+
+/// The same op with an input more, which it does not read: its sizes are those
+/// of the reductions, which have to be known.
+mlir::linalg::GenericOp addSizesOfReductions(mlir::RewriterBase &rewriter,
+                                             mlir::linalg::GenericOp op);
+
 } // namespace braid::comm
 
 #endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSIONSHAPES_H
