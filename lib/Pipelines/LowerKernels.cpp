@@ -28,8 +28,8 @@ using namespace mlir;
 void braid::buildLowerKernelsPipeline(OpPassManager &pm,
                                       const LowerKernelsOptions &options) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
-  kernels.addPass(createExpandErfPass());
   kernels.addPass(createExpandDivisionsPass());
+  kernels.addPass(createExpandFunctionsPass());
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createSCFToControlFlowPass());

@@ -69,7 +69,7 @@ PIPELINES = [
      "braid-decompose-scatters{target=*}",
      "braid-fold-splats", "braid-mark-overwriting-matmuls{target=cuda}", "braid-fold-matmul-layouts{target=cuda}",
      "braid-fuse-epilogues", "comm-assign-lanes", "braid-hash-schedule"],
-    ["braid-split-reductions", "convert-linalg-to-gpu", "braid-expand-erf",
+    ["braid-split-reductions", "convert-linalg-to-gpu", "braid-expand-functions",
      "braid-expand-divisions", "braid-lower-nontemporal-loads"],
     ["braid-rotate-loop-buffers", "braid-plan-memory", "braid-deallocate-buffers",
      "braid-expand-dynamic-shapes", "convert-device-copies-to-braid-rt",
