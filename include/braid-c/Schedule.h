@@ -112,8 +112,7 @@ BRAID_C_EXPORT const char *braid_machine_known_summary(int64_t index);
 BRAID_C_EXPORT braid_machine *braid_machine_create(const char *name,
                                                    braid_error *error);
 /* The machine that `json` describes (docs/reference/machine-files.md), called
- * by its `name` or else `default_name`. Keys of the last release are read with
- * a warning on the error output, as those of profiles are. */
+ * by its `name` or else `default_name`. */
 BRAID_C_EXPORT braid_machine *braid_machine_parse(const char *json,
                                                   const char *default_name,
                                                   braid_error *error);
@@ -213,14 +212,6 @@ BRAID_C_EXPORT int32_t braid_matmul_estimate(const braid_machine *machine,
                                              const braid_matmul *matmul,
                                              braid_matmul_time *time,
                                              braid_error *error);
-
-/* The names of these until the next release. */
-typedef braid_matmul braid_product;
-typedef braid_matmul_time braid_product_time;
-BRAID_C_EXPORT int32_t braid_product_estimate(const braid_machine *machine,
-                                              const braid_product *product,
-                                              braid_product_time *time,
-                                              braid_error *error);
 
 /*===- Problems
  * -------------------------------------------------------------===*/

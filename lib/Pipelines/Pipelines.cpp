@@ -11,7 +11,6 @@
 
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
-#include "braid/Dialect/Comm/Transforms/RenamedOptions.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/BufferizationToMemRef/BufferizationToMemRef.h"
 #include "mlir/Conversion/ComplexToStandard/ComplexToStandard.h"
@@ -252,27 +251,27 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
 }
 
 void braid::registerPipelines() {
-  comm::registerPipeline<PrepareOptions>(
+  PassPipelineRegistration<PrepareOptions>(
       "braid-prepare",
       "Inline, clean up and fuse a program before it is scheduled",
       buildPreparePipeline);
-  comm::registerPipeline<OverlapOptions>(
+  PassPipelineRegistration<OverlapOptions>(
       "braid-overlap",
       "Hide communication behind computation with comm-schedule",
       buildOverlapPipeline);
-  comm::registerPipeline<InductorOverlapOptions>(
+  PassPipelineRegistration<InductorOverlapOptions>(
       "braid-overlap-inductor",
       "Hide communication behind computation with Inductor's passes",
       buildInductorOverlapPipeline);
-  comm::registerPipeline<LowerToHostOptions>(
+  PassPipelineRegistration<LowerToHostOptions>(
       "braid-lower-to-host",
       "Lower a scheduled program to the LLVM dialect for the host",
       buildLowerToHostPipeline);
-  comm::registerPipeline<LowerToCUDAOptions>(
+  PassPipelineRegistration<LowerToCUDAOptions>(
       "braid-lower-to-cuda",
       "Lower a scheduled program to the LLVM dialect and kernels for CUDA",
       buildLowerToCUDAPipeline);
-  comm::registerPipeline<LowerKernelsOptions>(
+  PassPipelineRegistration<LowerKernelsOptions>(
       "braid-lower-kernels",
       "Lower the kernels of a program to the NVVM dialect",
       buildLowerKernelsPipeline);

@@ -17,22 +17,8 @@ using namespace braid;
 using llvm::StringRef;
 namespace json = llvm::json;
 
-/// Fields and words that had other spellings in the last release.
-static constexpr std::pair<StringRef, StringRef> oldSpellings[] = {
-    {"matmul", "product"},
-    {"matmuls", "products"},
-    {"matmul_ops_per_second", "product_ops_per_second"}};
-
-StringRef JsonObjectReader::getSpelling(StringRef name) const {
-  if (!object.get(name))
-    for (auto [present, old] : oldSpellings)
-      if (present == name && object.get(old))
-        return old;
-  return name;
-}
-
 std::string JsonObjectReader::getPath(StringRef name) const {
-  return appendToJsonPath(path, getSpelling(name));
+  return appendToJsonPath(path, name);
 }
 
 std::string JsonObjectReader::quote(StringRef name) const {
@@ -41,22 +27,17 @@ std::string JsonObjectReader::quote(StringRef name) const {
 
 void JsonObjectReader::failField(StringRef name,
                                  const llvm::Twine &expected) const {
-  StringRef spelling = getSpelling(name);
   // An error says already that the field is absent.
-  if (!object.get(spelling))
-    return;
-  file.fail(getPath(name), "found " + describeJson(*object.get(spelling)) +
-                               " in field " + quote(spelling) + ", expected " +
-                               expected);
+  if (const json::Value *value = object.get(name))
+    file.fail(getPath(name), "found " + describeJson(*value) + " in field " +
+                                 quote(name) + ", expected " + expected);
 }
 
 const json::Value *JsonObjectReader::find(StringRef name,
                                           const llvm::Twine &expected,
                                           bool isOptional) {
-  StringRef spelling = getSpelling(name);
-  if (known.insert(spelling).second && spelling != name)
-    file.warnOfOldKey(path, spelling, name);
-  const json::Value *value = object.get(spelling);
+  known.insert(name);
+  const json::Value *value = object.get(name);
   if (!value && !isOptional && missing != JsonMissing::Kept)
     fail("no field " + quote(name) + ", expected " + expected +
          (missing == JsonMissing::ErrorWithoutBase ? ", or a field \"base\""
@@ -138,10 +119,6 @@ void JsonObjectReader::readIndex(StringRef name,
     return;
   std::optional<StringRef> text = value->getAsString();
   const auto *it = text ? llvm::find(names, *text) : names.end();
-  if (text && it == names.end())
-    for (auto [present, old] : oldSpellings)
-      if (*text == old && (it = llvm::find(names, present)) != names.end())
-        file.warnOfOldValue(getPath(name), present);
   if (it == names.end())
     return failField(name, expected);
   result = it - names.begin();

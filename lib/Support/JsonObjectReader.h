@@ -97,8 +97,6 @@ private:
                  bool isOptional);
   /// The name of a field as messages show it.
   std::string quote(llvm::StringRef name) const;
-  /// The spelling of the field `name` in the object, which may be an old one.
-  llvm::StringRef getSpelling(llvm::StringRef name) const;
 
   const StrictJson &file;
   const llvm::json::Object &object;

@@ -193,29 +193,6 @@ Error StrictJson::takeError() const {
   return error ? llvm::make_error<JsonError>(*error) : Error::success();
 }
 
-static std::string describeOldSpelling(const llvm::Twine &old,
-                                       const llvm::Twine &present) {
-  return (old + " is the old spelling of " + present +
-          ", expected the new one, which alone works from the next release on")
-      .str();
-}
-
-void StrictJson::warnOfOldKey(StringRef path, StringRef old,
-                              const llvm::Twine &present) const {
-  warnings.push_back(describeAt(
-      text, locate(text, appendToJsonPath(path, old)).first,
-      describeOldSpelling("the field \"" + old + "\"", "\"" + present + "\"")));
-}
-
-void StrictJson::warnOfOldValue(StringRef path,
-                                const llvm::Twine &present) const {
-  size_t offset = locate(text, path).second;
-  warnings.push_back(describeAt(
-      text, offset,
-      describeOldSpelling(text.slice(offset, skipString(text, offset)),
-                          "\"" + present + "\"")));
-}
-
 Expected<std::unique_ptr<llvm::MemoryBuffer>>
 braid::readRegularFile(StringRef path) {
   llvm::sys::fs::file_status status;

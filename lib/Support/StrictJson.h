@@ -47,9 +47,6 @@ private:
   std::string text;
 };
 
-/// What is still read, with its place, but not by the next release.
-using JsonWarnings = std::vector<JsonError>;
-
 /// The path of a member of the object, or of an element of the array, at `path`
 /// of a JSON text, such as `links[2].bandwidth`. The path of the root is empty.
 std::string appendToJsonPath(llvm::StringRef path, llvm::StringRef key);
@@ -73,15 +70,6 @@ public:
   /// The recorded error.
   llvm::Error takeError() const;
 
-  /// Warns that the key `old` of the object at `path` is the old spelling of
-  /// `present`.
-  void warnOfOldKey(llvm::StringRef path, llvm::StringRef old,
-                    const llvm::Twine &present) const;
-  /// Warns that the string at `path` is the old spelling of `present`.
-  void warnOfOldValue(llvm::StringRef path, const llvm::Twine &present) const;
-  /// The warnings so far, in the order in which the fields were read.
-  const JsonWarnings &getWarnings() const { return warnings; }
-
 private:
   StrictJson(llvm::StringRef text, llvm::json::Value root)
       : text(text), root(std::move(root)) {}
@@ -90,7 +78,6 @@ private:
   llvm::json::Value root;
   /// Readers see a file that stays the same.
   mutable std::optional<JsonError> error;
-  mutable JsonWarnings warnings;
 };
 
 /// The contents of the regular file `path`. Fails for other files, which may

@@ -10,7 +10,6 @@
 
 #include "braid-c/Version.h"
 #include "braid/Cost/Hardware/Hardware.h"
-#include "braid/Support/RenamedArguments.h"
 #include "braid/Support/Units.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -309,14 +308,6 @@ static Error readGroups(Options &options) {
   return Error::success();
 }
 
-static std::optional<std::string> appendSeconds(const std::string &text) {
-  return appendUnit(text, "s");
-}
-
-static std::optional<std::string> appendMilliseconds(const std::string &text) {
-  return appendUnit(text, "ms");
-}
-
 /// Reads the nanoseconds of the option `name`, at least `least` and at most a
 /// minute, or an hour for the limit of all measurements.
 static Error readTime(StringRef name, StringRef text, double &ns) {
@@ -353,19 +344,11 @@ static Error readTimes(Options &options) {
 
 Expected<Options> braid::calibrate::parseOptions(int argc, char **argv) {
   cl::HideUnrelatedOptions({&fileCategory, &shapeCategory, &timeCategory});
-  ArgumentList arguments(
-      "braid-calibrate", argc, argv,
-      {{"--hardware", "--machine", /*takesValue=*/true},
-       {"--products", "--matmuls", /*takesValue=*/true},
-       {"--limit", "--limit", /*takesValue=*/true, appendSeconds},
-       {"--rest", "--idle", /*takesValue=*/true, appendMilliseconds},
-       {"--warm-up", "--preheat", /*takesValue=*/true, appendMilliseconds},
-       {"--block", "--block", /*takesValue=*/true, appendMilliseconds}});
   cl::AddExtraVersionPrinter([](llvm::raw_ostream &stream) {
     stream << "Braid version " BRAID_VERSION_STRING "\n";
   });
   cl::ParseCommandLineOptions(
-      arguments.size(), arguments.get(),
+      argc, argv,
       "Measures this machine's GPUs, and writes a profile that the cost model "
       "reads\n");
   Options options;

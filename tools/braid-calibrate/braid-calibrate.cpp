@@ -13,7 +13,6 @@
 #include "braid/Support/CleanUp.h"
 #include "braid/Support/OutputFile.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include "ProfilePage.inc"
@@ -94,11 +93,7 @@ static Error showProfile(const Options &options) {
   if (!text)
     return llvm::createStringError(path + ": " +
                                    llvm::toString(text.takeError()));
-  JsonWarnings warnings;
-  llvm::Expected<Profile> profile =
-      readProfile((*text)->getBuffer(), path, &warnings);
-  for (const JsonError &warning : warnings)
-    llvm::WithColor::warning() << path << ":" << warning.message() << "\n";
+  llvm::Expected<Profile> profile = readProfile((*text)->getBuffer(), path);
   if (!profile)
     return llvm::createStringError(path + ":" +
                                    llvm::toString(profile.takeError()));

@@ -17,7 +17,6 @@
 #include "braid/Pipelines/VerifyEachPass.h"
 #include "braid/Support/CleanUp.h"
 #include "braid/Support/OutputFile.h"
-#include "braid/Support/RenamedArguments.h"
 #include "braid/Support/SourceKind.h"
 #include "braid/Support/Text.h"
 #include "braid/Target/Host/HostTarget.h"
@@ -349,12 +348,7 @@ int main(int argc, char **argv) {
   registerDefaultTimingManagerCLOptions();
   cl::HideUnrelatedOptions({&fileCategory, &passCategory, &checkCategory,
                             &codeCategory, &cudaCategory});
-  braid::ArgumentList arguments(
-      "braid-compile", argc, argv,
-      {{"--verify-program", "--verify", /*takesValue=*/true},
-       {"--verify-program-each", "--verify", /*takesValue=*/false,
-        braid::convertVerifyEach}});
-  if (!cl::ParseCommandLineOptions(arguments.size(), arguments.get(),
+  if (!cl::ParseCommandLineOptions(argc, argv,
                                    "Compiles a program for Braid's runtime\n",
                                    &llvm::errs()))
     return usageStatus;

@@ -10,7 +10,6 @@
 #include "braid/Pipelines/VerifyEachPass.h"
 #include "braid/Support/CleanUp.h"
 #include "braid/Support/OutputFile.h"
-#include "braid/Support/RenamedArguments.h"
 #include "braid/Support/SourceKind.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -100,18 +99,14 @@ int main(int argc, char **argv) {
   braid::registerAllDialects(registry);
   braid::registerAllPasses();
   braid::registerAllOptions();
-  braid::ArgumentList arguments(
-      "braid-opt", argc, argv,
-      {{"--verify-program-each", "--verify",
-        /*takesValue=*/false, braid::convertVerifyEach}});
   auto [inputPath, outputPath] = registerAndParseCLIOptions(
-      arguments.size(), arguments.get(),
-      "Braid optimizer: hides communication behind computation\n", registry);
+      argc, argv, "Braid optimizer: hides communication behind computation\n",
+      registry);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   // Lists are upstream's.
   if (config.shouldShowDialects() || config.shouldListPasses())
-    return asMainReturnCode(MlirOptMain(arguments.size(), arguments.get(),
-                                        inputPath, outputPath, registry));
+    return asMainReturnCode(
+        MlirOptMain(argc, argv, inputPath, outputPath, registry));
   llvm::InitLLVM initialize(argc, argv);
   braid::cleanUpOnSignals();
   if (std::string kind = braid::describeForeignSource(inputPath);

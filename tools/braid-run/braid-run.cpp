@@ -184,9 +184,6 @@ int main(int argc, char **argv) {
     Options options = parseOptions(argc, argv);
     if (!problem.empty() && options.engine != "inproc")
       throw UsageError(problem + "; --engine=inproc ignores it");
-    if (launcher.rank == 0)
-      for (const std::string &warning : options.warnings)
-        std::fprintf(stderr, "braid-run: warning: %s\n", warning.c_str());
     if (!options.help.empty()) {
       if (launcher.rank == 0)
         std::fputs(options.help.c_str(), stdout);

@@ -21,10 +21,7 @@ int32_t braid_machine_calibrate(braid_machine *machine, const char *json,
   const std::string &name = machine->hardware.name;
   std::shared_ptr<const Calibration> calibration;
   if (json) {
-    JsonWarnings warnings;
-    llvm::Expected<Profile> profile =
-        readProfile(json, "from a profile", &warnings);
-    print(warnings, "profile");
+    llvm::Expected<Profile> profile = readProfile(json);
     if (!profile)
       return fail(error, BRAID_INVALID_ARGUMENT,
                   llvm::toString(profile.takeError()));

@@ -8,8 +8,6 @@
 
 #include "Errors.h"
 
-#include "llvm/Support/WithColor.h"
-
 using namespace braid;
 
 int32_t braid::fail(braid_error *error, braid_code code,
@@ -29,8 +27,3 @@ int32_t braid::fail(braid_error *error, braid_code code,
 int32_t braid_schedule_api_version(void) { return BRAID_SCHEDULE_API_VERSION; }
 
 const char *braid_schedule_version(void) { return BRAID_VERSION; }
-
-void braid::print(const JsonWarnings &warnings, llvm::StringRef what) {
-  for (const JsonError &warning : warnings)
-    llvm::WithColor::warning() << what << ":" << warning.message() << "\n";
-}

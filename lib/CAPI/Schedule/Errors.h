@@ -23,10 +23,6 @@ namespace braid {
 int32_t fail(braid_error *error, braid_code code, const llvm::Twine &text,
              int64_t node = -1, int64_t other = -1);
 
-/// Prints the warnings of a file to the error output: programs that call the C
-/// interface have no other place for them. `what` is the kind of the file.
-void print(const JsonWarnings &warnings, llvm::StringRef what);
-
 /// Fails if the caller gave no `name`, a handle or an array.
 template <typename T>
 bool isGiven(const T *given, const char *name, braid_error *error) {

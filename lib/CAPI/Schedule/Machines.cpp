@@ -46,10 +46,8 @@ braid_machine *braid_machine_create(const char *name, braid_error *error) {
 
 braid_machine *braid_machine_parse(const char *json, const char *defaultName,
                                    braid_error *error) {
-  JsonWarnings warnings;
-  llvm::Expected<Hardware> hardware = parseHardware(
-      json ? json : "", defaultName ? defaultName : "machine", &warnings);
-  print(warnings, "machine");
+  llvm::Expected<Hardware> hardware =
+      parseHardware(json ? json : "", defaultName ? defaultName : "machine");
   if (hardware)
     return new braid_machine{std::move(*hardware)};
   fail(error, BRAID_INVALID_ARGUMENT, llvm::toString(hardware.takeError()));

@@ -107,9 +107,3 @@ int32_t braid_matmul_estimate(const braid_machine *machine,
   write(result, *time);
   return BRAID_OK;
 }
-
-int32_t braid_product_estimate(const braid_machine *machine,
-                               const braid_product *product,
-                               braid_product_time *time, braid_error *error) {
-  return braid_matmul_estimate(machine, product, time, error);
-}

@@ -192,8 +192,7 @@ static void checkConsistency(const StrictJson &file, const Hardware &hardware) {
 }
 
 llvm::Expected<Hardware> braid::parseHardware(llvm::StringRef text,
-                                              llvm::StringRef defaultName,
-                                              JsonWarnings *warnings) {
+                                              llvm::StringRef defaultName) {
   llvm::Expected<StrictJson> file = StrictJson::parse(text);
   if (!file)
     return file.takeError();
@@ -230,7 +229,5 @@ llvm::Expected<Hardware> braid::parseHardware(llvm::StringRef text,
   checkConsistency(*file, hardware);
   if (llvm::Error error = file->takeError())
     return error;
-  if (warnings)
-    *warnings = file->getWarnings();
   return hardware;
 }

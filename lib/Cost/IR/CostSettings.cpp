@@ -26,25 +26,20 @@ using namespace mlir;
 template <typename T>
 static FailureOr<std::shared_ptr<const T>>
 load(Location loc, StringRef path, StringRef what, const Twine &origin,
-     llvm::function_ref<llvm::Expected<T>(StringRef, JsonWarnings &)> parse) {
+     llvm::function_ref<llvm::Expected<T>(StringRef)> parse) {
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file =
       readRegularFile(path);
   if (!file)
     return emitError(loc) << "cannot read the " << what << " '" << path
                           << "' of " << origin << ": "
                           << llvm::toString(file.takeError());
-  auto getPlace = [&](const JsonError &error) {
-    return FileLineColLoc::get(loc.getContext(), path, error.getLine(),
-                               error.getColumn());
-  };
-  JsonWarnings warnings;
-  llvm::Expected<T> parsed = parse((*file)->getBuffer(), warnings);
-  for (const JsonError &warning : warnings)
-    emitWarning(getPlace(warning)) << warning.getText();
+  llvm::Expected<T> parsed = parse((*file)->getBuffer());
   if (parsed)
     return std::make_shared<const T>(std::move(*parsed));
   llvm::handleAllErrors(parsed.takeError(), [&](const JsonError &error) {
-    emitError(getPlace(error)) << error.getText();
+    emitError(FileLineColLoc::get(loc.getContext(), path, error.getLine(),
+                                  error.getColumn()))
+        << error.getText();
   });
   return failure();
 }
@@ -55,10 +50,9 @@ load(Location loc, StringRef path, StringRef what, const Twine &origin,
 static LogicalResult setHardware(CostOptions &options, Location loc,
                                  StringRef name, const Twine &origin) {
   if (name.ends_with(".json")) {
-    FailureOr<std::shared_ptr<const Hardware>> hardware = load<Hardware>(
-        loc, name, "machine", origin,
-        [&](StringRef text, JsonWarnings &warnings) {
-          return parseHardware(text, llvm::sys::path::stem(name), &warnings);
+    FailureOr<std::shared_ptr<const Hardware>> hardware =
+        load<Hardware>(loc, name, "machine", origin, [&](StringRef text) {
+          return parseHardware(text, llvm::sys::path::stem(name));
         });
     if (failed(hardware))
       return failure();
@@ -98,21 +92,19 @@ static LogicalResult resolveHardware(CostOptions &options, Operation *op,
   if (!setting.empty())
     return setHardware(options, op->getLoc(), setting, "option 'machine'");
   for (Operation *parent = op; parent; parent = parent->getParentOp())
-    for (StringRef name : {comm::CommDialect::kMachineAttrName,
-                           comm::CommDialect::kOldMachineAttrName})
-      if (auto machine = parent->getAttrOfType<StringAttr>(name))
-        return setHardware(options, parent->getLoc(), machine,
-                           "attribute '" + name + "'");
+    if (StringRef name = comm::CommDialect::kMachineAttrName;
+        auto machine = parent->getAttrOfType<StringAttr>(name))
+      return setHardware(options, parent->getLoc(), machine,
+                         "attribute '" + name + "'");
   return success();
 }
 
 static FailureOr<std::shared_ptr<const Profile>> loadProfile(Location loc,
                                                              StringRef path) {
-  return load<Profile>(loc, path, "profile", "option 'profile'",
-                       [&](StringRef text, JsonWarnings &warnings) {
-                         return readProfile(
-                             text, ("from profile " + path).str(), &warnings);
-                       });
+  return load<Profile>(
+      loc, path, "profile", "option 'profile'", [&](StringRef text) {
+        return readProfile(text, ("from profile " + path).str());
+      });
 }
 
 /// Says so if a profile claims to be of `hardware`, but was measured on GPUs of

@@ -129,10 +129,9 @@ private:
 
 /// Reads a profile. Reports show `origin` for figures of the machine. Fails
 /// with a `JsonError` that gives the position in `text`, the found and the
-/// expected value. `warnings` takes the old spellings in `text`.
+/// expected value.
 llvm::Expected<Profile> readProfile(llvm::StringRef text,
-                                    llvm::StringRef origin = "from a profile",
-                                    JsonWarnings *warnings = nullptr);
+                                    llvm::StringRef origin = "from a profile");
 
 } // namespace braid
 

@@ -25,9 +25,6 @@ namespace json = llvm::json;
 /// machine.
 static constexpr int64_t entriesVersion = 1, machineVersion = 2;
 
-/// Where files of the last release have the name of the machine.
-static constexpr llvm::StringLiteral oldMachineKey = "hardware";
-
 /// The median: the middle value, or the mean of the two middle values.
 static double getMedian(std::vector<double> values) {
   llvm::sort(values);
@@ -122,17 +119,9 @@ Expected<Profile> Reader::read() {
   int64_t version = entriesVersion;
   reader.readInteger("version", version, entriesVersion, machineVersion);
   bool hasMachine = version == machineVersion;
-  const json::Object *machine = root->getObject("machine");
-  bool hasName = hasMachine ? machine && machine->get("name")
-                            : root->get("machine") != nullptr;
   std::string name;
-  if (root->get(oldMachineKey) && !hasName) {
-    reader.readString(oldMachineKey, name);
-    file.warnOfOldKey("", oldMachineKey,
-                      hasMachine ? "machine.name" : "machine");
-  } else if (!hasMachine) {
+  if (!hasMachine)
     reader.readString("machine", name);
-  }
   if (hasMachine) {
     auto calibration = std::make_shared<Calibration>();
     readCalibration(reader, *calibration, name);
@@ -150,13 +139,9 @@ Expected<Profile> Reader::read() {
   return std::move(profile);
 }
 
-Expected<Profile> braid::readProfile(StringRef text, StringRef origin,
-                                     JsonWarnings *warnings) {
+Expected<Profile> braid::readProfile(StringRef text, StringRef origin) {
   Expected<StrictJson> file = StrictJson::parse(text);
   if (!file)
     return file.takeError();
-  Expected<Profile> profile = Reader(*file, origin).read();
-  if (profile && warnings)
-    *warnings = file->getWarnings();
-  return profile;
+  return Reader(*file, origin).read();
 }

@@ -14,7 +14,6 @@ import jax
 from jaxlib.mlir import ir
 
 import braid.mlir
-from braid._renamed import renamed_keywords
 from braid.mlir.arrays import aligned_copy, is_taken_as_it_is
 
 from . import calls, lowering, private_names
@@ -148,7 +147,6 @@ class Program(braid.mlir.Program):
             leaves.append(value.give(whole))
         return jax.tree.unflatten(self.out_tree, leaves)
 
-    @renamed_keywords(verify_program="verify")
     def compile(self, target="host", passes=None, output=None, chip=None, verify=None,
                 attention=None, convolution=None):
         """Compiles the program; see braid.mlir.Program.compile. For the host it gives

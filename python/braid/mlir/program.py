@@ -12,7 +12,6 @@ import json
 import os
 import tempfile
 
-from .._renamed import renamed_keywords
 from .errors import ArgumentError
 from .executable import Executable
 from .pass_options import pass_options
@@ -71,7 +70,6 @@ class Program:
         program.text = program._run("braid-opt", [])
         return program
 
-    @renamed_keywords(hardware="machine", world_size="ranks")
     def report(self, format="text", passes=None, output=None, **options):
         """Braid's report of the program: timeline, exposed communication, reasons.
 
@@ -96,7 +94,6 @@ class Program:
                 text = file.read()
         return json.loads(text) if format == "json" else text
 
-    @renamed_keywords(verify_program="verify")
     def compile(self, target="host", passes=None, output=None, chip=None, verify=None,
                 attention=None, convolution=None):
         """Compiles the program with braid-compile.

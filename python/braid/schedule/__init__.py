@@ -20,7 +20,6 @@ All times are nanoseconds, all sizes bytes. Results depend on the arguments alon
 time. The search runs without Python's global lock, and Ctrl-C ends it.
 """
 
-from .._renamed import warn_of_old_name
 from ..errors import BraidError, CycleError, MemoryLimitError, ScheduleError, UnknownNameError
 from .graph import Graph, Node
 from .machine import CollectiveTime, Machine, MatmulTime, machines
@@ -47,10 +46,3 @@ __all__ = [
     "machines",
     "schedule",
 ]
-
-
-def __getattr__(name):
-    if name == "ProductTime":
-        warn_of_old_name("ProductTime", "MatmulTime")
-        return MatmulTime
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

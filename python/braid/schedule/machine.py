@@ -7,7 +7,6 @@ import os
 from dataclasses import dataclass
 
 from .. import _native
-from .._renamed import renamed_keywords, warn_of_old_name
 from .._sizes import parse_size
 from ..errors import ScheduleError, UnknownNameError
 from .graph import _LINKS, _MOST
@@ -151,7 +150,6 @@ class Machine:
         except ScheduleError as error:
             raise ScheduleError(f"{path}: {error}") from None
 
-    @renamed_keywords(group_size="ranks")
     def collective(self, kind, input_bytes, output_bytes=None, *, ranks=None, nodes=None, stride=None, model=None,
                    max_ctas=0, transport=None):
         """The time of a collective alone.
@@ -254,11 +252,6 @@ class Machine:
         return MatmulTime(
             time.ns, time.arithmetic_ns, time.tiles, time.memory_bytes, time.blocks, bool(time.is_measured)
         )
-
-    def product(self, *args, **kwargs):
-        """`matmul` by its name of the last release."""
-        warn_of_old_name("Machine.product", "Machine.matmul")
-        return self.matmul(*args, **kwargs)
 
     def __repr__(self):
         return f"Machine({self.name!r})"

@@ -253,14 +253,6 @@ class Machines(unittest.TestCase):
                 json.dump({"base": "h200x8"}, file)
             self.assertFalse(is_measured(path))
 
-    def test_keywords_may_have_the_names_of_the_last_release(self):
-        collective = schedule.Machine("a100x8").collective
-        with self.assertWarnsRegex(FutureWarning, "group_size= is the old name of ranks="):
-            found = collective("all_reduce", 1 << 20, group_size=2)
-        self.assertEqual(found, collective("all_reduce", 1 << 20, ranks=2))
-        with self.assertRaisesRegex(TypeError, "found group_size= and ranks=, expected ranks= alone"):
-            collective("all_reduce", 1 << 20, group_size=2, ranks=2)
-
     def test_sizes_are_numbers_or_texts(self):
         machine = schedule.Machine("cpu")
         for text, size in (("32MiB", 1 << 25), ("1.5KB", 1500), ("7", 7), ("64B", 64), ("1e3B", 1000)):

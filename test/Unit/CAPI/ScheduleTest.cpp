@@ -555,12 +555,6 @@ TEST(ScheduleCTest, matmuls) {
             BRAID_OK);
   EXPECT_EQ(time.blocks, 100);
   EXPECT_GT(time.ns, onAll);
-  // By the names of the last release.
-  auto old = sized<braid_product_time>();
-  const braid_product &product = matmul;
-  ASSERT_EQ(braid_product_estimate(machine.get(), &product, &old, &error),
-            BRAID_OK);
-  EXPECT_EQ(old.ns, time.ns);
   matmul.transposed = 4;
   EXPECT_EQ(braid_matmul_estimate(machine.get(), &matmul, &time, &error),
             BRAID_INVALID_ARGUMENT);

@@ -170,16 +170,7 @@ Dump braid::run::readDump(const std::string &text, const std::string &file) {
   Dump dump;
   dump.file = file;
   constexpr int64_t mostRanks = std::numeric_limits<int32_t>::max();
-  // Dumps of the last release.
-  bool isOld = !value.has("ranks") && value.has("world_size");
-  if (isOld)
-    std::fprintf(stderr,
-                 "braid-run: warning: %s: 'world_size' is the old spelling of "
-                 "'ranks', expected the new one, which alone works from the "
-                 "next release on\n",
-                 braid::escapeControls(file).c_str());
-  dump.worldSize = static_cast<int32_t>(
-      value[isOld ? "world_size" : "ranks"].number(1, mostRanks));
+  dump.worldSize = static_cast<int32_t>(value["ranks"].number(1, mostRanks));
   dump.rank = static_cast<int32_t>(value["rank"].number(0, dump.worldSize - 1));
   dump.reason = value["reason"].line();
   dump.error = indentLines(value["error"].text());

@@ -8,7 +8,6 @@
 
 #include "Options/Options.h"
 #include "Options/Values.h"
-#include "braid/Support/RenamedArguments.h"
 #include "braid/Support/Text.h"
 
 #include <CLI/CLI.hpp>
@@ -359,34 +358,6 @@ void CommandLine::addEngine() {
       [&](Text value) { o.engineOptions.push_back(parseEngineOption(value)); });
 }
 
-/// Spellings of the last release.
-static std::vector<braid::RenamedArgument> getRenamedArguments() {
-  return {// `--verify=off` and the like are about programs.
-          {"--verify", "--compare-results", /*takesValue=*/false,
-           [](const std::string &text) -> std::optional<std::string> {
-             bool isOld = text.empty() || text.find(".so") != std::string::npos;
-             return isOld ? std::optional(text) : std::nullopt;
-           }},
-          {"--verify-program", "--verify", /*takesValue=*/true},
-          {"--compare", "--report"},
-          {"--beside", "--interleave-with", /*takesValue=*/true},
-          {"--bind", "--show-binding"},
-          {"--figures", "--measurements", /*takesValue=*/true},
-          {"--overlap", "--show-overlap"},
-          {"--bound", "--measure-bounds"},
-          {"--rest", "--idle", /*takesValue=*/true,
-           [](const std::string &text) -> std::optional<std::string> {
-             return braid::appendUnit(text, "ms");
-           }},
-          {"--engine-option", "--engine-option", /*takesValue=*/true,
-           [](const std::string &text) -> std::optional<std::string> {
-             std::string present = text;
-             if (text.rfind("=lane.", 0) == 0)
-               std::replace(present.begin(), present.end(), ':', '=');
-             return present;
-           }}};
-}
-
 /// Refuses values where an option has none, and the other way round.
 void CommandLine::checkValues(const std::vector<std::string> &words) const {
   for (const std::string &word : words) {
@@ -432,10 +403,8 @@ Options CommandLine::parse(const std::vector<std::string> &words) {
 }
 
 Options braid::run::parseOptions(int argc, char **argv) {
-  braid::PresentArguments present = braid::renameArguments(
-      std::vector<std::string>(argv + 1, argv + argc), getRenamedArguments());
-  Options options = CommandLine().parse(present.arguments);
-  options.warnings = std::move(present.warnings);
+  Options options =
+      CommandLine().parse(std::vector<std::string>(argv + 1, argv + argc));
   if (!options.help.empty() || options.version)
     return options;
   if (!options.dumps.empty() && !options.program.empty())

@@ -75,8 +75,6 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> engineOptions;
   std::string help; ///< The text of --help, if that is given.
   bool version = false;
-  /// Lines about old spellings of options.
-  std::vector<std::string> warnings;
 
   bool records() const {
     return showOverlap || report || tune > 0 || !trace.empty();

@@ -374,9 +374,7 @@ void Session::writeCosts(const std::string &profile) {
 
 void Session::compareWithPrediction(const std::string &reportOptions) {
   std::string withRanks = reportOptions;
-  // The second name is the one of the last release.
-  if (reportOptions.find("ranks=") == std::string::npos &&
-      reportOptions.find("world-size=") == std::string::npos)
+  if (reportOptions.find("ranks=") == std::string::npos)
     withRanks += (withRanks.empty() ? "" : " ") +
                  ("ranks=" + std::to_string(processes.worldSize()));
   // Only the first process writes the file with all ranks.

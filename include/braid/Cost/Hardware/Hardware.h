@@ -22,8 +22,6 @@
 
 namespace braid {
 
-class JsonError;
-
 /// The classes of element types with different peak rates.
 enum class ElementClass { F64, F32, BF16, F16, F8, I8, Integer };
 constexpr unsigned numElementClasses = 7;
@@ -150,11 +148,9 @@ std::string joinHardwareNames();
 /// docs/reference/machine-files.md. The field `base` names a machine that
 /// gives all missing fields; without `base` no field may be missing. The field
 /// `name` gives the name of the machine, by default `defaultName`. Fails with a
-/// `JsonError` that gives the found and the expected value. `warnings` takes
-/// the old spellings in `text`.
-llvm::Expected<Hardware>
-parseHardware(llvm::StringRef text, llvm::StringRef defaultName,
-              std::vector<JsonError> *warnings = nullptr);
+/// `JsonError` that gives the found and the expected value.
+llvm::Expected<Hardware> parseHardware(llvm::StringRef text,
+                                       llvm::StringRef defaultName);
 
 /// The name of a model of collectives, as options spell it; and the reverse,
 /// none if there is no such model.

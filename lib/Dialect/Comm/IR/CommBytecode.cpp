@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Bytecode records the version of the dialect. Version 0 is what was written
-// before there were versions, with types as text. A change of ops, attributes
+// Bytecode records the version of the dialect. A change of ops, attributes
 // or types that makes older files mean something else raises `currentVersion`,
 // and `upgradeFromVersion` changes what older files say.
 //
@@ -59,8 +58,7 @@ struct CommBytecodeInterface : public BytecodeDialectInterface {
     // Before version 2 `comm.machine` had another name.
     if (static_cast<const CommVersion &>(version).number < 2)
       top->walk([](ModuleOp module) {
-        if (Attribute machine =
-                module->removeAttr(CommDialect::kOldMachineAttrName))
+        if (Attribute machine = module->removeAttr("comm.hardware"))
           module->setAttr(CommDialect::kMachineAttrName, machine);
       });
     return success();

@@ -123,19 +123,11 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
     return verifyMultiprocessorsAttribute(op, attribute);
   if (name == kReorderedSumsAttrName)
     return verifyReorderedSumsAttribute(op, attribute);
-  if (name == kMachineAttrName || name == kOldMachineAttrName) {
+  if (name == kMachineAttrName) {
     if (!isa<ModuleOp>(op))
       return emitWrongPlace(op, attribute, "modules");
     if (auto machine = dyn_cast<StringAttr>(value); !machine || machine.empty())
       return emitWrongValue(op, attribute, "the name of a machine");
-    if (name == kOldMachineAttrName && op->hasAttr(kMachineAttrName))
-      return emitWrongPlace(
-          op, attribute, Twine("modules without '") + kMachineAttrName + "'");
-    if (name == kOldMachineAttrName && !hasWarnedOfOldMachine.exchange(true))
-      op->emitWarning() << "'" << name << "' is the old name of '"
-                        << kMachineAttrName
-                        << "', expected the new one, which alone works from "
-                           "the next release on";
     return success();
   }
   if (name == kOptionDefaultsAttrName) {

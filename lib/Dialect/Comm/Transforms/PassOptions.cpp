@@ -99,11 +99,12 @@ braid::comm::parseMinGain(mlir::Location loc, llvm::StringRef text) {
   if (!(isPercentage ? text.drop_back() : text).getAsDouble(fraction)) {
     if (isPercentage)
       fraction /= 100.0;
-    if (fraction >= 0.0 && fraction <= 1.0)
+    // Who writes 0.5 or 1 means percent.
+    if (fraction >= 0.0 && (isPercentage ? fraction <= 1.0 : fraction < 0.1))
       return std::optional(fraction);
   }
   return mlir::emitError(loc) << "invalid value '" << text
                               << "' of option 'min-gain', expected auto, a "
-                                 "fraction from 0 to 1, such "
+                                 "fraction below 0.1, such "
                                  "as 0.01, or a percentage, such as 1%";
 }

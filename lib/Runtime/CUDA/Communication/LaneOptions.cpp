@@ -41,13 +41,6 @@ LaneOptions::LaneOptions(const Environment &environment) {
     Override &lane = overrides[key.substr(sizeof(prefix) - 1)];
     std::istringstream items(value);
     for (std::string item; std::getline(items, item, ',');) {
-      // The last release had colons here.
-      if (size_t mark = item.find_first_of("=:");
-          mark != std::string::npos && item[mark] == ':') {
-        item[mark] = '=';
-        environment.log("option '" + key + "': '" + value +
-                        "' is an old spelling, expected '" + item + "'");
-      }
       if (item.rfind("ctas=", 0) == 0) {
         char *end = nullptr;
         long ctas = std::strtol(item.c_str() + 5, &end, 10);

@@ -2,26 +2,19 @@
 // place of text.
 // RUN: braid-opt %s --emit-bytecode -o %t.mlirbc
 // RUN: not grep -a 'comm.token' %t.mlirbc
-// RUN: braid-opt %t.mlirbc | FileCheck %s --check-prefixes=NEW,CHECK
+// RUN: braid-opt %t.mlirbc | FileCheck %s
 
-// Inputs/version-0.mlirbc is this program, written before there were versions.
-// RUN: grep -aq 'comm.token' %S/Inputs/version-0.mlirbc
-// RUN: braid-opt %S/Inputs/version-0.mlirbc | FileCheck %s --check-prefixes=OLD,CHECK
-// RUN: braid-opt %S/Inputs/version-0.mlirbc -o /dev/null 2>&1 | FileCheck %s --check-prefix=WARNED
-// WARNED: warning: 'comm.hardware' is the old name of 'comm.machine'
-// RUN: braid-opt %S/Inputs/version-0.mlirbc --emit-bytecode | braid-opt --verify-roundtrip | FileCheck %s --check-prefixes=OLD,CHECK
 // Inputs/version-1.mlirbc is what the first version with a number has written.
 // Its attribute comm.hardware is comm.machine from version 2 on.
 // RUN: grep -aq 'comm.hardware' %S/Inputs/version-1.mlirbc
-// RUN: braid-opt %S/Inputs/version-1.mlirbc 2>&1 | FileCheck %s --check-prefixes=NEW,CHECK --implicit-check-not=hardware
-// RUN: braid-opt %S/Inputs/version-2.mlirbc | FileCheck %s --check-prefixes=NEW,CHECK
+// RUN: braid-opt %S/Inputs/version-1.mlirbc 2>&1 | FileCheck %s --implicit-check-not=hardware
+// RUN: braid-opt %S/Inputs/version-2.mlirbc | FileCheck %s
 
 // A newer version is refused. The file is version-2.mlirbc with another number.
 // RUN: not braid-opt %S/Inputs/version-3.mlirbc 2>&1 | FileCheck %s --check-prefix=NEWER
 // NEWER: error: found version 3 of the dialect 'comm', expected at most 2: a newer Braid has written this bytecode
 
-// OLD:         module attributes {comm.hardware = "h100x8"}
-// NEW:         module attributes {comm.machine = "h100x8"}
+// CHECK:       module attributes {comm.machine = "h100x8"}
 // CHECK:       comm.group @world all
 // CHECK-NEXT:  comm.group @pairs {{\[\[}}0, 1], [2, 3]]
 // CHECK-LABEL: func.func @pass

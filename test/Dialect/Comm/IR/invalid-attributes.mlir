@@ -130,12 +130,6 @@ module attributes {comm.machine = ""} {
 
 // -----
 
-// expected-error@+1 {{'builtin.module' op has attribute 'comm.hardware', which only modules without 'comm.machine' may have}}
-module attributes {comm.hardware = "cpu", comm.machine = "ideal"} {
-}
-
-// -----
-
 // expected-error@+1 {{'func.func' op has attribute 'comm.mpmd', which only modules may have}}
 func.func @mpmd_function() attributes {comm.mpmd} {
   return

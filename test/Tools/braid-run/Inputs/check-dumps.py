@@ -173,16 +173,6 @@ write("a.json")
 write("b.json", rank=1, ranks=3)
 check("b.json is of a world of 3 ranks, but" in analyze(made)[2], analyze(made))
 
-# A dump of the last release.
-again()
-write("a.json")
-with open(os.path.join(made, "a.json"), encoding="utf-8") as file:
-    old = file.read().replace('"ranks": 2,', '"world_size": 2,', 1)
-with open(os.path.join(made, "a.json"), "w", encoding="utf-8") as file:
-    file.write(old)
-status, lines, error = analyze(made)
-check(lines[0] == "dumps of 1 of 2 ranks" and "a.json: 'world_size' is the old spelling of 'ranks'" in error, lines, error)
-
 # A world of many ranks takes no more than its dumps.
 again()
 write("a.json", rank=5, ranks=2147483647)

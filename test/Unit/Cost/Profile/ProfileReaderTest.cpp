@@ -130,51 +130,6 @@ TEST(ProfileReader, HeaderErrors) {
             "version");
 }
 
-/// Reads `text`, which has one old spelling.
-static std::string getWarning(StringRef text) {
-  std::vector<JsonError> warnings;
-  Expected<Profile> profile = readProfile(text, "from a profile", &warnings);
-  if (!profile)
-    return llvm::toString(profile.takeError());
-  EXPECT_EQ(profile->getHardware(), "lab");
-  return warnings.size() == 1 ? warnings.front().message() : "not one warning";
-}
-
-TEST(ProfileReader, OldSpellingsAreReadWithAWarning) {
-  const std::string rest = ", expected the new one, which alone works from the "
-                           "next release on";
-  EXPECT_EQ(getWarning(R"({"version": 1, "hardware": "lab", "entries": []})"),
-            "1:16: the field \"hardware\" is the old spelling of \"machine\"" +
-                rest);
-  EXPECT_EQ(
-      getWarning(R"({"version": 1, "machine": "lab", "hardware": "lab",
-    "entries": []})"),
-      "1:34: unknown field \"hardware\", expected one of: entries machine "
-      "version");
-  auto ofMachine = [](StringRef machine, StringRef fields) {
-    return getWarning((R"({"version": 2, "software": {}, "spread": 0,
-"date": "2026-11-22", "machine": {"gpu": "G", "gpus": 2, "multiprocessors": 8)" +
-                       machine + "}" + fields + "}")
-                          .str());
-  };
-  EXPECT_EQ(ofMachine("", ",\n\"hardware\": \"lab\""),
-            "3:1: the field \"hardware\" is the old spelling of "
-            "\"machine.name\"" +
-                rest);
-  EXPECT_EQ(ofMachine(", \"name\": \"lab\"", ",\n\"hardware\": \"lab\""),
-            "3:1: unknown field \"hardware\", expected one of: collectives "
-            "contention date entries launch_ns machine matmuls missing "
-            "software spread sustained version");
-  EXPECT_EQ(ofMachine(", \"name\": \"lab\"", ",\n\"products\": []"),
-            "3:1: the field \"products\" is the old spelling of \"matmuls\"" +
-                rest);
-  EXPECT_EQ(ofMachine(", \"name\": \"lab\"",
-                      ",\n\"sustained\": {\"product_ops_per_second\": {}}"),
-            "3:15: the field \"product_ops_per_second\" is the old spelling of "
-            "\"matmul_ops_per_second\"" +
-                rest);
-}
-
 TEST(ProfileReader, EntryErrors) {
   EXPECT_EQ(getEntryError("7"), "1:27: found 7, expected an object");
   EXPECT_EQ(getEntryError(R"({"ns": 1})"),

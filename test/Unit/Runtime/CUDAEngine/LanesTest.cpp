@@ -180,17 +180,11 @@ TEST(Lanes, OptionsOverrideTheProgram) {
 
 TEST(Lanes, OptionThatCannotBeReadIsRefused) {
   for (const char *value :
-       {"", "ctas=0", "ctas=65", "ctas=x", "transport=fast", "fast"})
+       {"", "ctas=0", "ctas=65", "ctas=x", "ctas:8", "transport=fast", "fast"})
     EXPECT_THAT(whyNoWorld(1, {{"lane.latency", value}}),
                 AllOf(HasSubstr("option 'lane.latency' of engine cuda is '"),
                       HasSubstr("expected ctas=N")))
         << value;
-}
-
-TEST(Lanes, OptionMayHaveTheColonsOfTheLastRelease) {
-  EXPECT_THAT(runLanes({{"lane.latency", "ctas:2,transport:copy"}}),
-              HasSubstr("tp latency: ncclAllGather 1 on device 1, CTAs 2, copy "
-                        "engines"));
 }
 
 /// Runs the lanes where the fake refuses `words`.

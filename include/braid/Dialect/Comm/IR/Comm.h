@@ -20,8 +20,6 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-#include <atomic>
-
 #include "braid/Dialect/Comm/IR/CommEnums.h.inc"
 
 namespace braid::comm {

@@ -131,8 +131,6 @@ def Comm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kMultiprocessorsAttrName = "comm.multiprocessors";
     static constexpr ::llvm::StringLiteral kChunksAttrName = "comm.chunks";
     static constexpr ::llvm::StringLiteral kMachineAttrName = "comm.machine";
-    /// The name of `comm.machine` in the last release.
-    static constexpr ::llvm::StringLiteral kOldMachineAttrName = "comm.hardware";
     static constexpr ::llvm::StringLiteral kMpmdAttrName = "comm.mpmd";
     static constexpr ::llvm::StringLiteral kOptionDefaultsAttrName = "comm.option_defaults";
     static constexpr ::llvm::StringLiteral kReportNumberAttrName = "comm.report_number";
@@ -142,9 +140,6 @@ def Comm_Dialect : Dialect {
   private:
     /// Adds the encoding of the dialect in bytecode, and its version.
     void addBytecodeInterface();
-
-    /// One warning a context is enough: attributes are verified after each pass.
-    std::atomic<bool> hasWarnedOfOldMachine{false};
   }];
 }
 

@@ -75,7 +75,7 @@ llvm::LogicalResult checkRanksOption(mlir::MLIRContext *context, int64_t ranks);
 
 /// The fraction in `text`, the value of the option `min-gain`: the least part
 /// of the time that a change has to save. None for `auto`. Emits an error at
-/// `loc` and fails if `text` is neither that nor a fraction from 0 to 1, such
+/// `loc` and fails if `text` is neither that nor a fraction below 0.1, such
 /// as `0.01` or `1%`.
 llvm::FailureOr<std::optional<double>> parseMinGain(mlir::Location loc,
                                                     llvm::StringRef text);

@@ -55,9 +55,8 @@ static Printer getPrinter(comm::ReportFormat format) {
 }
 
 namespace {
-struct CommReportPass : comm::PassWithRenamedOptions<
-                            comm::impl::CommReportPassBase<CommReportPass>> {
-  using PassWithRenamedOptions::PassWithRenamedOptions;
+struct CommReportPass : comm::impl::CommReportPassBase<CommReportPass> {
+  using CommReportPassBase::CommReportPassBase;
 
   /// The passes of option `passes` run in a nested pass manager. Their dialects
   /// have to be loaded before this pass runs.

@@ -11,7 +11,6 @@
 
 #include "braid/Cost/IR/CheckCostSettings.h"
 #include "braid/Dialect/Comm/Transforms/PassOptions.h"
-#include "braid/Dialect/Comm/Transforms/RenamedOptions.h"
 #include "braid/ScheduleIR/CostModel.h"
 #include "braid/ScheduleIR/GraphBuilder.h"
 #include "braid/ScheduleIR/ProblemBuilder.h"
@@ -31,10 +30,9 @@ inline mlir::Location getOptionLoc(mlir::MLIRContext *context) {
 }
 
 /// A pass with `costOptions`.
-template <typename Base>
-class PassWithCosts : public PassWithRenamedOptions<Base> {
+template <typename Base> class PassWithCosts : public Base {
 public:
-  using PassWithRenamedOptions<Base>::PassWithRenamedOptions;
+  using Base::Base;
 
   llvm::LogicalResult initialize(mlir::MLIRContext *context) override {
     return checkCostSettings(getOptionLoc(context), getCostSettings());

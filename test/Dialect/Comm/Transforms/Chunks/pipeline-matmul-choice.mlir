@@ -7,7 +7,7 @@
 
 // ERROR: error: invalid value 1 of option 'chunks', expected 0 or a number from 2 to 1024
 // MOST: error: invalid value 1025 of option 'chunks', expected 0 or a number from 2 to 1024
-// GAIN: error: invalid value {{.*}} of option 'min-gain', expected auto, a fraction from 0 to 1, such as 0.01, or a percentage, such as 1%
+// GAIN: error: invalid value {{.*}} of option 'min-gain', expected auto, a fraction below 0.1, such as 0.01, or a percentage, such as 1%
 // KEEP-NOT: label = "mm.0"
 
 comm.group @tp [[0, 1]]

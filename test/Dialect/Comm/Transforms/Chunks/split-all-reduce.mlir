@@ -6,7 +6,7 @@
 // RUN: not braid-opt %s --comm-split-all-reduce="min-gain=101" 2>&1 | FileCheck %s --check-prefix=GAIN
 
 // ENGINES: error: 'comm.all_reduce' op cannot gather by copy engines: machine 'a100x8' has none for collectives, expected 'all=false' or a machine with 'copy_engine_bandwidth_bytes_per_second'
-// GAIN: error: invalid value {{.*}} of option 'min-gain', expected auto, a fraction from 0 to 1, such as 0.01, or a percentage, such as 1%
+// GAIN: error: invalid value {{.*}} of option 'min-gain', expected auto, a fraction below 0.1, such as 0.01, or a percentage, such as 1%
 // WHOLE-NOT: comm.reduce_scatter
 
 comm.group @world all

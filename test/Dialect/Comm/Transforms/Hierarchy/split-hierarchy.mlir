@@ -5,7 +5,7 @@
 // RUN:   | FileCheck %s --check-prefix=REMARK
 // RUN: not braid-opt %s --comm-split-hierarchy="min-gain=101" 2>&1 | FileCheck %s --check-prefix=GAIN
 
-// GAIN: error: invalid value {{.*}} of option 'min-gain', expected auto, a fraction from 0 to 1, such as 0.01, or a percentage, such as 1%
+// GAIN: error: invalid value {{.*}} of option 'min-gain', expected auto, a fraction below 0.1, such as 0.01, or a percentage, such as 1%
 // REMARK: split-collectives{{.*}}Function=all_reduce{{.*}}Count=1
 // REMARK: split-collectives{{.*}}Function=float_sums_need_numerics{{.*}}Count=0
 

@@ -16,7 +16,7 @@
 // LANES: for the --lanes option: Cannot find option named 'all'!
 // HARDWARE: error: unknown machine 'h900x8' in option 'machine', expected
 // EFFORT: for the --effort option: Cannot find option named 'most'!
-// GAIN: error: invalid value {{.*}} of option 'min-gain', expected auto, a fraction from 0 to 1, such as 0.01, or a percentage, such as 1%
+// GAIN: error: invalid value {{.*}} of option 'min-gain', expected auto, a fraction below 0.1, such as 0.01, or a percentage, such as 1%
 // STEPS: for the --steps option: '-3' value invalid for ulong argument
 
 comm.group @world all
