@@ -202,9 +202,14 @@ bool CudaEngine::agree(const std::vector<NCCLCommunicator *> &members) {
 
 void CudaEngine::prepare(const std::vector<RankSpecs> &specs) {
   graphChoice.forget();
+  communicates.clear();
+  openVotes();
   std::vector<NCCLCommunicator *> created;
   do {
     makeAll(specs, created);
+    // Between two exchanges no rank runs.
+    if (votes)
+      votes->reset();
   } while (size > 1 && !agree(created));
   for (NCCLCommunicator *member : created)
     member->reportReplacement();

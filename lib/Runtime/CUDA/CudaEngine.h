@@ -14,6 +14,7 @@
 #include "CUDA/Communication/RankServices.h"
 #include "CUDA/MatmulCache.h"
 #include "CUDA/Processes/Launch.h"
+#include "CUDA/Processes/RunVotes.h"
 #include "CUDA/Processes/Store.h"
 #include "CUDA/Watchdog.h"
 #include "Diagnosis/Failure.h"
@@ -25,6 +26,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 
 namespace braid::rt {
 
@@ -109,7 +111,8 @@ private:
     Announced,      ///< A RankStatus with the operation that starts.
     Published,      ///< A key, and what a member of a group says under it.
     ChoiceProposed, ///< To rank 0: the algorithm, and the matmul.
-    ChoiceMade      ///< By rank 0: the same.
+    ChoiceMade,     ///< By rank 0: the same.
+    Recorded        ///< What keeps the rank from its recording.
   };
 
   int64_t storeTimeoutNs() const;
@@ -158,6 +161,10 @@ private:
   void applyFailure(const Failure &failure);
   int32_t settleChoice(const std::string &matmul, int32_t algorithm);
   std::optional<int32_t> findChoice(const std::string &matmul) const;
+  bool wantsGraphs() const;
+  void openVotes();
+  cuda::Graphs::Key describeArguments(const braid_rt_entry &entry, void ***args,
+                                      const std::vector<CudaDevice *> &devices);
   std::string describeUnrecorded() const;
   int32_t awaitChoice(cuda::CudaRank &rank, const std::string &matmul,
                       int32_t proposed);
@@ -183,6 +190,14 @@ private:
   /// runs have measured.
   std::map<std::string, int32_t> algorithms;
   cuda::GraphChoice graphChoice;
+  cuda::ArgumentNumbers argumentNumbers;
+  /// Null: ranks of other processes do not say with which arguments they run.
+  std::unique_ptr<cuda::RunVotes> votes;
+  bool hasOpenedVotes = false;
+  /// Whether the first run of an entry here has started operations: if not,
+  /// other processes need not run it.
+  std::unordered_map<const braid_rt_entry *, bool> communicates;
+  int64_t startedBefore = 0; ///< Operations, before the present run.
   const braid_rt_entry *runningEntry = nullptr;
   /// What keeps each rank from its recording in this run; empty: nothing does.
   std::map<int32_t, std::string> recorded;

@@ -96,6 +96,11 @@ void CudaEngine::take(int32_t process, const std::string &bytes) {
     published[key][process] = std::move(value);
     return changed.notify_all();
   }
+  case Recorded: {
+    std::lock_guard<std::mutex> lock(mutex);
+    recorded[process] = std::move(body);
+    return changed.notify_all();
+  }
   case ChoiceProposed: {
     auto algorithm = content.get<int32_t>();
     if (own == 0)

@@ -22,7 +22,8 @@ static void forgetAll(const std::vector<CudaDevice *> &devices,
 /// Finds the invocation with `arguments`. The least recently used one makes
 /// room for a new one.
 GraphChoice::Invocation &
-GraphChoice::find(Runs &entry, const std::vector<CudaDevice *> &devices) {
+GraphChoice::find(Runs &entry, const Graphs::Key &arguments,
+                  const std::vector<CudaDevice *> &devices) {
   for (Invocation &invocation : entry.known)
     if (invocation.arguments == arguments)
       return invocation;
@@ -37,19 +38,13 @@ GraphChoice::find(Runs &entry, const std::vector<CudaDevice *> &devices) {
   return entry.known.back();
 }
 
-uint64_t GraphChoice::choose(const braid_rt_entry &entry, void ***args,
+uint64_t GraphChoice::choose(const braid_rt_entry &entry,
+                             const Graphs::Key &arguments,
                              const std::vector<CudaDevice *> &devices) {
-  if (!std::all_of(
-          devices.begin(), devices.end(),
-          [&](const CudaDevice *device) { return device->mayRecord(entry); }))
-    return 0;
   Runs &ofEntry = runs[&entry];
   if (ofEntry.refused)
     return 0;
-  arguments.clear();
-  for (size_t i = 0; i < devices.size(); ++i)
-    Graphs::describe(entry, args[i], arguments);
-  Invocation &invocation = find(ofEntry, devices);
+  Invocation &invocation = find(ofEntry, arguments, devices);
   invocation.lastUse = ++uses;
   Graphs::State state = devices.front()->stateOfGraph(invocation.number);
   // One device may have freed memory, and with it its recordings.
@@ -70,4 +65,16 @@ uint64_t GraphChoice::choose(const braid_rt_entry &entry, void ***args,
     return 0;
   ++ofEntry.recordings;
   return invocation.number;
+}
+
+uint32_t ArgumentNumbers::find(const braid_rt_entry &entry, void **args,
+                               const CudaDevice &device) {
+  if (known.size() == capacity || timesForgotten != device.timesForgotten())
+    known.clear();
+  timesForgotten = device.timesForgotten();
+  Graphs::Key key = {reinterpret_cast<uintptr_t>(&entry)};
+  Graphs::describe(entry, args, key);
+  auto [found, isNew] = known.try_emplace(std::move(key), last + 1);
+  last += isNew;
+  return found->second;
 }

@@ -12,6 +12,7 @@
 #include "CUDA/Device/CudaDevice.h"
 
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -19,17 +20,19 @@ namespace braid::rt::cuda {
 
 /// Chooses the invocations that become graphs (`cuda-graph=auto`). NCCL wants a
 /// collective to be recorded by all of its members or by none, and replays of
-/// recordings that were made together. One thread knows the arguments of all
-/// ranks before any of them begins, so they need no vote.
+/// recordings that were made together. The thread that starts ranks of one
+/// process knows the arguments of all; processes tell each other numbers of
+/// theirs before each invocation (RunVotes.h), and choose the same.
 ///
 /// Equal arguments on all ranks have a number. Their first invocation runs as
 /// it is, the second one is recorded, later ones are replays. A recording costs
 /// some steps, so entries whose arguments keep moving have few of them.
 class GraphChoice {
 public:
-  /// The number of the invocation with these arguments, one for each device; 0
-  /// if it does not become a graph.
-  uint64_t choose(const braid_rt_entry &entry, void ***args,
+  /// The number of the invocation with these arguments of all ranks; 0 if it
+  /// does not become a graph. All ranks may record it, those of this process on
+  /// `devices`.
+  uint64_t choose(const braid_rt_entry &entry, const Graphs::Key &arguments,
                   const std::vector<CudaDevice *> &devices);
 
   /// The entry becomes no graph any more.
@@ -53,12 +56,29 @@ private:
     bool refused = false;
   };
 
-  Invocation &find(Runs &entry, const std::vector<CudaDevice *> &devices);
+  Invocation &find(Runs &entry, const Graphs::Key &arguments,
+                   const std::vector<CudaDevice *> &devices);
 
   std::unordered_map<const braid_rt_entry *, Runs> runs;
-  Graphs::Key arguments; ///< Of this invocation.
   uint64_t lastNumber = 0;
   int64_t uses = 0;
+};
+
+/// Numbers of the arguments of one rank, for processes that do not know its
+/// addresses.
+class ArgumentNumbers {
+public:
+  /// The number of these arguments, above 0: another one for other arguments,
+  /// and after `device` has dropped its recordings.
+  uint32_t find(const braid_rt_entry &entry, void **args,
+                const CudaDevice &device);
+
+private:
+  static constexpr size_t capacity = 256;
+
+  std::map<Graphs::Key, uint32_t> known;
+  uint32_t last = 0;
+  int64_t timesForgotten = 0;
 };
 
 } // namespace braid::rt::cuda

@@ -308,6 +308,7 @@ Flight &CudaRank::addFlight(Lane &lane, const CommunicatorSpec &spec,
   // Polling costs time: programs with fewer operations poll none.
   constexpr size_t most = 256;
   std::lock_guard<std::mutex> lock(mutex);
+  ++started;
   if (lane.flights.size() >= most && !flight.captured)
     dropFinished(lane);
   if (lane.flights.empty())

@@ -129,7 +129,8 @@ public:
   std::vector<std::pair<DevicePointer, int64_t>> symmetric;
   /// True if these bytes are in one of the allocations with windows.
   bool isSymmetric(DevicePointer pointer, int64_t bytes) const;
-  int64_t begun = 0; ///< Invocations.
+  int64_t begun = 0;   ///< Invocations.
+  int64_t started = 0; ///< Operations; replays start none.
   /// Only the rank's own thread changes this list, or that which prepares.
   std::vector<Replacement> replacements;
 

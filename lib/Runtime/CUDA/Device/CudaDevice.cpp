@@ -112,7 +112,7 @@ void CudaDevice::prepare(const braid_rt_program &program) {
     // Another program may have had an entry there.
     recordable.erase(&entry);
     if (Graphs::canRecord(program, entry))
-      recordable.insert(&entry);
+      recordable[&entry] = static_cast<size_t>(i);
   }
   const braid_rt_device_program &device = *program.device;
   bool grows = device.arenaBytes > arenaBytes;
@@ -165,6 +165,13 @@ void CudaDevice::copyFromDevice(void *host, const void *device, int64_t bytes) {
 
 void CudaDevice::record(Event event) const {
   gpuState.driver.call(gpuState.driver.eventRecord, event, gpuState.stream);
+}
+
+std::optional<size_t>
+CudaDevice::findRecordable(const braid_rt_entry &entry) const {
+  auto found = recordable.find(&entry);
+  return found == recordable.end() ? std::nullopt
+                                   : std::optional<size_t>(found->second);
 }
 
 bool CudaDevice::mayRecord(const braid_rt_entry &entry) const {

@@ -15,7 +15,8 @@
 #include "Engine/Memory.h"
 
 #include <memory>
-#include <unordered_set>
+#include <optional>
+#include <unordered_map>
 #include <vector>
 
 namespace braid::rt {
@@ -48,8 +49,13 @@ public:
 
   // What `cuda-graph=auto` needs. Ranks give equal invocations equal numbers.
 
+  /// The place of an entry in its prepared program; none if nothing can record
+  /// it.
+  std::optional<size_t> findRecordable(const braid_rt_entry &entry) const;
   /// True if the device may record the entry of a prepared program.
   bool mayRecord(const braid_rt_entry &entry) const;
+  /// How often the device has dropped all recordings.
+  int64_t timesForgotten() const { return graphs->timesForgotten(); }
   /// How far the invocations with a number are; also those of other entries.
   cuda::Graphs::State stateOfGraph(uint64_t number) const;
   void forgetGraph(uint64_t number);
@@ -135,7 +141,7 @@ private:
   std::unique_ptr<cuda::Convolutions> convolutions;
   std::unique_ptr<cuda::Graphs> graphs;
   std::vector<uint64_t> key; ///< Of graphs.
-  std::unordered_set<const braid_rt_entry *> recordable;
+  std::unordered_map<const braid_rt_entry *, size_t> recordable;
   uint64_t nextGraph = 0;
   void **nextArguments = nullptr;
   std::string beginProblem; ///< Why this invocation is not recorded.

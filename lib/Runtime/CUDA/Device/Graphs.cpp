@@ -173,6 +173,7 @@ void Graphs::launch() {
 }
 
 void Graphs::forget() {
+  ++forgotten;
   if (gpu.capturing) {
     gpu.capturing = false;
     Graph graph = nullptr;

@@ -65,6 +65,8 @@ public:
 
   /// Drops all recordings, including a recording in progress.
   void forget();
+  /// How often that has happened.
+  int64_t timesForgotten() const { return forgotten; }
   /// Drops the recording with this key.
   void forget(const Key &key);
 
@@ -91,7 +93,7 @@ private:
   Gpu &gpu;
   Recordings recordings;
   Recording *selected = nullptr;
-  int64_t uses = 0;
+  int64_t uses = 0, forgotten = 0;
 };
 
 } // namespace braid::rt::cuda

@@ -10,6 +10,7 @@
 #include "FakeNCCL.h"
 #include "FreePort.h"
 #include "TestWorld.h"
+#include "braid-rt/Memory.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -24,6 +25,7 @@
 using namespace braid::test;
 using testing::AllOf;
 using testing::Each;
+using testing::Eq;
 using testing::HasSubstr;
 
 namespace {
@@ -388,4 +390,179 @@ TEST(Processes, AgreeOnTheAlgorithmOfTheFirstMeasurementToEnd) {
     return rank == 1 ? chosen : choose([]() { return 9; });
   });
   EXPECT_THAT(results, Each(testing::Eq("5")));
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Memref {
+  float *allocated, *aligned;
+  int64_t offset = 0, size = 2, stride = 1;
+};
+
+int calls = 0;
+bool isAwaitedByHost = false;
+
+/// An all-reduce of each rank's number.
+void reduce(void **args) {
+  ++calls;
+  float *at = static_cast<Memref *>(args[0])->aligned;
+  void *sum = startAllReduce(everyone, at, at + 1, 1);
+  isAwaitedByHost ? braid_rt_host_wait(sum, nullptr)
+                  : braid_rt_wait(sum, nullptr);
+}
+
+/// A rank of a program of which all processes run one entry.
+class Stepper {
+public:
+  Stepper(int32_t rank, const Options &options = {})
+      : world(0, options), rank(rank) {
+    braid_rt_program program = {};
+    program.abiVersion = BRAID_RT_ABI_VERSION;
+    program.target = BRAID_RT_TARGET_CUDA;
+    program.name = "test";
+    program.groupCount = 1;
+    program.groups = groups;
+    program.entryCount = 2;
+    program.entries = entries;
+    program.device = &device;
+    char error[1024] = "";
+    braid_rt_world_prepare(world.world.get(), &program, error, sizeof(error));
+    if (*error)
+      throw std::runtime_error(error);
+    for (float *&at : memory)
+      at = world.allocate(rank, 2);
+  }
+  ~Stepper() {
+    for (float *at : memory)
+      world.release(rank, at);
+  }
+
+  void call(const braid_rt_entry &entry, size_t place) {
+    Memref memref = {memory[place], memory[place]};
+    void *arguments[] = {&memref};
+    void **ofRank[] = {arguments};
+    if (braid_rt_world_run(world.world.get(), &entry, ofRank) != BRAID_RT_OK)
+      throw std::runtime_error(world.error(rank));
+  }
+
+  /// Runs on one of two arguments with new values. Says how often the entry was
+  /// called, and `wrong` if the sum is.
+  std::string step(size_t place = 0) {
+    int before = calls;
+    float value = float(++steps);
+    world.set(rank, memory[place], {value + float(rank), 0});
+    call(entry, place);
+    bool isRight = world.get(rank, memory[place], 2)[1] == 2 * value + 1;
+    return std::to_string(calls - before) + (isRight ? "" : " wrong") + " ";
+  }
+
+  static void doNothing(void **) {}
+
+  TestWorld world;
+  const int32_t rank;
+  float *memory[2] = {};
+  const int64_t sizes[1] = {2};
+  const braid_rt_argument argument = {"arg0", BRAID_RT_F32,   1,
+                                      sizes,  BRAID_RT_INOUT, BRAID_RT_MEMREF};
+  const braid_rt_entry entry = {"step", reduce, 1, &argument, nullptr};
+  const braid_rt_entry alone = {"alone", doNothing, 1, &argument, nullptr};
+  const braid_rt_entry *const entries[2] = {&entry, &alone};
+  const braid_rt_group *const groups[1] = {&everyone};
+  braid_rt_device_program device = {};
+  int steps = 0;
+};
+} // namespace
+
+TEST(Processes, RunAsGraphsWithEqualArguments) {
+  std::vector<std::string> results = runProcesses(2, 2, [](int32_t rank) {
+    Stepper stepper(rank);
+    std::string text;
+    for (int i = 0; i < 5; ++i)
+      text += stepper.step();
+    return text;
+  });
+  EXPECT_THAT(results, Each(Eq("1 1 1 0 0 ")));
+}
+
+TEST(Processes, RecordTogetherWhereTheArgumentsOfOneMove) {
+  std::vector<std::string> results = runProcesses(2, 2, [](int32_t rank) {
+    Stepper stepper(rank);
+    std::string text;
+    for (int i = 0; i < 9; ++i)
+      text += stepper.step(/*place=*/rank == 1 && i > 3 && i < 8);
+    return text;
+  });
+  EXPECT_THAT(results, Each(Eq("1 1 1 0 1 1 0 0 0 ")));
+}
+
+TEST(Processes, RecordAgainWhereOneHasFreedMemory) {
+  std::vector<std::string> results = runProcesses(2, 2, [](int32_t rank) {
+    Stepper stepper(rank);
+    std::string text;
+    for (int i = 0; i < 7; ++i) {
+      if (rank == 1 && i == 4)
+        stepper.world.release(rank, stepper.world.allocate(rank, 2));
+      text += stepper.step();
+    }
+    return text;
+  });
+  EXPECT_THAT(results, Each(Eq("1 1 1 0 1 1 0 ")));
+}
+
+TEST(Processes, RunAsItIsIfOneOfThemWantsNoGraphs) {
+  std::vector<std::string> results = runProcesses(2, 2, [](int32_t rank) {
+    Stepper stepper(rank, {{"cuda-graph", rank == 1 ? "0" : "auto"}});
+    std::string text;
+    for (int i = 0; i < 4; ++i)
+      text += stepper.step();
+    return text;
+  });
+  EXPECT_THAT(results, Each(Eq("1 1 1 1 ")));
+}
+
+TEST(Processes, RunAsItIsIfOneOfThemCannotRecord) {
+  std::vector<std::string> results = runProcesses(2, 2, [](int32_t rank) {
+    isAwaitedByHost = rank == 1;
+    Stepper stepper(rank);
+    std::string text;
+    for (int i = 0; i < 4; ++i)
+      text += stepper.step();
+    return text;
+  });
+  // Each calls the entry again in place of its recording.
+  EXPECT_THAT(results, Each(Eq("1 1 2 1 ")));
+}
+
+TEST(Processes, RunAnEntryAloneBesideGraphsOfAll) {
+  std::vector<std::string> results = runProcesses(2, 2, [](int32_t rank) {
+    Stepper stepper(rank);
+    std::string text;
+    for (int i = 0; i < 6; ++i) {
+      if (rank == 1)
+        stepper.call(stepper.alone, 1);
+      text += stepper.step();
+    }
+    return text;
+  });
+  EXPECT_THAT(results, Each(Eq("1 1 1 0 0 0 ")));
+}
+
+TEST(Processes, KilledInAReplayIsNamedByAllOthers) {
+  std::vector<std::string> results = runProcesses(3, 3, [](int32_t rank) {
+    Stepper stepper(rank);
+    for (int i = 0; i < 6; ++i) {
+      if (rank == 1 && i == 5)
+        raise(SIGKILL);
+      stepper.step();
+    }
+    return std::string("no error");
+  });
+  EXPECT_EQ(results[1], "died");
+  for (size_t rank : {0, 2})
+    EXPECT_THAT(results[rank],
+                HasSubstr("rank 1 failed: its process has ended, or its "
+                          "connection to the others"));
 }
