@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Prints the table of docs/performance/steps.md on a machine with GPUs, in one call.
 
-    cuda_table.py [--out=DIR] [--torch=torch_overlap.py] [--jax=jax_overlap.py]
+    cuda_table.py [--out=DIR] [--torch=TORCH.py] [--jax=JAX.py]
         [--sizes=4096] [--only=check,steps,peers,parts,traces] [--limit=540]
 
 Stands in the folder that test/Benchmark/cuda/cuda_table.sh has made. Of each step, all
-variants run in turn in one process, on streams and as a graph; the peers' scripts
-run beside, as they are. A part that fails or takes too long is named and left
+variants run in turn in one process, on streams and as a graph. The peers' scripts,
+which are not in the repository, run beside: they get the size N and the folder OUT as
+variables, and write torch_overlap_*_nN.json (from torchrun) and jax_lhs_*_nN.json there,
+whose field "fsdp" is what the row of that step has of its peer. A part that fails or takes too long is named and left
 out. DIR gets table.md, table.json, and parts.tar.gz with what every part has
 printed and the traces.
 
@@ -485,8 +487,8 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", default="table-out")
-    parser.add_argument("--torch", help="the script torch_overlap.py")
-    parser.add_argument("--jax", help="the script jax_overlap.py")
+    parser.add_argument("--torch", help="the script of PyTorch's steps, for torchrun")
+    parser.add_argument("--jax", help="the script of JAX' steps")
     parser.add_argument("--sizes", help="those of the steps to run, 4096,8192")
     parser.add_argument("--steps", help="the steps to run, seed,tp")
     parser.add_argument("--configurations", help="those of the steps to run, stream,graph")
