@@ -15,6 +15,9 @@ outside of compiled graphs, come from PyTorch's profiler.
 is most of their time, and each measures alone.
 
 `--reference` runs the step in float32 without a compiler as well, and gives the distance of each variant's gradients from these.
+
+`--zero-cta=GIB` gives the program's process group NCCL's zero-CTA policy, and steps so much registered memory, so that gathers of all
+variants go by copy engines.
 """
 
 import argparse
@@ -99,7 +102,8 @@ def get_braid(options, **more):
     return braid.inductor.options(machine=options.machine, profile=options.profile, **more)
 
 
-#: By name what a variant sets of Inductor. A name with GRAPH behind it is the same in one CUDA graph of the whole step.
+#: By name what a variant sets of Inductor. A name with GRAPH behind it is the same in one CUDA graph of the whole step, one with TREES
+#: with `mode="reduce-overhead"`, CUDA graphs that Inductor records.
 VARIANTS = {
     "plain": lambda options: {},
     "three": lambda options: reorder("sink_waits", "raise_comms", "reorder_compute_for_overlap"),
@@ -113,7 +117,7 @@ VARIANTS = {
     "lanes with copies outside": lambda options: {**get_braid(options), "joint_custom_post_pass": None},
     "careless lanes": lambda options: get_braid(options, margin=0),
 }
-GRAPH = " graph"
+GRAPH, TREES = " graph", " trees"
 
 
 class Step:
@@ -136,12 +140,43 @@ class Step:
         shape = (1, options.tokens)
         self.tokens = torch.randint(0, options.vocabulary, shape, generator=generator).to(device)
         self.positions = torch.arange(options.tokens, device=device)[None]
+        self.pool = None
+        if options.zero_cta:
+            self._register(int(options.zero_cta * 2**30))
+
+    def _register(self, size):
+        """Registers so much memory with the process group, and moves parameters there, where steps allocate as well.
+
+        It is one segment: PyTorch registers those of a pool by their addresses, whose order is another one on each rank, and NCCL takes
+        the same sizes alone.
+        """
+        # The first collective makes the communicator.
+        dist.all_reduce(torch.zeros(1, device=self.device))
+        backend = dist.group.WORLD._get_backend(self.device)
+        self.pool = torch.cuda.MemPool(backend.mem_allocator)
+        with self.allocate():
+            torch.empty(size, dtype=torch.uint8, device=self.device)
+        backend.register_mem_pool(self.pool, symm=True)
+        with self.allocate():
+            for parameter in self.module.parameters():
+                local = parameter._local_tensor if isinstance(parameter, DTensor) else parameter.data
+                local.set_(local.clone())
+
+    def allocate(self):
+        """The memory that a step allocates is registered. Autograd's own threads would not take it."""
+        stack = contextlib.ExitStack()
+        if self.pool is not None:
+            stack.enter_context(torch.cuda.use_mem_pool(self.pool))
+            stack.enter_context(torch.autograd.set_multithreading_enabled(False))
+        return stack
 
     def run(self, function):
+        torch.compiler.cudagraph_mark_step_begin()
         for parameter in self.module.parameters():
             parameter.grad = None
-        loss = function(self.module, self.tokens, self.positions)
-        loss.backward()
+        with self.allocate():
+            loss = function(self.module, self.tokens, self.positions)
+            loss.backward()
         return loss
 
     def get_gradients(self, module=None):
@@ -153,6 +188,13 @@ class Step:
                 value = value.redistribute(placements=[Replicate() if each.is_partial() else each for each in value.placements]).to_local()
             if value is not None:
                 yield value.float()
+
+    def get_digest(self, loss):
+        """A text that tells bits of the loss and of the gradients. All ranks call this together."""
+        bits = [value.view(torch.int32).sum(dtype=torch.int64) for value in [loss.detach().float(), *self.get_gradients()]]
+        total = (torch.stack(bits) * torch.arange(1, len(bits) + 1, device=self.device)).sum()
+        dist.all_reduce(total)
+        return f"{total.item() & (1 << 48) - 1:012x}"
 
     def run_reference(self):
         """Keeps the loss and the gradients of the step in float32."""
@@ -196,7 +238,9 @@ class Variant:
 
     def __init__(self, name, options):
         self.name = name
-        self.patch = {"fx_graph_cache": False, **VARIANTS[name](options)}
+        self.patch = {"fx_graph_cache": False, **VARIANTS[name.removesuffix(TREES)](options)}
+        if name.endswith(TREES):
+            self.patch |= torch._inductor.list_mode_options("reduce-overhead")
         passes = self.patch.get("reorder_for_compute_comm_overlap_passes") or [None]
         self.overlap = None if isinstance(passes[0], str) else passes[0]
         # Each variant has a function of its own, because torch.compile keeps what it has compiled with the code object.
@@ -223,7 +267,8 @@ class Variant:
                 loss = step.run(self.function)
         step.synchronize()
         squares = sum(float(gradient.square().sum()) for gradient in step.get_gradients())
-        self.figures |= {"loss": loss.item(), "squared_gradient": squares, "compile_s": time.time() - begin, **step.compare(loss.item())}
+        self.figures |= {"loss": loss.item(), "squared_gradient": squares, "compile_s": time.time() - begin, "bits": step.get_digest(loss)}
+        self.figures |= step.compare(loss.item())
         if self.schedules:
             for name, number in (("before", 0), ("predicted", 1)):
                 self.figures[name] = sum(schedules[number].makespan for schedules in self.schedules) / 1e6
@@ -243,14 +288,16 @@ class Graph:
         dist.barrier()
         step.synchronize()
         # Other threads, such as the watchdog of NCCL, may ask for events meanwhile.
-        with torch.cuda.graph(self.graph, stream=torch.cuda.current_stream(), capture_error_mode="thread_local"):
+        more = {} if step.pool is None else {"pool": step.pool.id}
+        with torch.cuda.graph(self.graph, stream=torch.cuda.current_stream(), capture_error_mode="thread_local", **more):
             self.loss = step.run(variant.function)
         self.gradients = [(parameter, parameter.grad) for parameter in step.module.parameters()]
         self.run(step)
         step.synchronize()
         squares = sum(float(gradient.square().sum()) for gradient in step.get_gradients())
         loss = self.loss.item()
-        self.figures |= {"loss": loss, "squared_gradient": squares, "compile_s": time.time() - begin, **step.compare(loss)}
+        self.figures |= {"loss": loss, "squared_gradient": squares, "compile_s": time.time() - begin, "bits": step.get_digest(self.loss)}
+        self.figures |= step.compare(loss)
 
     def run(self, step):
         for parameter, gradient in self.gradients:
@@ -322,7 +369,7 @@ class Run:
         asked = self.options.variants.split(",")
         # A graph is captured of a variant that is compiled, when all are.
         names = list(dict.fromkeys([*(name.removesuffix(GRAPH) for name in asked), *asked]))
-        with_braid = [name for name in names if "lanes" in name or "order" in name]
+        with_braid = [name for name in names if any(word in name for word in ("lanes", "order"))]
         if with_braid and is_gpu:
             # What this compile lacks of times is measured for the others.
             self.compile(with_braid[0])
@@ -535,7 +582,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", choices=("llama", "gpt_neox", "mixtral"), default="llama")
     parser.add_argument("--parallelism", default="fsdp", help=f"of: {', '.join(PARALLELISMS)}; one after the other")
-    parser.add_argument("--variants", default="plain,newest,order,lanes,newest graph,lanes graph", help=f"of: {', '.join(VARIANTS)}, each with{GRAPH!r} behind it too")
+    parser.add_argument("--variants", default="plain,newest,order,lanes,newest graph,lanes graph", help=f"of: {', '.join(VARIANTS)}, each with {GRAPH!r} or {TREES!r} behind it too")
     sizes = dict(layers=4, experts=8, width=4096, inner=14336, heads=32, vocabulary=32000, tokens=4096, rounds=8, rows=3)
     for name, value in sizes.items():
         parser.add_argument(f"--{name}", type=int, default=value)
@@ -545,6 +592,7 @@ def parse_arguments():
     parser.add_argument("--limit", type=float, default=600, help="seconds in which variants have to be compiled and timed; what does not fit is left out")
     parser.add_argument("--beside", help="FOLDER:COUNT of benchmarks that start at once")
     parser.add_argument("--reference", action="store_true", help="compare with float32")
+    parser.add_argument("--zero-cta", type=float, default=0, metavar="GIB", help="registered memory for copy engines in the program's own groups")
     parser.add_argument("--output", help="the figures go to OUTPUT.PARALLELISM.json")
     return parser.parse_args()
 
@@ -559,7 +607,12 @@ def main():
         torch.cuda.set_device(device)
         # Gradients are added up on the stream of the first step, which is to be that of a capture.
         torch.cuda.set_stream(torch.cuda.Stream())
-    dist.init_process_group("nccl" if is_gpu else "gloo")
+    backend_options = {}
+    if options.zero_cta:
+        nccl = dist.ProcessGroupNCCL.Options()
+        nccl.config.cta_policy = 2  # NCCL_CTA_POLICY_ZERO
+        backend_options = {"pg_options": nccl}
+    dist.init_process_group("nccl" if is_gpu else "gloo", **backend_options)
     begin, runs = time.time(), []
     turns = Turns(options.beside, rank, begin + options.limit)
     try:
