@@ -301,7 +301,9 @@ def summarize(steps):
     signed = [get_errors(one)[name] for one in steps for name in VARIANTS]
     errors = [abs(error) for error in signed]
     choices, losses = [get_choice(one)[1] for one in steps], [get_loss(one) for one in steps]
-    return {
+    gaps = [one["predicted_ms"]["plan"] / one["bound_ms"] - 1 for one in steps if one.get("bound_ms")]
+    bounds = {"mean_gap": 100 * statistics.mean(gaps), "worst_gap": 100 * max(gaps)} if len(gaps) == len(steps) else {}
+    return bounds | {
         "steps": len(steps),
         "median_error": 100 * statistics.median(errors),
         "median_signed_error": 100 * statistics.median(signed),
@@ -328,7 +330,8 @@ def print_summary(found, worst=10):
     for row in get_summaries(found):
         print("{steps of}: {steps} steps, error {median_error:.1f} % (signed {median_signed_error:+.1f} %), {within:.0f} % within 7 %, "
               "worst {worst_error:+.1f} %; choice within 2 %: {chosen_close:.0f} %, worst {worst_choice:.1f} %; "
-              "default more than 1 % slower than another: {lost}, worst {worst_loss:+.1f} %; gain {gain:.1f} %".format_map(row))  # fmt: skip
+              "default more than 1 % slower than another: {lost}, worst {worst_loss:+.1f} %; gain {gain:.1f} %".format_map(row)
+              + ("; the default above its lower bound: mean {mean_gap:.2f} %, worst {worst_gap:.1f} %".format_map(row) if "mean_gap" in row else ""))  # fmt: skip
     steps = [one for one in found["steps"] if "ms" in one]
     for name in found["passes"]:
         errors = [get_errors(one)[name] for one in steps if name in one["ms"]]
@@ -349,7 +352,8 @@ def print_summary(found, worst=10):
 COLUMNS = [["random steps", "{steps}"], ["median error", "{median_error:.1f} %"], ["within 7 %", "{within:.0f} %"],
            ["largest error", "{worst_error:+.1f} %"], ["choice within 2 % of the fastest", "{chosen_close:.0f} %"],
            ["default slower by over 1 %", "{lost}"], ["at most", "{worst_loss:+.1f} %"],
-           ["gain of the default", "{gain:.1f} %"]]  # fmt: skip
+           ["gain of the default", "{gain:.1f} %"], ["above its lower bound", "{mean_gap:.1f} %"],
+           ["at most", "{worst_gap:.1f} %"]]  # fmt: skip
 
 
 def write_results(found, path, options):
@@ -357,7 +361,7 @@ def write_results(found, path, options):
 
     def describe(one):
         times = {key: {name: round(ms, 4) for name, ms in one[key].items()} for key in ("predicted_ms", "ms")}
-        return {key: one[key] for key in ("seed", "about", "agrees") if key in one} | times
+        return {key: one[key] for key in ("seed", "about", "agrees") if key in one} | times | ({"bound_ms": round(one["bound_ms"], 4)} if "bound_ms" in one else {})
 
     rows = [{key: round(value, 2) if isinstance(value, float) else value for key, value in row.items()} for row in get_summaries(found)]
     write_json(path, {
@@ -406,6 +410,8 @@ def predict(options):
                 if not report:
                     sys.exit(f"error: no prediction of step {one['seed']}: {name}")
                 one["predicted_ms"][name] = report["makespan_ns"] / 1e6
+                if name == "plan":
+                    one["bound_ms"] = report["lower_bound_ns"] / 1e6
     print("as predicted now:")
     print_summary(found)
     if options.results:
