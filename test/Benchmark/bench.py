@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs the benchmarks of docs/develop/benchmarks.md, and compares two sets of results. No figure is a test.
 
-    bench.py run [--build=build] [--only=scheduling,search] [--repeat=3] [--out=results.json]
+    bench.py run [--build=build] [--only=scheduling,search] [--repeat=3] [--full] [--out=results.json]
     bench.py compare base.json new.json [--threshold=2%]
 
 `run` prints what the programs print. A part that this machine cannot run is skipped with the reason. The exit status is 1
@@ -62,7 +62,7 @@ def run(options):
                "machine": f"{get_processor()}, {os.cpu_count()} cores", "parts": {}, "rows": []}
     for name in options.only:
         with tempfile.TemporaryDirectory() as scratch:
-            outcome, rows = run_part(name, Bench(options.build, scratch), options.repeat)
+            outcome, rows = run_part(name, Bench(options.build, scratch, options.full), options.repeat)
         print(f"{name}: {outcome}", flush=True)
         results["parts"][name] = outcome
         results["rows"] += rows
@@ -118,6 +118,8 @@ def main():
     command.add_argument("--build", default=os.path.join(root, "build"), help="the build folder")
     command.add_argument("--only", type=parse_parts, default=[name for name in PARTS if name != "build"], help=", ".join(PARTS))
     command.add_argument("--repeat", type=parse_count, default=1, help="runs of each part; figures are their medians")
+    command.add_argument("--full", action="store_true",
+                         help="more runs of passes, more programs, and what each part of the search is worth: an hour in place of minutes")
     command.add_argument("--out", help="a file of JSON for the figures")
     command.set_defaults(function=run)
     command = commands.add_parser("compare", help="compare two files of figures")

@@ -25,9 +25,10 @@ class Skipped(Exception):
 class Bench:
     """Where the programs are, and a folder for what they write."""
 
-    def __init__(self, build, scratch):
+    def __init__(self, build, scratch, full):
         self.build = os.path.abspath(build)
         self.scratch = scratch
+        self.full = full
         os.environ["PATH"] = os.path.join(self.build, "bin") + os.pathsep + os.environ["PATH"]
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -78,17 +79,18 @@ def need_gpus(bench):
 
 def scheduling(bench):
     """Processor time of passes and of braid-compile."""
-    bench.run(bench.program("schedule-passes"))
-    bench.run(bench.program("structural-passes"))
+    for name in ("schedule-passes", "structural-passes"):
+        bench.run(bench.program(name), *([] if bench.full else ["--quick"]))
     bench.run(sys.executable, bench.script("compile.py"), "--ops", "16000", f"--tool={bench.program('braid-compile')}")
 
 
 def search(bench):
     """How good orders are, and how long the search takes."""
-    bench.run(bench.program("schedule-quality"))
+    bench.run(bench.program("schedule-quality"), *([] if bench.full else ["small", "steps16", "time"]))
     forms = [(strategy, 1) for strategy in ("ddp", "fsdp", "hsdp")]
     forms += [(strategy, batches) for strategy in ("tp", "tp-sp", "moe", "pp") for batches in (1, 2, 4)]
-    for machine, ranks, nodes in (("h200x8", 8, 1), ("h100x8", 64, 8)):
+    machines = [("h200x8", 8, 1), ("h100x8", 64, 8)] if bench.full else [("h200x8", 8, 1)]
+    for machine, ranks, nodes in machines:
         for strategy, batches in forms:
             for layers in (16, 128):
                 for vary in ([], ["--vary=1"]):

@@ -10,8 +10,8 @@
 // of 1,000, 10,000 and 100,000 ops of which every twentieth starts a
 // collective: the median of the runs, and the median of what the validation of
 // the new order adds to a run. Verification between passes is MLIR's, not ours,
-// and is left out. `schedule-passes reorder` measures the passes alone whose
-// names contain the text.
+// and is left out. `schedule-passes [--quick] [reorder]` takes fewer runs, and
+// measures the passes alone whose names contain the text.
 //
 //===----------------------------------------------------------------------===//
 
@@ -245,7 +245,8 @@ void printGrowth(ArrayRef<double> seconds) {
 } // namespace
 
 int main(int argc, char **argv) {
-  StringRef filter = argc > 1 ? argv[1] : "";
+  bool isQuick = argc > 1 && StringRef(argv[1]) == "--quick";
+  StringRef filter = argc > 1 + isQuick ? argv[1 + isQuick] : "";
   DialectRegistry registry;
   registerAllDialects(registry);
   registry.insert<func::FuncDialect, linalg::LinalgDialect,
@@ -253,9 +254,9 @@ int main(int argc, char **argv) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
 
-  const Size sizes[] = {{"1,000 ops", 1000, 41},
-                        {"10,000 ops", 10000, 15},
-                        {"100,000 ops", 100000, 15}};
+  const Size sizes[] = {{"1,000 ops", 1000, isQuick ? 15U : 41U},
+                        {"10,000 ops", 10000, isQuick ? 5U : 15U},
+                        {"100,000 ops", 100000, isQuick ? 3U : 15U}};
   for (bool onBuffers : {false, true}) {
     llvm::outs() << llvm::formatv("{0,-47}",
                                   onBuffers ? "on buffers" : "on tensors");

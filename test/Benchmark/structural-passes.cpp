@@ -10,8 +10,8 @@
 // block of 1,000 and of 10,000 ops, and what the validation of the result adds
 // to it, measured by itself, because two runs of a pass differ by more: by
 // itself and behind another structural pass, whose summary it shares. Best of
-// ten runs. `structural-passes bufferize` measures the passes alone whose names
-// contain the text.
+// ten runs, or three. `structural-passes [--quick] [bufferize]` measures the
+// passes alone whose names contain the text.
 //
 //===----------------------------------------------------------------------===//
 
@@ -184,8 +184,7 @@ struct Figures {
 };
 
 std::optional<Figures> measure(MLIRContext &context, const PassCase &passCase,
-                               unsigned numOps) {
-  constexpr unsigned numRounds = 10;
+                               unsigned numOps, unsigned numRounds) {
   OwningOpRef<ModuleOp> input = build(context, passCase.program, numOps);
   if (!input || failed(run(*input, passCase.before)))
     return std::nullopt;
@@ -218,8 +217,10 @@ std::optional<Figures> measure(MLIRContext &context, const PassCase &passCase,
 } // namespace
 
 int main(int argc, char **argv) {
+  bool isQuick = argc > 1 && StringRef(argv[1]) == "--quick";
+  unsigned numRounds = isQuick ? 3 : 10;
   // Only passes whose names contain the text are measured.
-  StringRef filter = argc > 1 ? argv[1] : "";
+  StringRef filter = argc > 1 + isQuick ? argv[1 + isQuick] : "";
   DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
@@ -237,8 +238,8 @@ int main(int argc, char **argv) {
   for (const PassCase &passCase : passCases) {
     if (!StringRef(passCase.name).contains(filter))
       continue;
-    std::optional<Figures> small = measure(context, passCase, 1000),
-                           large = measure(context, passCase, 10000);
+    std::optional<Figures> small = measure(context, passCase, 1000, numRounds),
+                           large = measure(context, passCase, 10000, numRounds);
     if (!small || !large) {
       llvm::errs() << passCase.name << " failed\n";
       return 1;
