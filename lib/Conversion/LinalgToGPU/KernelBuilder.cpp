@@ -447,31 +447,37 @@ Type KernelBuilder::getWorkgroupType(int64_t size, Type element) {
 }
 
 Value KernelBuilder::loadIf(Value condition, Value buffer, Value address,
-                            int64_t lanes, bool isReadOnce) {
+                            int64_t lanes, bool isReadOnce, int64_t widest) {
   if (!condition)
-    return load(buffer, address, lanes, isReadOnce);
+    return load(buffer, address, lanes, isReadOnce, widest);
   Type type = cast<MemRefType>(buffer.getType()).getElementType();
   if (lanes > 1)
     type = VectorType::get({lanes}, type);
   auto branch = scf::IfOp::create(b, type, condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, load(buffer, address, lanes, isReadOnce));
+  scf::YieldOp::create(b, load(buffer, address, lanes, isReadOnce, widest));
   b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(
       b, arith::ConstantOp::create(b, b.getZeroAttr(type)).getResult());
   return branch.getResult(0);
 }
 
+/// The elements of `type` of one access to memory, at most `widest`. A vector
+/// of i1 is packed, but a buffer has one byte for each i1.
+static int64_t getElementsOfAccess(Type type, int64_t widest) {
+  return type.isInteger(1) ? 1
+                           : std::min(kAccessBytes / getByteSize(type), widest);
+}
+
 Value KernelBuilder::load(Value buffer, Value address, int64_t lanes,
-                          bool isReadOnce) {
+                          bool isReadOnce, int64_t widest) {
   Type type = cast<MemRefType>(buffer.getType()).getElementType();
   Value index = toIndex(address);
   if (lanes == 1)
     return memref::LoadOp::create(b, buffer, index);
   auto vectorType = VectorType::get({lanes}, type);
-  // A vector of i1 is packed, but a buffer has one byte for each i1.
-  int64_t loaded = type.isInteger(1) ? 1 : kAccessBytes / getByteSize(type);
+  int64_t loaded = getElementsOfAccess(type, widest);
   if (lanes <= loaded)
     return vector::LoadOp::create(b, vectorType, buffer, index, isReadOnce,
                                   llvm::MaybeAlign(lanes * getByteSize(type)));
@@ -485,20 +491,30 @@ Value KernelBuilder::load(Value buffer, Value address, int64_t lanes,
   return vector::FromElementsOp::create(b, vectorType, elements);
 }
 
-void KernelBuilder::store(Value value, Value buffer, Value address) {
+void KernelBuilder::store(Value value, Value buffer, Value address,
+                          int64_t widest) {
   auto type = dyn_cast<VectorType>(value.getType());
   if (!type) {
     memref::StoreOp::create(b, value, buffer, toIndex(address));
     return;
   }
+  Type element = type.getElementType();
   int64_t lanes = type.getNumElements();
-  if (!type.getElementType().isInteger(1)) {
-    vector::StoreOp::create(
-        b, value, buffer, toIndex(address), /*nontemporal=*/false,
-        llvm::MaybeAlign(lanes * getByteSize(type.getElementType())));
+  int64_t stored = getElementsOfAccess(element, widest);
+  if (lanes <= stored && !element.isInteger(1)) {
+    vector::StoreOp::create(b, value, buffer, toIndex(address),
+                            /*nontemporal=*/false,
+                            llvm::MaybeAlign(lanes * getByteSize(element)));
     return;
   }
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    memref::StoreOp::create(b, vector::ExtractOp::create(b, value, lane),
-                            buffer, toIndex(addConstant(address, lane)));
+  for (int64_t lane = 0; lane < lanes; lane += stored) {
+    SmallVector<Value> elements;
+    for (int64_t each = 0; each < stored; ++each)
+      elements.push_back(vector::ExtractOp::create(b, value, lane + each));
+    Value part = elements.front();
+    if (stored > 1)
+      part = vector::FromElementsOp::create(
+          b, VectorType::get({stored}, element), elements);
+    store(part, buffer, addConstant(address, lane), widest);
+  }
 }

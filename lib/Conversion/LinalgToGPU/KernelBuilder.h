@@ -119,15 +119,18 @@ public:
   /// The type of shared memory with `size` elements.
   mlir::Type getWorkgroupType(int64_t size, mlir::Type element);
   /// Loads `lanes` adjacent elements, as a scalar if `lanes` is 1, in accesses
-  /// of at most `kAccessBytes`, which have to be aligned. A vector
-  /// that no thread reads again (`isReadOnce`) is loaded as nontemporal.
+  /// of at most `kAccessBytes` and `widest` elements, which have to be aligned.
+  /// A vector that no thread reads again (`isReadOnce`) is loaded as
+  /// nontemporal.
   mlir::Value load(mlir::Value memory, mlir::Value address, int64_t lanes,
-                   bool isReadOnce = false);
+                   bool isReadOnce = false, int64_t widest = kAccessBytes);
   /// Loads if `condition` is true; otherwise the result is zero.
   mlir::Value loadIf(mlir::Value condition, mlir::Value memory,
                      mlir::Value address, int64_t lanes,
-                     bool isReadOnce = false);
-  void store(mlir::Value value, mlir::Value memory, mlir::Value address);
+                     bool isReadOnce = false, int64_t widest = kAccessBytes);
+  /// Stores a scalar, or a vector in accesses as those of `load`.
+  void store(mlir::Value value, mlir::Value memory, mlir::Value address,
+             int64_t widest = kAccessBytes);
   /// The initial value of the output `output` of `nest`.
   mlir::Value getInitial(const LoopNest &nest, unsigned output,
                          llvm::ArrayRef<mlir::Value> indices);

@@ -59,6 +59,11 @@ private:
   void set(const Access &access, SmallVector<Value> values);
   SmallVector<Value> getIndices(const RowOp &op, Value column);
   SmallVector<Value> getAsked(const RowOp &op, Value column);
+  /// The most elements of a row that one access to memory has.
+  int64_t getWidest(const Access &access) const {
+    return getAlignedLanes(access, run.ops.front().nest, run.rowSizes.size(),
+                           lanes);
+  }
   Value loadIf(Value isValid, const RowOp &op, const Access &access,
                Value column);
 
@@ -89,8 +94,6 @@ private:
   SmallVector<Value> rowIndices, columns, isInside;
   Value isRow;
   SmallVector<Known> known;
-  /// Accesses that load or store.
-  SmallVector<std::pair<const RowOp *, const Access *>> inMemory;
   unsigned nextWorkgroupMemory = 0;
 };
 
@@ -132,43 +135,27 @@ void RowKernel::findMemoryAccesses() {
   for (RowOp &op : run.ops) {
     for (Access &access : op.nest.inputs)
       if (!access.argument.use_empty() && !isAvailable(access)) {
-        inMemory.emplace_back(&op, &access);
         builder.addBuffer(access.buffer, /*isWritten=*/false);
         if (parts != 0 || op.kind != RowOp::Reduction)
           available.push_back(&access);
       }
-    for (auto [index, access] : llvm::enumerate(op.nest.outputs)) {
+    for (Access &access : op.nest.outputs) {
       bool isRead = op.kind == RowOp::Reduction ||
                     (access.argument && !access.argument.use_empty());
       bool isStored = !run.isDeadBehind(access.buffer);
-      if ((isRead && !isAvailable(access)) || isStored) {
-        inMemory.emplace_back(&op, &access);
+      if ((isRead && !isAvailable(access)) || isStored)
         builder.addBuffer(access.buffer, isStored);
-      }
       available.push_back(&access);
     }
   }
 }
 
 void RowKernel::chooseShape() {
-  lanes = kAccessBytes;
-  for (auto [op, access] : inMemory) {
-    if (op->kind == RowOp::Row || access->strides.empty() ||
-        access->strides.back() == 0 ||
-        access->strides.size() != run.rowSizes.size() + 1)
-      continue;
-    lanes = std::min(lanes, kAccessBytes / getByteSize(access->elementType));
-    if (!access->elementType.isInteger(1))
-      lanes = getAlignedLanes(*access, op->nest, run.rowSizes.size(), lanes);
-  }
-  // Values that are never in memory need no wide vectors.
-  lanes = std::min<int64_t>(lanes, 8);
-  if (!llvm::all_of(run.ops, [](const RowOp &op) {
-        return op.kind == RowOp::Row || isVectorizable(*op.nest.body);
-      }))
-    lanes = 1;
-  while (run.length % lanes != 0)
-    lanes /= 2;
+  // Those of all reductions of the run.
+  lanes = getReductionLanes(
+      *llvm::find_if(
+          run.ops, [](const RowOp &op) { return op.kind == RowOp::Reduction; }),
+      run.rowSizes.size(), run.length);
   vectors = run.length / lanes;
   int64_t manyRows = llvm::divideCeil(kManyThreads * kManyElements,
                                       std::max<int64_t>(run.length, 1));
@@ -274,7 +261,7 @@ Value RowKernel::loadIf(Value isValid, const RowOp &op, const Access &access,
   return builder.loadIf(
       isVector ? isValid : Value(), builder.getMemory(access.buffer),
       builder.getAddress(access, getIndices(op, column)), isVector ? lanes : 1,
-      isReduced && access.isInjective(op.nest.sizes));
+      isReduced && access.isInjective(op.nest.sizes), getWidest(access));
 }
 
 Value RowKernel::get(const RowOp &op, const Access &access, unsigned part) {
@@ -470,7 +457,8 @@ void RowKernel::emitStores() {
       Value stored = value;
       builder.emitIf(condition, [&] {
         builder.store(isVector ? broadcast(b, stored, lanes) : stored, memory,
-                      builder.getAddress(entry.access, indices));
+                      builder.getAddress(entry.access, indices),
+                      getWidest(entry.access));
       });
     }
   }

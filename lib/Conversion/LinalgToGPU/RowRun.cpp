@@ -15,6 +15,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <deque>
+#include <numeric>
 
 using namespace mlir;
 using namespace braid::kernels;
@@ -35,6 +36,31 @@ bool RowRun::isDeadBehind(Value buffer) const {
          llvm::all_of(buffer.getUsers(), [&](Operation *user) {
            return contains(user) || isa<memref::DeallocOp>(user);
          });
+}
+
+int64_t braid::kernels::getReductionLanes(const RowOp &op, size_t numRowLoops,
+                                          int64_t length) {
+  if (!isVectorizable(*op.nest.body))
+    return 1;
+  // Registers need no wider vectors.
+  int64_t lanes = 8;
+  for (const Access &access : op.nest.inputs) {
+    if (access.argument.use_empty() || access.strides.back() == 0 ||
+        access.elementType.isInteger(1))
+      continue;
+    int64_t size = getByteSize(access.elementType);
+    int64_t alignment =
+        std::gcd(getAlignment(access.buffer), access.base * size);
+    for (int64_t stride : ArrayRef(access.strides).take_front(numRowLoops))
+      alignment = std::gcd(alignment, stride * size);
+    // Vectors of more bytes than one access are loaded in parts.
+    if (alignment % kAccessBytes != 0)
+      while (lanes > 1 && alignment % (lanes * size) != 0)
+        lanes /= 2;
+  }
+  while (length % lanes != 0)
+    lanes /= 2;
+  return lanes;
 }
 
 namespace {
@@ -61,7 +87,8 @@ public:
   /// `withElements`: whether the run may have ops that compute elements.
   explicit RunFinder(bool withElements) : withElements(withElements) {}
 
-  RowRun find(linalg::LinalgOp seed);
+  /// The run around `seed`, or of `seed` alone.
+  RowRun find(linalg::LinalgOp seed, bool isAlone = false);
 
 private:
   bool setRows(const LoopNest &nest);
@@ -74,6 +101,12 @@ private:
   void extend(linalg::LinalgOp seed, bool forwards);
   void trim(Operation *seed);
   bool collapse();
+  int64_t getLanes(const RowOp &op) const {
+    int64_t length = 1;
+    for (int64_t size : ArrayRef(sizes).drop_front(numRowLoops))
+      length *= size;
+    return getReductionLanes(op, numRowLoops, length);
+  }
 
   bool withElements;
   std::deque<RowOp> ops;
@@ -81,6 +114,8 @@ private:
   /// over rows.
   SmallVector<int64_t> sizes;
   unsigned numRowLoops = 0;
+  /// The lanes of all reductions of the run.
+  int64_t lanes = 1;
 };
 
 bool RunFinder::setRows(const LoopNest &nest) {
@@ -183,7 +218,10 @@ void RunFinder::extend(linalg::LinalgOp seed, bool forwards) {
       return;
     }
     std::optional<RowOp> next = match(structured);
-    if (!next || !isIndependent(*next, /*isFirst=*/!forwards))
+    if (!next || !isIndependent(*next, /*isFirst=*/!forwards) ||
+        (next->kind == RowOp::Reduction && getLanes(*next) != lanes) ||
+        (next->kind == RowOp::Elements && lanes > 1 &&
+         !isVectorizable(*next->nest.body)))
       return;
     if (forwards)
       ops.push_back(std::move(*next));
@@ -236,20 +274,24 @@ bool RunFinder::collapse() {
   return sizes.size() == numRowLoops + 1;
 }
 
-RowRun RunFinder::find(linalg::LinalgOp seed) {
+RowRun RunFinder::find(linalg::LinalgOp seed, bool isAlone) {
   std::optional<LoopNest> nest = getLoopNest(seed);
   if (!nest || !setRows(*nest))
     return {};
   std::optional<RowOp> first = match(seed);
   if (!first)
     return {};
+  lanes = getLanes(*first);
   ops.push_back(std::move(*first));
-  extend(seed, /*forwards=*/false);
-  extend(seed, /*forwards=*/true);
-  trim(seed);
+  if (!isAlone) {
+    extend(seed, /*forwards=*/false);
+    extend(seed, /*forwards=*/true);
+    trim(seed);
+  }
   RowRun run;
+  // Others of the run must not decide how the seed is computed.
   if (!collapse())
-    return {};
+    return isAlone ? RowRun() : RunFinder(withElements).find(seed, true);
   run.rowSizes.assign(sizes.begin(), sizes.begin() + numRowLoops);
   run.length = sizes.back();
   run.ops.assign(std::make_move_iterator(ops.begin()),

@@ -49,6 +49,11 @@ struct RowRun {
   bool isDeadBehind(mlir::Value buffer) const;
 };
 
+/// The vectors in which threads reduce rows of `length`, in elements. Depends
+/// on `op`, a reduction, alone: the order of the program decides which ops
+/// share a kernel, and must not change the order of a sum.
+int64_t getReductionLanes(const RowOp &op, size_t numRowLoops, int64_t length);
+
 /// The run around `seed`, an op with reductions; empty if there is none.
 RowRun findRowRun(mlir::linalg::LinalgOp seed);
 
