@@ -17,6 +17,19 @@
 using namespace braid;
 using namespace llvm;
 
+void braid::applyOption(SchedulingProblem &problem, unsigned node,
+                        const ResourceOption &option) {
+  problem.graph.setCost(node, option.costNs);
+  problem.demands[node] = option.demand;
+}
+
+void braid::applyChoice(SchedulingProblem &problem, ArrayRef<OpClass> opClasses,
+                        ArrayRef<unsigned> choice) {
+  for (auto [opClass, option] : zip_equal(opClasses, choice))
+    for (unsigned node : opClass.ops)
+      applyOption(problem, node, opClass.options[option]);
+}
+
 /// `problem` with the first options.
 static SchedulingProblem withFirstOptions(SchedulingProblem problem,
                                           ArrayRef<OpClass> opClasses) {

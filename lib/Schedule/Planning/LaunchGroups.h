@@ -19,6 +19,42 @@
 
 namespace braid {
 
+/// One tensor that is to be communicated, as bucketing sees it.
+struct BucketItem {
+  /// The tensor's size in bytes, at least 0.
+  int64_t bytes = 0;
+  /// Tensors share a bucket only if their keys are equal. The caller numbers
+  /// what has to agree: the element type, and the group where there are
+  /// several.
+  unsigned key = 0;
+  /// Goes into a bucket of its own, whatever its size (a sparse gradient).
+  bool alone = false;
+};
+
+/// Tensors that are communicated in one launch.
+struct Bucket {
+  /// The limit of a bucket that holds one `alone` item.
+  static constexpr int64_t noLimit = 0;
+
+  /// Indices into the items, ascending; at least one.
+  llvm::SmallVector<unsigned, 4> items;
+  /// The size in bytes at which the bucket was, or would have been, closed.
+  int64_t limit = noLimit;
+};
+
+/// Assigns `items` to buckets, in the order in which they stand: a bucket is
+/// closed as soon as its bytes reach the limit, and the next bucket of the same
+/// key takes the next limit of `limits` (bytes; not empty), of which the last
+/// one repeats. What is left at the end makes buckets too. The buckets are
+/// sorted by their lowest item.
+///
+/// This is `compute_bucket_assignment_by_size` of PyTorch's c10d reducer. An
+/// item that is larger than the limit is never split. Linear in the items but
+/// for the final sort.
+llvm::SmallVector<Bucket>
+computeBucketAssignment(llvm::ArrayRef<BucketItem> items,
+                        llvm::ArrayRef<int64_t> limits);
+
 /// A start that may share a launch with others of its key.
 struct LaunchItem {
   /// The node of the start.

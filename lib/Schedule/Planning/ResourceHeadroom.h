@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_SCHEDULE_PLANNING_RESOURCEHEADROOM_H
 #define BRAID_LIB_SCHEDULE_PLANNING_RESOURCEHEADROOM_H
 
-#include "ResourceChoice.h"
+#include "ChoiceSimulator.h"
 
 #include "llvm/ADT/BitVector.h"
 

@@ -15,7 +15,7 @@
 #ifndef BRAID_LIB_SCHEDULE_PLANNING_RESOURCEPLAN_H
 #define BRAID_LIB_SCHEDULE_PLANNING_RESOURCEPLAN_H
 
-#include "ResourceChoice.h"
+#include "ChoiceSimulator.h"
 
 #include "braid/Schedule/Search/SearchTypes.h"
 

@@ -12,14 +12,23 @@
 #include "braid/Schedule/Bounds/LowerBound.h"
 #include "braid/Schedule/Model/SchedulingProblem.h"
 #include "braid/Schedule/Search/SearchEffort.h"
-#include "braid/Schedule/Search/SearchProgress.h"
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace braid {
+
+/// The progress of a running search for other threads. The search writes it.
+struct SearchProgress {
+  std::atomic<uint64_t> steps{0};
+  std::atomic<uint64_t> maxSteps{0};
+  /// The makespan of the best order so far; 0 before there is one.
+  std::atomic<int64_t> makespanNs{0};
+  std::atomic<int64_t> lowerBoundNs{0};
+};
 
 /// What a search may do. The result depends on the problem and on these alone,
 /// never on time or on the machine that searches.

@@ -8,7 +8,6 @@
 
 #include "braid/Schedule/Baselines/XLA/LatencyHidingSchedule.h"
 
-#include "BackwardMemory.h"
 #include "LatencyHidingLimits.h"
 #include "LatencyHidingRules.h"
 #include "braid/Support/Units.h"

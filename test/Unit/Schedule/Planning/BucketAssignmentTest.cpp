@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Schedule/Planning/BucketAssignment.h"
+#include "Schedule/Planning/LaunchGroups.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -13,7 +13,7 @@
 
 #include "braid/Schedule/Baselines/XLA/LatencyHidingSchedule.h"
 
-#include "Schedule/Baselines/XLA/BackwardMemory.h"
+#include "Schedule/Baselines/XLA/LatencyHidingLimits.h"
 #include "TestProblems/GraphTestUtils.h"
 #include "TestProblems/ProblemTestUtils.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
