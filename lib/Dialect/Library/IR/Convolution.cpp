@@ -15,7 +15,6 @@
 #include <numeric>
 
 using namespace mlir;
-using namespace mlir::bufferization;
 using namespace braid;
 using namespace braid::library;
 
@@ -307,29 +306,4 @@ comm::Work ConvolutionOp::getWork(const comm::SizeDefaults &) {
   matmul.operations = operations;
   work.matmuls.push_back(matmul);
   return work;
-}
-
-bool ConvolutionOp::bufferizesToMemoryRead(OpOperand &operand,
-                                           const AnalysisState &) {
-  return !isDpsInit(&operand);
-}
-
-bool ConvolutionOp::bufferizesToMemoryWrite(OpOperand &operand,
-                                            const AnalysisState &) {
-  return isDpsInit(&operand);
-}
-
-AliasingValueList ConvolutionOp::getAliasingValues(OpOperand &operand,
-                                                   const AnalysisState &) {
-  if (!isDpsInit(&operand))
-    return {};
-  return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
-}
-
-LogicalResult ConvolutionOp::bufferize(RewriterBase &rewriter,
-                                       const BufferizationOptions &options,
-                                       BufferizationState &state) {
-  return bufferizeOnContiguous(
-      *this, rewriter, options, state,
-      [&](OpOperand &operand) { return !isDpsInit(&operand); });
 }

@@ -6,11 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Dialect/Library/IR/Library.h"
+#include "Operands.h"
 
 #include "braid-rt/Routines.h"
 #include "braid/Support/RoutineSignature.h"
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/InliningUtils.h"
@@ -42,6 +41,7 @@ void LibraryDialect::initialize() {
 #include "braid/Dialect/Library/IR/LibraryOps.cpp.inc"
       >();
   addInterfaces<LibraryInlinerInterface>();
+  attachBufferization(*getContext());
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,13 +8,10 @@
 
 #include "Operands.h"
 
-#include "braid/Dialect/Comm/IR/ContiguousBuffers.h"
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
-using namespace mlir::bufferization;
 using namespace braid;
 
 void library::addEffects(
@@ -37,45 +34,4 @@ uint64_t library::getByteSize(Value value) {
   for (int64_t size : type.getShape())
     bytes = llvm::SaturatingMultiply(bytes, static_cast<uint64_t>(size));
   return bytes;
-}
-
-LogicalResult library::bufferizeOnPacked(
-    DestinationStyleOpInterface op, RewriterBase &rewriter,
-    const BufferizationOptions &options, BufferizationState &state,
-    function_ref<FailureOr<Value>(OpOperand &, Value)> pack) {
-  if (op->getNumResults() == 0)
-    return success();
-  SmallVector<Value> buffers, packed;
-  for (OpOperand &operand : op->getOpOperands()) {
-    FailureOr<Value> buffer =
-        getBuffer(rewriter, operand.get(), options, state);
-    if (failed(buffer))
-      return failure();
-    FailureOr<Value> taken = pack(operand, *buffer);
-    if (failed(taken))
-      return failure();
-    buffers.push_back(*buffer);
-    packed.push_back(*taken);
-  }
-  clone(rewriter, op, TypeRange(), packed);
-  size_t numInputs = op->getNumOperands() - op.getNumDpsInits();
-  for (size_t i = numInputs; i != buffers.size(); ++i)
-    if (buffers[i] != packed[i] &&
-        failed(
-            options.createMemCpy(rewriter, op.getLoc(), packed[i], buffers[i])))
-      return failure();
-  replaceOpWithBufferizedValues(rewriter, op,
-                                ArrayRef<Value>(buffers).drop_front(numInputs));
-  return success();
-}
-
-LogicalResult library::bufferizeOnContiguous(
-    DestinationStyleOpInterface op, RewriterBase &rewriter,
-    const BufferizationOptions &options, BufferizationState &state,
-    function_ref<bool(OpOperand &)> reads) {
-  return bufferizeOnPacked(
-      op, rewriter, options, state, [&](OpOperand &operand, Value buffer) {
-        return comm::getContiguous(rewriter, op.getLoc(), buffer, options,
-                                   reads(operand));
-      });
 }

@@ -26,24 +26,8 @@ inline llvm::ArrayRef<int64_t> getSizes(mlir::Value value) {
 /// The bytes of a value with static sizes; saturates.
 uint64_t getByteSize(mlir::Value value);
 
-/// Gives `op`, on tensors, the buffers that `pack` makes of those of its
-/// operands, and copies what it writes back where these are others.
-llvm::LogicalResult bufferizeOnPacked(
-    mlir::DestinationStyleOpInterface op, mlir::RewriterBase &rewriter,
-    const mlir::bufferization::BufferizationOptions &options,
-    mlir::bufferization::BufferizationState &state,
-    llvm::function_ref<llvm::FailureOr<mlir::Value>(mlir::OpOperand &,
-                                                    mlir::Value)>
-        pack);
-
-/// Gives `op`, on tensors, contiguous buffers. Only operands that `reads` is
-/// true for have contents before.
-llvm::LogicalResult
-bufferizeOnContiguous(mlir::DestinationStyleOpInterface op,
-                      mlir::RewriterBase &rewriter,
-                      const mlir::bufferization::BufferizationOptions &options,
-                      mlir::bufferization::BufferizationState &state,
-                      llvm::function_ref<bool(mlir::OpOperand &)> reads);
+/// Lets all ops of the dialect be bufferized.
+void attachBufferization(mlir::MLIRContext &context);
 
 } // namespace braid::library
 

@@ -8,12 +8,10 @@
 
 #include "braid/Dialect/Library/IR/Library.h"
 
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
-using namespace mlir::bufferization;
 using namespace braid;
 using namespace braid::library;
 
@@ -190,46 +188,4 @@ comm::Work ScatterOp::getWork(const comm::SizeDefaults &) {
   uint64_t numOps = getCombine().front().getOperations().size() - 1;
   work.addOperations(element, llvm::SaturatingMultiply(count, numOps));
   return work;
-}
-
-//===----------------------------------------------------------------------===//
-// Bufferization
-//===----------------------------------------------------------------------===//
-
-bool ScatterOp::bufferizesToMemoryRead(OpOperand &, const AnalysisState &) {
-  return true;
-}
-
-bool ScatterOp::bufferizesToMemoryWrite(OpOperand &operand,
-                                        const AnalysisState &) {
-  return isDpsInit(&operand);
-}
-
-AliasingValueList ScatterOp::getAliasingValues(OpOperand &operand,
-                                               const AnalysisState &) {
-  if (!isDpsInit(&operand))
-    return {};
-  return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
-}
-
-LogicalResult ScatterOp::bufferize(RewriterBase &rewriter,
-                                   const BufferizationOptions &options,
-                                   BufferizationState &state) {
-  if (getResults().empty())
-    return success();
-  SmallVector<Value> buffers;
-  for (Value operand : getOperands()) {
-    FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
-    if (failed(buffer))
-      return failure();
-    buffers.push_back(*buffer);
-  }
-  ArrayRef<Value> all(buffers);
-  auto onBuffers = ScatterOp::create(rewriter, getLoc(), TypeRange(),
-                                     getBatchDimsAttr(), getIndexedDimsAttr(),
-                                     all.take_front(2), all.drop_front(2));
-  onBuffers->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
-  onBuffers.getCombine().takeBody(getCombine());
-  replaceOpWithBufferizedValues(rewriter, *this, all.drop_front(2));
-  return success();
 }

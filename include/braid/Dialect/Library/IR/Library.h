@@ -12,7 +12,6 @@
 #include "braid/Dialect/Comm/IR/CommCostInterface.h"
 #include "braid/Dialect/Comm/IR/CommSplitInterface.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
-#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"

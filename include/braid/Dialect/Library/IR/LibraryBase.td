@@ -11,7 +11,6 @@
 
 include "braid/Dialect/Comm/IR/CommCostInterface.td"
 include "braid/Dialect/Comm/IR/CommSplitInterface.td"
-include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.td"
 include "mlir/IR/DialectBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
@@ -37,10 +36,7 @@ def Library_Data : AnyTypeOf<[AnyRankedTensor, AnyMemRef], "ranked tensor or mem
 class Library_Op<string mnemonic, list<Trait> traits = []> : Op<Library_Dialect, mnemonic, traits # [
     AttrSizedOperandSegments, DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-    DeclareOpInterfaceMethods<Comm_CostOpInterface, ["getWork"]>,
-    DeclareOpInterfaceMethods<BufferizableOpInterface, [
-        "bufferizesToMemoryRead", "bufferizesToMemoryWrite", "getAliasingValues",
-        "bufferize"]>]> {
+    DeclareOpInterfaceMethods<Comm_CostOpInterface, ["getWork"]>]> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasVerifier = 1;
 }
