@@ -25,8 +25,6 @@ std::string braid::formatPercent(double fraction) {
   return formatFixed(fraction * 100, 1) + " %";
 }
 
-/// Formats `value` in the largest of `units` in which it is at least 1. `units`
-/// have names and sizes, the smallest first.
 void braid::printFraction(llvm::json::OStream &json, StringRef key,
                           std::optional<double> value) {
   json.attributeBegin(key);

@@ -9,9 +9,9 @@
 #include "Errors.h"
 #include "Objects.h"
 
-#include "Cost/Hardware/KernelBlocks.h"
 #include "Cost/Profile/Calibration.h"
 #include "braid/Cost/Collectives/CollectiveCost.h"
+#include "braid/Cost/Hardware/HardwareMachine.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

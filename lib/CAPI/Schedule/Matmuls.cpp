@@ -9,9 +9,9 @@
 #include "Errors.h"
 #include "Objects.h"
 
-#include "Cost/Hardware/KernelBlocks.h"
 #include "Cost/Hardware/MatrixTiles.h"
 #include "Cost/Profile/Calibration.h"
+#include "braid/Cost/Hardware/HardwareMachine.h"
 
 using namespace braid;
 

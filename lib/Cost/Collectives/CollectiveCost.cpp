@@ -6,6 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "InductorCollectiveModel.h"
+#include "NcclCollectiveModel.h"
+
 #include "braid/Cost/Collectives/CollectiveCost.h"
 
 #include "braid-rt/Link.h"
@@ -64,4 +67,19 @@ CollectiveTime LinkCollectiveModel::estimate(const CollectiveCall &call) const {
                                 static_cast<double>(call.getWholeBytes()),
                                 latencyNs, bandwidth * call.network.rate),
           /*exact=*/true, /*channels=*/0, getLinkBytes(call)};
+}
+
+std::unique_ptr<CollectiveCostModel>
+braid::createCollectiveModel(CollectiveModelKind kind, const Hardware &hardware,
+                             double linkLatencyNs, double linkBandwidth) {
+  switch (kind) {
+  case CollectiveModelKind::Nccl:
+    return std::make_unique<NcclCollectiveModel>(hardware);
+  case CollectiveModelKind::Inductor:
+    return std::make_unique<InductorCollectiveModel>(
+        inductor::getGpuType(hardware));
+  case CollectiveModelKind::Link:
+    return std::make_unique<LinkCollectiveModel>(linkLatencyNs, linkBandwidth);
+  }
+  llvm_unreachable("unknown model of collectives");
 }

@@ -26,6 +26,14 @@ constexpr int32_t spineLink = 2;
 /// has the links above. On other hardware nothing is shared.
 MachineModel getMachineModel(const Hardware &hardware);
 
+/// Says in `demand` that its tiles are those of a persistent kernel for at most
+/// `target` multiprocessors; 0 for all.
+void setPersistentBlocks(ResourceDemand &demand, int64_t target);
+
+/// The thread blocks of a collective's cluster on `hardware`, with at most
+/// `maxCtas` blocks, 0 for no limit; 0 if they come one by one.
+int32_t getClusterSize(const Hardware &hardware, int64_t maxCtas);
+
 } // namespace braid
 
 #endif // BRAID_COST_HARDWARE_HARDWAREMACHINE_H
