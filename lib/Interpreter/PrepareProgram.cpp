@@ -8,9 +8,7 @@
 
 #include "braid/Interpreter/Interpreter.h"
 
-#include "braid/Dialect/Library/Transforms/DecomposeAttention.h"
-#include "braid/Dialect/Library/Transforms/DecomposeConvolution.h"
-#include "braid/Dialect/Library/Transforms/DecomposeScatter.h"
+#include "braid/Dialect/Library/Transforms/Decompose.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ComplexToStandard/ComplexToStandard.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"

@@ -1,4 +1,4 @@
-//===- DependenceTracker.h - Edges from accesses ---------------*- C++ -*-===//
+//===- DependenceTracker.h - Edges of accesses and waits --------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,10 +10,15 @@
 #define BRAID_LIB_SCHEDULEIR_DEPENDENCETRACKER_H
 
 #include "Analysis/Memory/BlockEffects.h"
+#include "braid/Analysis/Memory/OpEffects.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
+#include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Schedule/Model/ScheduleGraph.h"
 
+#include "mlir/IR/Attributes.h"
 #include "mlir/Support/TypeID.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <map>
@@ -70,6 +75,61 @@ private:
   std::optional<unsigned> lastWriter;
   Nodes accessesSince, writersSince, readersOfAnythingSince;
   llvm::DenseMap<mlir::TypeID, Segment> resources;
+};
+
+/// Adds the edges that keep waits after starts which other ranks may need: a
+/// rank that waits earlier than the program says may block before it starts
+/// what another rank waits for.
+///
+/// - Where ranks may take different paths, each wait stays after all starts
+///   before it. Starts keep their order there.
+/// - In one text, each wait stays after the messages before it, and each wait
+///   for a message after all starts before it: two ranks may exchange messages
+///   in different ops of the text.
+///
+/// A kernel on a side stream needs no other rank. Nodes report in program
+/// order.
+class WaitOrderTracker {
+public:
+  WaitOrderTracker(ScheduleGraph &graph, mlir::Block &block,
+                   RankUniformity &uniformity)
+      : graph(graph), block(block), uniformity(uniformity) {}
+
+  /// `node` starts a collective, or a message of `messageLane`.
+  void addStart(unsigned node, mlir::Operation *op,
+                mlir::Attribute messageLane);
+  /// `node` starts operations inside. It is ordered against all starts.
+  void addNestedStart(unsigned node, bool hasMessage);
+  /// All later nodes follow all earlier ones.
+  void addBarrier();
+  /// `node` is `wait`.
+  void addWait(unsigned node, comm::WaitOp wait);
+
+private:
+  bool areRanksDivergent();
+
+  /// So many starts without an edge from one to the other keep each wait for a
+  /// message in its place; more are kept by the next such wait alone, which the
+  /// later ones then follow. So the number of edges stays linear.
+  static constexpr size_t maxPending = 64;
+
+  ScheduleGraph &graph;
+  mlir::Block &block;
+  RankUniformity &uniformity;
+  /// True if ranks may come to the block in different texts; unknown before a
+  /// wait needs it.
+  std::optional<bool> isDivergent;
+
+  /// The last start.
+  std::optional<unsigned> last;
+  mlir::Operation *lastOp = nullptr;
+  /// The last message of each lane, which keeps its order, and the last op with
+  /// messages inside.
+  llvm::MapVector<mlir::Attribute, unsigned> messages;
+  std::optional<unsigned> nestedMessage;
+  /// The starts that are no messages, and what follows the earlier ones.
+  llvm::SmallVector<unsigned> others;
+  std::optional<unsigned> afterOthers;
 };
 
 } // namespace braid

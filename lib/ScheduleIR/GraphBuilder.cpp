@@ -12,7 +12,6 @@
 #include "Analysis/Memory/TransparentOps.h"
 #include "Analysis/Memory/TypeSize.h"
 #include "DependenceTracker.h"
-#include "WaitOrderTracker.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"

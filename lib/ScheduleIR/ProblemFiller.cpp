@@ -9,7 +9,6 @@
 #include "ProblemFiller.h"
 
 #include "Analysis/Tokens/AwaitedTokens.h"
-#include "Cost/IR/MachineBuilder.h"
 #include "Cost/IR/MessageBatch.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 
@@ -85,7 +84,7 @@ void ProblemFiller::finish() {
   for (unsigned start : graph.starts())
     if (size_t(graph[start].lane) == firstStarts.size())
       firstStarts.push_back(ops[start]);
-  problem.machine = buildMachine(model, firstStarts);
+  problem.machine = model.getMachine(firstStarts);
   if (!problem.machine.hasContention())
     return;
   for (auto [node, op] : llvm::enumerate(ops))

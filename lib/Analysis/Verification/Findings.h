@@ -36,7 +36,14 @@ struct Finding {
 class Findings {
 public:
   /// Adds `finding` unless there is one with the same text at the same op.
-  void add(Finding finding);
+  void add(Finding finding) {
+    std::string key = std::to_string(reinterpret_cast<uintptr_t>(finding.op)) +
+                      (finding.isUnknown ? '?' : '!') + finding.text;
+    if (!keys.insert(key).second)
+      return;
+    numErrors += !finding.isUnknown;
+    findings.push_back(std::move(finding));
+  }
 
   llvm::ArrayRef<Finding> get() const { return findings; }
   /// The number of findings that are wrong, not only unknown.

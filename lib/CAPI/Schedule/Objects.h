@@ -35,4 +35,15 @@ struct braid_monitor {
   braid::SearchProgress progress;
 };
 
+namespace braid {
+
+/// The order that the caller gave; none, and `error`, unless it is allowed.
+std::optional<ScheduleOrder> readOrder(const SchedulingProblem &problem,
+                                       const int64_t *order,
+                                       braid_error *error);
+
+void writeOrder(llvm::ArrayRef<unsigned> order, int64_t *target);
+
+} // namespace braid
+
 #endif // BRAID_LIB_CAPI_SCHEDULE_OBJECTS_H

@@ -9,7 +9,6 @@
 #include "Errors.h"
 #include "Objects.h"
 
-#include "Orders.h"
 #include "braid/Cost/Hardware/HardwareMachine.h"
 #include "braid/Support/Units.h"
 

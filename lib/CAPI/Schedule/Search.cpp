@@ -8,7 +8,6 @@
 
 #include "Errors.h"
 #include "Objects.h"
-#include "Orders.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionCalls.h"
+#include "Calls.h"
 
 #include "../Support/Buffers.h"
 #include "braid-rt/Attention.h"

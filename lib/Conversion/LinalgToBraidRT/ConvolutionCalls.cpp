@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ConvolutionCalls.h"
+#include "Calls.h"
 
 #include "../Support/Buffers.h"
 #include "ConvolutionKinds.h"

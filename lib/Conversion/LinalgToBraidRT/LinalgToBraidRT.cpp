@@ -6,13 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionCalls.h"
-#include "ConvolutionCalls.h"
-#include "MatmulCalls.h"
-#include "RoutineCalls.h"
+#include "Calls.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
-#include "braid/Dialect/Library/Transforms/DecomposeAttention.h"
+#include "braid/Dialect/Library/Transforms/Decompose.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MatmulCalls.h"
+#include "Calls.h"
 
 #include "../Support/Buffers.h"
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RoutineCalls.h"
+#include "Calls.h"
 
 #include "../Support/Buffers.h"
 #include "braid/Dialect/Comm/IR/Comm.h"

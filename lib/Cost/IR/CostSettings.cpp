@@ -9,7 +9,6 @@
 #include "Cost/Profile/Calibration.h"
 #include "Cost/Profile/Profile.h"
 #include "Support/StrictJson.h"
-#include "braid/Cost/IR/CheckCostSettings.h"
 #include "braid/Cost/IR/OpCostModel.h"
 #include "braid/Support/Units.h"
 #include "mlir/IR/Builders.h"

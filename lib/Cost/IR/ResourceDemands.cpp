@@ -1,4 +1,4 @@
-//===- ResourceDemands.cpp - Resource demands of an op --------------------===//
+//===- ResourceDemands.cpp - What ops take of the machine -----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Cost/Profile/Calibration.h"
 #include "MessageBatch.h"
 #include "Roofline.h"
+#include "braid/Cost/Collectives/CollectiveCost.h"
 #include "braid/Cost/Hardware/HardwareMachine.h"
 #include "braid/Cost/IR/OpCostModel.h"
 #include "braid/Support/Units.h"
@@ -79,4 +81,39 @@ ResourceDemand OpCostModel::getDemand(Operation *op) {
   if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op))
     return getCollectiveDemand(collective);
   return getComputeDemand(op);
+}
+
+/// The bytes per ns at which the fastest measured collective sends, 0 without
+/// any. That two of them send more at a time is not known.
+static double getMeasuredLinkRate(const Calibration &calibration) {
+  double most = 0;
+  for (const CollectiveCurve &curve : calibration.collectives) {
+    std::optional<comm::CollectiveKind> kind =
+        comm::symbolizeCollectiveKind(curve.kind);
+    if (!kind)
+      continue;
+    for (auto [bytes, ns] : curve.points) {
+      auto whole = static_cast<uint64_t>(bytes);
+      CollectiveCall call{*kind, curve.ranks, whole, whole};
+      if (ns > 0)
+        most = std::max(most, static_cast<double>(getLinkBytes(call)) / ns);
+    }
+  }
+  return most;
+}
+
+MachineModel OpCostModel::getMachine(ArrayRef<Operation *> firstStarts) {
+  MachineModel machine = getMachineModel(*options.hardware);
+  if (machine.linkBandwidth.empty())
+    return machine;
+  if (options.calibration)
+    if (double rate = getMeasuredLinkRate(*options.calibration))
+      machine.linkBandwidth[intraNodeLink] =
+          std::min(machine.linkBandwidth[intraNodeLink], rate);
+  for (Operation *start : firstStarts) {
+    auto collective = dyn_cast<comm::CollectiveOpInterface>(start);
+    machine.linkOfLane.push_back(
+        collective ? getSharedLink(describe(collective)) : -1);
+  }
+  return machine;
 }

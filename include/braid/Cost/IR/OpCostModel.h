@@ -123,6 +123,13 @@ void setOptionDefault(mlir::ModuleOp module, llvm::StringRef name,
 /// that has this attribute for all values that are not set.
 CostSettings applyCostDefaults(mlir::Operation *op, CostSettings settings);
 
+/// Checks what can be known of `settings` without a program: names of hardware,
+/// files, units and ranges, and what contradicts each other. Passes call this
+/// function when they begin, so that a wrong option is an error even if no op
+/// asks for a cost. Emits an error at `loc` and fails if a setting is wrong.
+llvm::LogicalResult checkCostSettings(mlir::Location loc,
+                                      const CostSettings &settings);
+
 /// The cost options of `settings` and their defaults for the program around
 /// `op`. The hardware is that of `settings`, or else `comm.machine` of the
 /// innermost module that has one, or else the default. If a setting is wrong,
@@ -156,6 +163,14 @@ public:
   /// contention. All zero for waits, for ops with the cost of a body, and for
   /// ops without a model.
   ResourceDemand getDemand(mlir::Operation *op);
+
+  /// The simulated machine, with a lane for each of `firstStarts`, the first
+  /// start of each lane by its number. On GPUs, compute shares multiprocessors
+  /// and memory with collectives, and launches take time. Communicators share
+  /// the links of a rank within the node, or its network port if their members
+  /// are on several nodes. Other hardware is a textbook machine without shared
+  /// resources.
+  MachineModel getMachine(llvm::ArrayRef<mlir::Operation *> firstStarts);
 
   /// The model of a collective within one node, or over several.
   const CollectiveCostModel &getCollectiveModel(int64_t numNodes) const;

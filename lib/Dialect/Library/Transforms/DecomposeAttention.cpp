@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Dialect/Library/Transforms/DecomposeAttention.h"
+#include "braid/Dialect/Library/Transforms/Decompose.h"
 
 #include "MoveToTensors.h"
 #include "braid/Dialect/Comm/IR/ReorderedSums.h"

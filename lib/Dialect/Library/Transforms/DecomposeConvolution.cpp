@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Dialect/Library/Transforms/DecomposeConvolution.h"
+#include "braid/Dialect/Library/Transforms/Decompose.h"
 
 #include "MoveToTensors.h"
 #include "braid/Support/MatmulAttributes.h"

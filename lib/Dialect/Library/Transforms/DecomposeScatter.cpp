@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Dialect/Library/Transforms/DecomposeScatter.h"
+#include "braid/Dialect/Library/Transforms/Decompose.h"
 
 #include "braid/Support/ReadAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULE_SCHEDULINGPASS_H
 #define BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULE_SCHEDULINGPASS_H
 
-#include "braid/Cost/IR/CheckCostSettings.h"
+#include "braid/Cost/IR/OpCostModel.h"
 #include "braid/Dialect/Comm/Transforms/PassOptions.h"
 #include "braid/ScheduleIR/CostModel.h"
 #include "braid/ScheduleIR/GraphBuilder.h"

@@ -1,4 +1,4 @@
-//===- DecomposeConvolutions.cpp - Convolutions without a library ---------===//
+//===- DecomposeLibraryOps.cpp - Library ops without a library ------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,25 +6,70 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Calls.h"
 #include "ConvolutionKinds.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
-#include "braid/Dialect/Library/Transforms/DecomposeConvolution.h"
+#include "braid/Dialect/Library/Transforms/Decompose.h"
 #include "braid/Support/IR/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace braid {
+#define GEN_PASS_DEF_DECOMPOSEATTENTIONPASS
 #define GEN_PASS_DEF_DECOMPOSECONVOLUTIONSPASS
+#define GEN_PASS_DEF_DECOMPOSESCATTERSPASS
 #include "braid/Conversion/Passes.h.inc"
 } // namespace braid
 
 using namespace mlir;
 using namespace braid;
+
+namespace {
+
+struct DecomposeAttentionPass
+    : public braid::StructuralPass<
+          braid::impl::DecomposeAttentionPassBase<DecomposeAttentionPass>> {
+  using StructuralPass::StructuralPass;
+
+  LogicalResult transform() override {
+    bool hasLibrary =
+        target == KernelTarget::CUDA && attention == LibraryLowering::Library;
+    SmallVector<Operation *> ops;
+    llvm::StringSet<> obstacles;
+    getOperation().walk([&](Operation *op) {
+      if (!library::isAttention(op))
+        return;
+      if (hasLibrary) {
+        std::string obstacle = findObstacle(op, chip);
+        if (obstacle.empty())
+          return;
+        if (obstacles.insert(obstacle).second)
+          op->emitWarning()
+              << "becomes matmuls, sums and elementwise ops: cuDNN's "
+                 "attention does not support "
+              << obstacle;
+      }
+      ops.push_back(op);
+    });
+    if (ops.empty())
+      return success();
+    emitCountRemark(getOperation(), getArgument(), "decomposed-attention",
+                    static_cast<int64_t>(ops.size()));
+    IRRewriter rewriter(&getContext());
+    for (Operation *op : ops)
+      library::decomposeAttention(rewriter, op);
+    return success();
+  }
+};
+
+} // namespace
 
 /// True if the features of a point of the input are no multiple of 16 bytes:
 /// cuDNN's fast kernels read a copy, with zeros between the points.
@@ -75,6 +120,43 @@ struct DecomposeConvolutionsPass
     if (!ops.empty())
       emitCountRemark(getOperation(), getArgument(), "decomposed-convolutions",
                       static_cast<int64_t>(ops.size()));
+    return success();
+  }
+};
+
+} // namespace
+
+/// Comparisons that a GPU makes in less time than the host needs for a loop.
+static constexpr uint64_t kMostComparisons = uint64_t(1) << 36;
+
+namespace {
+
+struct DecomposeScattersPass
+    : public braid::StructuralPass<
+          braid::impl::DecomposeScattersPassBase<DecomposeScattersPass>> {
+  using StructuralPass::StructuralPass;
+
+  LogicalResult transform() override {
+    SmallVector<library::ScatterOp> ops;
+    getOperation().walk([&](library::ScatterOp op) { ops.push_back(op); });
+    IRRewriter rewriter(&getContext());
+    int64_t numLinked = 0;
+    for (library::ScatterOp op : ops) {
+      bool isLinked = target == KernelTarget::CUDA &&
+                      isa<TensorType>(op.getOutput().getType()) &&
+                      library::countComparisons(op) <= kMostComparisons;
+      numLinked += isLinked;
+      if (isLinked)
+        library::linkScatter(rewriter, op);
+      else
+        library::loopOverScatter(rewriter, op);
+    }
+    int64_t numLoops = static_cast<int64_t>(ops.size()) - numLinked;
+    if (numLinked != 0)
+      emitCountRemark(getOperation(), getArgument(), "scatter-kernels",
+                      numLinked);
+    if (numLoops != 0 && target == KernelTarget::CUDA)
+      emitCountRemark(getOperation(), getArgument(), "scatter-loops", numLoops);
     return success();
   }
 };

@@ -1,4 +1,5 @@
-//===- FreeEarly.cpp - Deallocations after the last use -------------------===//
+//===- Deallocations.cpp - Deallocations after the last use, or none
+//-------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,11 +14,13 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace braid {
+#define GEN_PASS_DEF_DROPDEALLOCATIONSPASS
 #define GEN_PASS_DEF_FREEEARLYPASS
 #include "braid/Conversion/Passes.h.inc"
 } // namespace braid
 
 using namespace mlir;
+using namespace braid;
 
 namespace {
 
@@ -65,4 +68,12 @@ struct FreeEarlyPass : public braid::StructuralPass<
   }
 };
 
+struct DropDeallocationsPass
+    : public braid::StructuralPass<
+          braid::impl::DropDeallocationsPassBase<DropDeallocationsPass>> {
+  LogicalResult transform() override {
+    getOperation()->walk([](memref::DeallocOp dealloc) { dealloc->erase(); });
+    return success();
+  }
+};
 } // namespace

@@ -1,0 +1,59 @@
+//===- Decompose.h - Library ops as linalg ----------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_DIALECT_LIBRARY_TRANSFORMS_DECOMPOSE_H
+#define BRAID_DIALECT_LIBRARY_TRANSFORMS_DECOMPOSE_H
+
+#include "braid/Dialect/Library/IR/Library.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace braid::library {
+
+/// True if `op` is attention or its gradients.
+bool isAttention(mlir::Operation *op);
+
+/// Replaces attention, or its gradients, by ops of `linalg` on tensors that
+/// compute the same with the same rounding. An op on buffers reads its inputs
+/// as tensors, and writes the results into its outputs. What is recorded of
+/// reordered sums remains on the matmuls.
+void decomposeAttention(mlir::RewriterBase &rewriter, mlir::Operation *op);
+
+/// True if `op` is a matmul of its input and its kernel as they are in memory,
+/// such as a convolution of single points.
+bool isMatmulInPlace(ConvolutionOp op);
+
+/// True if `op` reads each element of its input once and has no groups, as a
+/// convolution of patches: a matmul of a permuted copy of the input.
+bool isMatmulOfPatches(ConvolutionOp op);
+
+/// Replaces `op` by ops of `linalg` on tensors that compute the same with the
+/// same rounding: a matmul, for which the elements that each place of the
+/// output reads are copied next to each other (im2col) unless the input is such
+/// a matrix, or a loop nest for groups and where the copies are too large. An
+/// op on buffers reads its inputs as tensors, and writes the result into its
+/// output.
+void decomposeConvolution(mlir::RewriterBase &rewriter, ConvolutionOp op);
+
+/// The pairs of indices that `linkScatter` compares: of two updates, and of an
+/// update and a window.
+uint64_t countComparisons(ScatterOp op);
+
+/// Replaces a scatter by a loop over its updates, each of which changes its
+/// window in place. An op on buffers reads its operands as tensors and writes
+/// the result into its output.
+void loopOverScatter(mlir::RewriterBase &rewriter, ScatterOp op);
+
+/// Replaces a scatter on tensors by ops that are each one kernel: reductions
+/// that find the updates of each window in their order, by comparing all
+/// indices, and an op that computes all elements of the result. The bits of the
+/// result are those of `loopOverScatter`.
+void linkScatter(mlir::RewriterBase &rewriter, ScatterOp op);
+
+} // namespace braid::library
+
+#endif // BRAID_DIALECT_LIBRARY_TRANSFORMS_DECOMPOSE_H
