@@ -199,16 +199,9 @@ void Reporter::describeCollective(comm::CollectiveOpInterface collective,
     reported.reduction = comm::stringifyReductionKind(*kind).str();
 
   auto start = cast<comm::AsyncStartOpInterface>(collective.getOperation());
-  SmallVector<Type> inputs, outputs;
+  SmallVector<Type> inputs, outputs = getValueTypes(start);
   for (Value source : start.getSources())
     inputs.push_back(source.getType());
-  if (start.isBufferForm())
-    for (Value destination : start.getDestinations())
-      outputs.push_back(destination.getType());
-  else
-    for (auto [index, token] : llvm::enumerate(start.getTokens()))
-      if (Type type = start.getInFlightType(index))
-        outputs.push_back(type);
   int64_t dynamicSize = model.getOptions().sizes.dynamicSize;
   reported.inputElements = countElements(inputs, dynamicSize);
   reported.outputElements = countElements(outputs, dynamicSize);

@@ -128,37 +128,28 @@ private:
                  unsigned depth);
   void addExposed(llvm::SmallVector<unsigned> starts, int64_t fromNs);
   void orderSlices();
-  unsigned getLaneTrack(llvm::StringRef lane, int64_t startNs, int64_t endNs);
+  size_t getLane(const ReportSlice &slice) const {
+    return llvm::find(lanes, slice.node->lane) - lanes.begin();
+  }
+  unsigned takeRow(size_t lane, int64_t startNs, int64_t endNs);
 
   const ReportedProgram &program;
   llvm::ArrayRef<std::string> lanes;
-  /// The tracks of each lane, and the time when each is free.
-  std::vector<std::vector<std::pair<unsigned, int64_t>>> rowsOfLane;
-  /// The lane of each track, and its row in the lane.
-  std::vector<std::pair<size_t, size_t>> placeOfTrack;
+  /// For each lane, the times when its rows are free.
+  std::vector<std::vector<int64_t>> rowsOfLane;
   SlicedFunction result;
 };
 } // namespace
 
 /// Takes the first row of `lane` that is free at `startNs` until `endNs`.
-/// Slices are added body by body; `orderSlices` assigns the final tracks when
-/// all slices are known.
-unsigned Slicer::getLaneTrack(llvm::StringRef lane, int64_t startNs,
-                              int64_t endNs) {
-  size_t index = llvm::find(lanes, lane) - lanes.begin();
-  auto &rows = rowsOfLane[index];
+unsigned Slicer::takeRow(size_t lane, int64_t startNs, int64_t endNs) {
+  std::vector<int64_t> &rows = rowsOfLane[lane];
   auto it =
-      llvm::find_if(rows, [&](auto &row) { return row.second <= startNs; });
-  if (it == rows.end()) {
-    unsigned track = result.tracks.size();
-    result.tracks.push_back(
-        {lane.str(), /*isStream=*/false, static_cast<unsigned>(rows.size())});
-    placeOfTrack.push_back({index, rows.size()});
-    rows.push_back({track, endNs});
-    return track;
-  }
-  it->second = endNs;
-  return it->first;
+      llvm::find_if(rows, [&](int64_t freeNs) { return freeNs <= startNs; });
+  if (it == rows.end())
+    it = rows.insert(it, 0);
+  *it = endNs;
+  return it - rows.begin();
 }
 
 /// Adds the exposed time of `starts`, which the stream awaits from `fromNs` on.
@@ -282,29 +273,23 @@ void Slicer::orderSlices() {
     return std::pair(result.slices[a].startNs, a) <
            std::pair(result.slices[b].startNs, b);
   });
-  result.tracks.push_back({"compute", /*isStream=*/true, /*row=*/0});
-  placeOfTrack.push_back({0, 0});
   for (unsigned index : order) {
     ReportSlice &slice = result.slices[index];
     if (slice.node->role == StreamRole::Start)
-      slice.track = getLaneTrack(slice.node->lane, slice.startNs, slice.endNs);
+      slice.track = takeRow(getLane(slice), slice.startNs, slice.endNs);
   }
 
   // Tracks in the order of the lanes.
-  std::vector<unsigned> tracks(result.tracks.size());
-  std::iota(tracks.begin(), tracks.end(), 0);
-  std::sort(tracks.begin() + 1, tracks.end(), [&](unsigned a, unsigned b) {
-    return placeOfTrack[a] < placeOfTrack[b];
-  });
-  std::vector<unsigned> newTrack(tracks.size());
-  std::vector<ReportTrack> sortedTracks;
-  for (auto [position, track] : llvm::enumerate(tracks)) {
-    newTrack[track] = position;
-    sortedTracks.push_back(std::move(result.tracks[track]));
+  result.tracks.push_back({"compute", /*isStream=*/true, /*row=*/0});
+  std::vector<unsigned> firstTrack;
+  for (auto [lane, rows] : llvm::zip_equal(lanes, rowsOfLane)) {
+    firstTrack.push_back(result.tracks.size());
+    for (unsigned row = 0; row != rows.size(); ++row)
+      result.tracks.push_back({lane, /*isStream=*/false, row});
   }
-  result.tracks = std::move(sortedTracks);
   for (ReportSlice &slice : result.slices)
-    slice.track = newTrack[slice.track];
+    if (slice.node->role == StreamRole::Start)
+      slice.track += firstTrack[getLane(slice)];
 
   // Slices that begin at the same time are in program order, in which outer
   // slices come first.

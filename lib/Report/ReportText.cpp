@@ -9,14 +9,13 @@
 #include "braid/Report/Report.h"
 
 #include "ReportFormat.h"
+#include "SortByTime.h"
 #include "braid/Support/Units.h"
 
 #include "braid/Support/Text.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
-
-#include <numeric>
 
 using namespace braid;
 using llvm::raw_ostream;
@@ -189,20 +188,16 @@ static void printReasons(const ReportedFunction &function, raw_ostream &os) {
       exposed.push_back(collective);
   if (exposed.empty())
     return;
-  // Equal times stay in program order.
-  std::vector<size_t> order(exposed.size());
-  std::iota(order.begin(), order.end(), 0);
-  llvm::sort(order, [&](size_t a, size_t b) {
-    return std::pair(-exposed[a].exposedNs, a) <
-           std::pair(-exposed[b].exposedNs, b);
+  sortByTime(exposed, [](const ReportedCollective &collective) {
+    return -collective.exposedNs;
   });
   os << "==== Why exposed, @" << escapeControls(function.name) << " ====\n";
   std::vector<std::vector<std::string>> rows = {
       {"collective", "exposed ns", "reason"}};
-  for (size_t index : order)
-    rows.push_back({getCollectiveLabel(*exposed[index].node),
-                    std::to_string(exposed[index].exposedNs),
-                    escapeControls(exposed[index].node->reason)});
+  for (const ReportedCollective &collective : exposed)
+    rows.push_back({getCollectiveLabel(*collective.node),
+                    std::to_string(collective.exposedNs),
+                    escapeControls(collective.node->reason)});
   printTable(rows, /*numTextColumns=*/3, os);
   os << "\n";
 }
