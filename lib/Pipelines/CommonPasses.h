@@ -1,4 +1,4 @@
-//===- ExpandFloats.h - Lower arithmetic on small floats --------*- C++ -*-===//
+//===- CommonPasses.h - Passes of several pipelines -------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_PIPELINES_EXPANDFLOATS_H
-#define BRAID_PIPELINES_EXPANDFLOATS_H
+#ifndef BRAID_PIPELINES_COMMONPASSES_H
+#define BRAID_PIPELINES_COMMONPASSES_H
 
-#include "mlir/Pass/PassManager.h"
+#include "braid/Pipelines/Pipelines.h"
 
 namespace braid {
 
@@ -18,6 +18,14 @@ namespace braid {
 /// and the kernels use the same passes, so the results are equal.
 void addExpandFloats(mlir::OpPassManager &pm);
 
+/// Adds to `pm`, which runs on modules, the passes that decompose what `target`
+/// has no library for, and what `attention` and `convolution` ask for on
+/// `chip`.
+void addDecompositions(mlir::OpPassManager &pm, KernelTarget target,
+                       LibraryLowering attention = LibraryLowering::Library,
+                       LibraryLowering convolution = LibraryLowering::Library,
+                       llvm::StringRef chip = "sm_90");
+
 } // namespace braid
 
-#endif // BRAID_PIPELINES_EXPANDFLOATS_H
+#endif // BRAID_PIPELINES_COMMONPASSES_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ExpandFloats.h"
+#include "CommonPasses.h"
 #include "braid/Pipelines/Pipelines.h"
 
 #include "braid/Conversion/Passes.h"
@@ -67,9 +67,6 @@ void braid::buildLowerKernelsPipeline(OpPassManager &pm,
   kernels.addPass(createCSEPass());
   kernels.addPass(createLowerNontemporalLoadsPass());
 
-  AttachKernelTargetPassOptions targetOptions;
-  targetOptions.chip = options.chip;
-  targetOptions.features = options.features;
-  targetOptions.toolkit = options.toolkit;
-  kernels.addPass(createAttachKernelTargetPass(targetOptions));
+  kernels.addPass(createAttachKernelTargetPass(
+      {options.chip, options.features, options.toolkit}));
 }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ExpandFloats.h"
+#include "CommonPasses.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Pipelines/Pipelines.h"
@@ -43,27 +43,13 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   pm.addPass(createHashSchedulePass());
   // Tensors to buffers.
   pm.addNestedPass<func::FuncOp>(comm::createCommInlineComputePass());
-  DecomposeAttentionPassOptions attentionOptions;
-  attentionOptions.target = KernelTarget::CUDA;
-  attentionOptions.attention = options.attention;
-  attentionOptions.chip = options.chip;
-  pm.addNestedPass<func::FuncOp>(
-      createDecomposeAttentionPass(attentionOptions));
-  DecomposeConvolutionsPassOptions convolutionOptions;
-  convolutionOptions.target = KernelTarget::CUDA;
-  convolutionOptions.convolution = options.convolution;
-  pm.addNestedPass<func::FuncOp>(
-      createDecomposeConvolutionsPass(convolutionOptions));
-  DecomposeScattersPassOptions scatterOptions;
-  scatterOptions.target = KernelTarget::CUDA;
-  pm.addNestedPass<func::FuncOp>(createDecomposeScattersPass(scatterOptions));
+  addDecompositions(pm, KernelTarget::CUDA, options.attention,
+                    options.convolution, options.chip.getValue());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createFoldSplatsPass());
   pm.addPass(comm::createCommBufferizePass());
   pm.addPass(createSeparateEntriesPass());
-  PrepareEntriesPassOptions entryOptions;
-  entryOptions.target = KernelTarget::CUDA;
-  pm.addPass(createPrepareEntriesPass(entryOptions));
+  pm.addPass(createPrepareEntriesPass({KernelTarget::CUDA}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   comm::CommVerifyPassOptions checkBuffers;
@@ -73,16 +59,13 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   pm.addPass(createConvertBufferizationToMemRefPass());
   // Ops to kernels, buffers to an arena, matmuls and copies to calls.
   pm.addNestedPass<func::FuncOp>(createSplitReductionsPass());
-  ConvertLinalgToGPUPassOptions kernelsOfOps;
-  kernelsOfOps.leaveCalls = true;
-  pm.addPass(createConvertLinalgToGPUPass(kernelsOfOps));
+  pm.addPass(createConvertLinalgToGPUPass({/*leaveCalls=*/true}));
   pm.addPass(createPlanMemoryPass());
   // Free the buffers that have no place in the arena.
   pm.addPass(createDeallocateBuffersPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
-  ConvertLinalgToBraidRTPassOptions libraryOptions;
-  libraryOptions.target = KernelTarget::CUDA;
-  pm.addPass(createConvertLinalgToBraidRTPass(libraryOptions));
+  pm.addPass(createConvertLinalgToBraidRTPass(
+      {/*useLibrary=*/true, KernelTarget::CUDA}));
   pm.addNestedPass<func::FuncOp>(createCheckAllocationSizesPass());
   pm.addPass(createConvertAssertToBraidRTPass());
   pm.addPass(createConvertDeviceCopiesToBraidRTPass());
@@ -94,9 +77,7 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
                                : getFeatures(options.chip.getValue());
   kernelOptions.toolkit = options.toolkit;
   buildLowerKernelsPipeline(pm, kernelOptions);
-  CheckCudaToolkitPassOptions toolkitOptions;
-  toolkitOptions.toolkit = options.toolkit;
-  pm.addPass(createCheckCudaToolkitPass(toolkitOptions));
+  pm.addPass(createCheckCudaToolkitPass({options.toolkit}));
   GpuModuleToBinaryPassOptions binaryOptions;
   binaryOptions.toolkitPath =
       options.toolkit.empty() ? findCudaToolkit() : options.toolkit.getValue();

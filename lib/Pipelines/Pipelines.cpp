@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "braid/Pipelines/Pipelines.h"
-#include "ExpandFloats.h"
+#include "CommonPasses.h"
 
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
@@ -34,6 +34,16 @@
 using namespace mlir;
 using namespace braid;
 
+void braid::addDecompositions(OpPassManager &pm, KernelTarget target,
+                              LibraryLowering attention,
+                              LibraryLowering convolution, StringRef chip) {
+  pm.addNestedPass<func::FuncOp>(
+      createDecomposeAttentionPass({target, attention, chip.str()}));
+  pm.addNestedPass<func::FuncOp>(
+      createDecomposeConvolutionsPass({target, convolution}));
+  pm.addNestedPass<func::FuncOp>(createDecomposeScattersPass({target}));
+}
+
 void braid::buildPreparePipeline(OpPassManager &pm,
                                  const PrepareOptions &options) {
   pm.addPass(createInlinerPass());
@@ -45,26 +55,11 @@ void braid::buildPreparePipeline(OpPassManager &pm,
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   if (options.target == KernelTarget::CUDA)
     pm.addNestedPass<func::FuncOp>(comm::createCommLegalizeForNCCLPass());
-  DecomposeAttentionPassOptions attentionOptions;
-  attentionOptions.target = options.target;
-  attentionOptions.attention = options.attention;
-  attentionOptions.chip = options.chip;
+  addDecompositions(pm, options.target, options.attention, options.convolution,
+                    options.chip.getValue());
   pm.addNestedPass<func::FuncOp>(
-      createDecomposeAttentionPass(attentionOptions));
-  DecomposeConvolutionsPassOptions convolutionOptions;
-  convolutionOptions.target = options.target;
-  convolutionOptions.convolution = options.convolution;
-  pm.addNestedPass<func::FuncOp>(
-      createDecomposeConvolutionsPass(convolutionOptions));
-  DecomposeScattersPassOptions scatterOptions;
-  scatterOptions.target = options.target;
-  pm.addNestedPass<func::FuncOp>(createDecomposeScattersPass(scatterOptions));
-  MarkOverwritingMatmulsPassOptions markOptions;
-  markOptions.target = options.target;
-  pm.addNestedPass<func::FuncOp>(createMarkOverwritingMatmulsPass(markOptions));
-  FoldMatmulLayoutsPassOptions layoutOptions;
-  layoutOptions.target = options.target;
-  pm.addNestedPass<func::FuncOp>(createFoldMatmulLayoutsPass(layoutOptions));
+      createMarkOverwritingMatmulsPass({options.target}));
+  pm.addNestedPass<func::FuncOp>(createFoldMatmulLayoutsPass({options.target}));
   comm::CommFuseElementwisePassOptions fuseOptions;
   if (options.target == KernelTarget::CUDA) {
     // An op that reads equal elements has fewer loops for the fusion.
@@ -208,9 +203,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   pm.addPass(createHashSchedulePass());
   // Tensors to buffers.
   pm.addNestedPass<func::FuncOp>(comm::createCommInlineComputePass());
-  pm.addNestedPass<func::FuncOp>(createDecomposeAttentionPass());
-  pm.addNestedPass<func::FuncOp>(createDecomposeConvolutionsPass());
-  pm.addNestedPass<func::FuncOp>(createDecomposeScattersPass());
+  addDecompositions(pm, KernelTarget::Host);
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createWidenSumsPass());
   pm.addPass(comm::createCommBufferizePass());
@@ -225,9 +218,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   pm.addPass(createDeallocateBuffersPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
   // Linear algebra to calls and loops.
-  ConvertLinalgToBraidRTPassOptions libraryOptions;
-  libraryOptions.useLibrary = options.useLibrary;
-  pm.addPass(createConvertLinalgToBraidRTPass(libraryOptions));
+  pm.addPass(createConvertLinalgToBraidRTPass({options.useLibrary}));
   pm.addNestedPass<func::FuncOp>(createCheckAllocationSizesPass());
   pm.addPass(createConvertAssertToBraidRTPass());
   pm.addNestedPass<func::FuncOp>(createArrangeLoopsPass());

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Support/EntryPoints.h"
 #include "../Support/ProgramAttributes.h"
 #include "../Support/RuntimeCalls.h"
+#include "Conversion/Support/ProgramAttributes.h"
 #include "RecordNumerics.h"
 #include "braid-rt/Numerics.h"
 #include "braid-rt/Program.h"

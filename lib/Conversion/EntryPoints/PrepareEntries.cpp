@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Support/EntryPoints.h"
 #include "../Support/ProgramAttributes.h"
 #include "../Support/RuntimeCalls.h"
+#include "Conversion/Support/ProgramAttributes.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"

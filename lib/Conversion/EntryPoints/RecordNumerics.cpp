@@ -11,8 +11,18 @@
 #include "../Support/ProgramAttributes.h"
 #include "braid-rt/Numerics.h"
 #include "braid/Analysis/Structure/ReorderedSums.h"
+#include "braid/Conversion/Passes.h"
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/xxhash.h"
+
+namespace braid {
+#define GEN_PASS_DEF_HASHSCHEDULEPASS
+#include "braid/Conversion/Passes.h.inc"
+} // namespace braid
 
 using namespace mlir;
 using namespace braid;
@@ -36,7 +46,10 @@ static DictionaryAttr describeSum(Builder &builder, const ReorderedSum &sum) {
   return fields.getDictionary(builder.getContext());
 }
 
-void braid::recordNumerics(ModuleOp module) {
+/// Records the sums of `module` that may have another order than in the program
+/// as written, as `braid_rt.numerics` of the module. Runs after scheduling,
+/// before the lowering.
+static void recordNumerics(ModuleOp module) {
   Builder builder(module.getContext());
   SmallVector<Attribute> sums;
   for (const ReorderedSum &sum : findReorderedSums(module))
@@ -73,3 +86,30 @@ RecordedSum braid::readNumerics(DictionaryAttr sum, bool isOnHost) {
     read.reason += ((read.reason.empty() ? "" : "; ") + planned).str();
   return read;
 }
+
+namespace {
+
+struct HashSchedulePass
+    : public braid::impl::HashSchedulePassBase<HashSchedulePass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    markAllAnalysesPreserved();
+    if (!module->hasAttr(comm::CommDialect::kMpmdAttrName))
+      recordHash(module);
+    recordNumerics(module);
+  }
+
+  void recordHash(ModuleOp module) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    // The generic form does not depend on how ops name their results.
+    module->print(stream,
+                  OpPrintingFlags().useLocalScope().printGenericOpForm());
+    uint64_t hash = llvm::xxh3_64bits(text);
+    module->setAttr(
+        kScheduleAttrName,
+        StringAttr::get(&getContext(), llvm::formatv("{0:x-16}", hash).str()));
+  }
+};
+
+} // namespace

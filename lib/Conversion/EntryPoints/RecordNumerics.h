@@ -13,11 +13,6 @@
 
 namespace braid {
 
-/// Records the sums of `module` that may have another order than in the program
-/// as written, as `braid_rt.numerics` of the module. Runs after scheduling,
-/// before the lowering.
-void recordNumerics(mlir::ModuleOp module);
-
 /// A sum of `braid_rt.numerics` on a target.
 struct RecordedSum {
   llvm::StringRef operation;

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Support/Buffers.h"
-#include "../Support/EntryPoints.h"
 #include "../Support/ProgramAttributes.h"
 #include "../Support/RuntimeCalls.h"
 #include "BufferFlow.h"
+#include "Conversion/Support/ProgramAttributes.h"
 #include "RotateLoopBuffers.h"
 
 #include "braid/Analysis/Structure/StructuralPass.h"

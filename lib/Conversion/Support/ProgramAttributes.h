@@ -15,6 +15,7 @@
 #ifndef BRAID_LIB_CONVERSION_SUPPORT_PROGRAMATTRIBUTES_H
 #define BRAID_LIB_CONVERSION_SUPPORT_PROGRAMATTRIBUTES_H
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace braid {
@@ -47,6 +48,13 @@ constexpr llvm::StringLiteral kArenaAttrName = "braid.arena";
 /// On a kernel that computes the iterations between its last two arguments: the
 /// iterations of each part but the last one, an i64.
 constexpr llvm::StringLiteral kPartSizeAttrName = "braid.part_size";
+
+/// The attribute of functions that are entry points: an array with one
+/// dictionary for each argument and then for each result. A dictionary has
+/// `name`, `type` and `direction` ("in", "inout" or "out"). The unit attribute
+/// `result` marks a value that the function returns instead of writing it to an
+/// argument.
+constexpr llvm::StringLiteral kEntryAttrName = "braid.entry";
 
 } // namespace braid
 

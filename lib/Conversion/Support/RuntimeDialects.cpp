@@ -8,7 +8,6 @@
 
 #include "braid/Conversion/RuntimeDialects.h"
 
-#include "EntryPoints.h"
 #include "ProgramAttributes.h"
 #include "braid/Support/MatmulAttributes.h"
 #include "braid/Support/ReadAttributes.h"
