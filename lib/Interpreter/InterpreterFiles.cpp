@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Interpreter/InterpreterFiles.h"
+#include "braid/Interpreter/Interpreter.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/IR/BuiltinTypes.h"

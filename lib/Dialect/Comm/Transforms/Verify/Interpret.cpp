@@ -8,7 +8,7 @@
 
 #include "braid/Analysis/Tokens/WorldSize.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
-#include "braid/Interpreter/InterpreterFiles.h"
+#include "braid/Interpreter/Interpreter.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

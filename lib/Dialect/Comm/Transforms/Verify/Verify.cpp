@@ -7,8 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "braid/Analysis/Memory/InFlightAccesses.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Analysis/Verification/ProgramVerifier.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Dialect/Comm/Transforms/ScheduleVerification.h"
+#include "llvm/Support/CommandLine.h"
 
 namespace braid::comm {
 #define GEN_PASS_DEF_COMMVERIFYPASS
@@ -17,6 +20,22 @@ namespace braid::comm {
 
 using namespace braid;
 using namespace mlir;
+
+bool braid::comm::isScheduleVerified() { return arePassesValidated(); }
+
+void braid::comm::setScheduleVerified(bool isVerified) {
+  setPassesValidated(isVerified);
+}
+
+void braid::comm::registerScheduleVerificationOption() {
+  static llvm::cl::opt<bool> option(
+      "verify-schedule",
+      llvm::cl::desc("Check what every scheduling and structural pass does to "
+                     "communication, from the program alone"),
+      llvm::cl::init(true), llvm::cl::callback([](const bool &isVerified) {
+        setScheduleVerified(isVerified);
+      }));
+}
 
 namespace {
 struct CommVerifyPass : comm::impl::CommVerifyPassBase<CommVerifyPass> {
