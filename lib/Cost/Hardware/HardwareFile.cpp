@@ -12,89 +12,11 @@
 #include "Support/JsonObjectReader.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 
-#include <cmath>
-#include <limits>
+#include <utility>
 
 using namespace braid;
 namespace json = llvm::json;
-
-//===----------------------------------------------------------------------===//
-// Fields
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// A field with a real number.
-struct RealField {
-  llvm::StringLiteral name;
-  double &(*get)(Hardware &);
-  /// True if the number may be zero.
-  bool mayBeZero;
-};
-
-/// A field with an integer.
-struct IntegerField {
-  llvm::StringLiteral name;
-  int64_t &(*get)(Hardware &);
-  int64_t min;
-  int64_t max;
-};
-
-struct BoolField {
-  llvm::StringLiteral name;
-  bool &(*get)(Hardware &);
-};
-} // namespace
-
-static constexpr int64_t noLimit = std::numeric_limits<int64_t>::max();
-
-static constexpr RealField realFields[] = {
-    {"memory_bandwidth_bytes_per_second",
-     [](Hardware &h) -> double & { return h.memoryBandwidth; }, false},
-    {"intra_node_bandwidth_bytes_per_second",
-     [](Hardware &h) -> double & { return h.intraNodeBandwidth; }, false},
-    {"inter_node_bandwidth_bytes_per_second",
-     [](Hardware &h) -> double & { return h.interNodeBandwidth; }, false},
-    {"link_latency_ns", [](Hardware &h) -> double & { return h.linkLatencyNs; },
-     true},
-};
-
-static constexpr IntegerField integerFields[] = {
-    {"memory_bytes", [](Hardware &h) -> int64_t & { return h.memoryBytes; }, 1,
-     noLimit},
-    {"ranks_per_node", [](Hardware &h) -> int64_t & { return h.ranksPerNode; },
-     1, 1 << 24},
-    {"multiprocessors",
-     [](Hardware &h) -> int64_t & { return h.multiprocessors; }, 0, 1 << 24},
-    {"launch_ns", [](Hardware &h) -> int64_t & { return h.launchNs; }, 0,
-     1000000000},
-};
-
-static constexpr RealField ncclRealFields[] = {
-    {"channel_bandwidth_bytes_per_second",
-     [](Hardware &h) -> double & { return h.nccl.channelBandwidth; }, false},
-    {"copy_engine_latency_ns",
-     [](Hardware &h) -> double & { return h.nccl.copyEngineLatencyNs; }, true},
-    {"copy_engine_bandwidth_bytes_per_second",
-     [](Hardware &h) -> double & { return h.nccl.copyEngineBandwidth; }, true},
-};
-
-static constexpr IntegerField ncclIntegerFields[] = {
-    {"channels", [](Hardware &h) -> int64_t & { return h.nccl.numChannels; }, 1,
-     32},
-    {"max_ctas", [](Hardware &h) -> int64_t & { return h.nccl.maxCtas; }, 0,
-     64},
-};
-
-static constexpr BoolField ncclBoolFields[] = {
-    {"same_channels",
-     [](Hardware &h) -> bool & { return h.nccl.hasSameChannels; }},
-    {"nvswitch", [](Hardware &h) -> bool & { return h.nccl.hasNvSwitch; }},
-    {"nvls", [](Hardware &h) -> bool & { return h.nccl.enableNvls; }},
-    {"collnet", [](Hardware &h) -> bool & { return h.nccl.enableCollNet; }},
-    {"copy_engine", [](Hardware &h) -> bool & { return h.nccl.useCopyEngine; }},
-};
 
 const llvm::StringLiteral braid::elementClassNames[numElementClasses] = {
     "f64", "f32", "bf16", "f16", "f8", "i8", "integer"};
@@ -110,20 +32,8 @@ static constexpr llvm::StringLiteral cpuVendors[] = {"intel", "amd"};
 static constexpr llvm::StringLiteral collectiveModelNames[] = {
     "nccl", "inductor", "link"};
 
-//===----------------------------------------------------------------------===//
-// Reader
-//===----------------------------------------------------------------------===//
-
-static void read(JsonObjectReader &reader, const RealField &field,
-                 Hardware &hardware, bool isOptional = false) {
-  reader.readReal(field.name, field.get(hardware), field.mayBeZero, isOptional);
-}
-
-static void read(JsonObjectReader &reader, const IntegerField &field,
-                 Hardware &hardware, bool isOptional = false) {
-  reader.readInteger(field.name, field.get(hardware), field.min, field.max,
-                     isOptional);
-}
+/// The most ranks, ports or multiprocessors of anything.
+static constexpr int64_t mostParts = 1 << 24;
 
 static JsonMissing keepIf(bool isKept) {
   return isKept ? JsonMissing::Kept : JsonMissing::ErrorWithoutBase;
@@ -142,27 +52,39 @@ static void readPeaks(JsonObjectReader &parent, bool hasBase,
 }
 
 /// Without this field the machine has no NCCL, unless the base has it.
-static void readNccl(JsonObjectReader &parent, Hardware &hardware) {
+static void readNccl(JsonObjectReader &parent, NcclFigures &nccl) {
   parent.readObject(
       "nccl", /*isOptional=*/true,
       [&](auto &reader) {
-        for (const IntegerField &field : ncclIntegerFields)
-          read(reader, field, hardware, field.min == 0);
-        for (const RealField &field : ncclRealFields)
-          read(reader, field, hardware, field.mayBeZero);
-        for (const BoolField &field : ncclBoolFields)
-          reader.readBool(field.name, field.get(hardware));
-        reader.readEnum("cpu", cpuVendors, hardware.nccl.cpuVendor,
+        reader.readInteger("channels", nccl.numChannels, 1, 32);
+        reader.readInteger("max_ctas", nccl.maxCtas, 0, 64,
+                           /*isOptional=*/true);
+        reader.readReal("channel_bandwidth_bytes_per_second",
+                        nccl.channelBandwidth, /*mayBeZero=*/false);
+        for (auto [name, number] :
+             {std::pair("copy_engine_latency_ns", &nccl.copyEngineLatencyNs),
+              std::pair("copy_engine_bandwidth_bytes_per_second",
+                        &nccl.copyEngineBandwidth)})
+          reader.readReal(name, *number, /*mayBeZero=*/true,
+                          /*isOptional=*/true);
+        for (auto [name, flag] :
+             {std::pair("same_channels", &nccl.hasSameChannels),
+              std::pair("nvswitch", &nccl.hasNvSwitch),
+              std::pair("nvls", &nccl.enableNvls),
+              std::pair("collnet", &nccl.enableCollNet),
+              std::pair("copy_engine", &nccl.useCopyEngine)})
+          reader.readBool(name, *flag);
+        reader.readEnum("cpu", cpuVendors, nccl.cpuVendor,
                         /*isOptional=*/true);
       },
-      keepIf(hardware.nccl.numChannels > 0));
+      keepIf(nccl.numChannels > 0));
 }
 
 /// Without this field the network is that of the base, or has no bottlenecks.
 static void readNetwork(JsonObjectReader &parent, Hardware &hardware) {
   NetworkFigures &network = hardware.network;
   parent.readObject("network", /*isOptional=*/true, [&](auto &reader) {
-    reader.readInteger("leaf_ports", network.leafPorts, 1, 1 << 24);
+    reader.readInteger("leaf_ports", network.leafPorts, 1, mostParts);
     reader.readBool("rails", network.hasRails);
     reader.readRealInRange("oversubscription", network.oversubscription, 1,
                            1024);
@@ -215,14 +137,24 @@ llvm::Expected<Hardware> braid::parseHardware(llvm::StringRef text,
   reader.readString("name", hardware.name);
   reader.readString("summary", hardware.summary);
   readPeaks(reader, hasBase, hardware);
-  for (const RealField &field : realFields)
-    read(reader, field, hardware);
-  for (const IntegerField &field : integerFields)
-    read(reader, field, hardware);
+  for (auto [name, number] : {std::pair("memory_bandwidth_bytes_per_second",
+                                        &hardware.memoryBandwidth),
+                              std::pair("intra_node_bandwidth_bytes_per_second",
+                                        &hardware.intraNodeBandwidth),
+                              std::pair("inter_node_bandwidth_bytes_per_second",
+                                        &hardware.interNodeBandwidth)})
+    reader.readReal(name, *number, /*mayBeZero=*/false);
+  reader.readReal("link_latency_ns", hardware.linkLatencyNs,
+                  /*mayBeZero=*/true);
+  reader.readInteger("memory_bytes", hardware.memoryBytes, 1);
+  constexpr int64_t mostLaunchNs = 1'000'000'000;
+  reader.readInteger("ranks_per_node", hardware.ranksPerNode, 1, mostParts);
+  reader.readInteger("multiprocessors", hardware.multiprocessors, 0, mostParts);
+  reader.readInteger("launch_ns", hardware.launchNs, 0, mostLaunchNs);
   reader.readEnum("generation", generations, hardware.generation);
   reader.readEnum("collective_model", collectiveModelNames,
                   hardware.defaultCollectiveModel);
-  readNccl(reader, hardware);
+  readNccl(reader, hardware.nccl);
   readNetwork(reader, hardware);
   readContention(reader, hardware.contention);
   reader.finish();

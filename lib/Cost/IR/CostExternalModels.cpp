@@ -8,11 +8,15 @@
 
 #include "braid/Cost/IR/CostExternalModels.h"
 
+#include "Analysis/Memory/TransparentOps.h"
 #include "Analysis/Memory/TypeSize.h"
 #include "Roofline.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -21,6 +25,138 @@ using namespace mlir;
 using comm::DefaultCostOpInterface;
 using comm::SizeDefaults;
 using comm::Work;
+
+namespace {
+/// The model of views and queries, which do not access memory.
+template <typename OpTy>
+struct NoWorkModel
+    : public DefaultCostOpInterface::ExternalModel<NoWorkModel<OpTy>, OpTy> {
+  Work getWork(Operation *, const SizeDefaults &) const { return Work(); }
+};
+
+/// The model of ops whose regions or indices are negligible compared to their
+/// operands and results.
+template <typename OpTy>
+struct OperandsModel
+    : public DefaultCostOpInterface::ExternalModel<OperandsModel<OpTy>, OpTy> {
+  Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    return getDefaultWork(op, defaults);
+  }
+};
+
+/// tensor.splat: writes the tensor, unless its user does.
+struct SplatModel
+    : public DefaultCostOpInterface::ExternalModel<SplatModel,
+                                                   tensor::SplatOp> {
+  Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    return isFoldedFill(op) ? Work() : getDefaultWork(op, defaults);
+  }
+};
+
+/// Ops that move one element.
+template <typename OpTy, bool isRead>
+struct ElementModel
+    : public DefaultCostOpInterface::ExternalModel<ElementModel<OpTy, isRead>,
+                                                   OpTy> {
+  Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    // The element is the result of loads and extracts, and the first operand of
+    // stores and inserts.
+    Type type =
+        isRead ? op->getResult(0).getType() : op->getOperand(0).getType();
+    Work work;
+    uint64_t bytes = getElementBytes(type, defaults);
+    work.addBytes(isRead ? bytes : 0, isRead ? 0 : bytes);
+    return work;
+  }
+};
+
+/// The model of copies: the ops read their first operand and write as many
+/// bytes of the destination.
+template <typename OpTy>
+struct CopyModel
+    : public DefaultCostOpInterface::ExternalModel<CopyModel<OpTy>, OpTy> {
+  Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    uint64_t bytes = getTypeBytes(op->getOperand(0).getType(), defaults);
+    Work work;
+    work.addBytes(bytes, bytes);
+    return work;
+  }
+};
+
+/// tensor.gather: reads the indices and as many elements as it writes.
+struct GatherModel
+    : public DefaultCostOpInterface::ExternalModel<GatherModel,
+                                                   tensor::GatherOp> {
+  Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    auto gather = cast<tensor::GatherOp>(op);
+    uint64_t bytes = getTypeBytes(gather.getType(), defaults);
+    Work work;
+    work.addBytes(bytes, bytes);
+    work.addBytes(getTypeBytes(gather.getIndices().getType(), defaults), 0);
+    return work;
+  }
+};
+
+/// tensor.generate: runs its region once for each element.
+struct GenerateModel
+    : public DefaultCostOpInterface::ExternalModel<GenerateModel,
+                                                   tensor::GenerateOp> {
+  Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    Type type = op->getResult(0).getType();
+    Work work;
+    work.addOperationsOf(getFusedOperations(op->getRegion(0), defaults),
+                         getNumElements(type, defaults.dynamicSize));
+    work.addBytes(0, getTypeBytes(type, defaults));
+    return work;
+  }
+};
+} // namespace
+
+template <typename... OpTys> static void attachNoWork(MLIRContext *context) {
+  (OpTys::template attachInterface<NoWorkModel<OpTys>>(*context), ...);
+}
+
+static void registerDataMovementCostModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
+    attachNoWork<tensor::BitcastOp, tensor::CastOp, tensor::CollapseShapeOp,
+                 tensor::DimOp, tensor::EmptyOp, tensor::ExpandShapeOp,
+                 tensor::ExtractSliceOp, tensor::RankOp, tensor::ReshapeOp>(
+        context);
+    tensor::ExtractOp::attachInterface<ElementModel<tensor::ExtractOp, true>>(
+        *context);
+    tensor::InsertOp::attachInterface<ElementModel<tensor::InsertOp, false>>(
+        *context);
+    tensor::InsertSliceOp::attachInterface<CopyModel<tensor::InsertSliceOp>>(
+        *context);
+    tensor::ParallelInsertSliceOp::attachInterface<
+        CopyModel<tensor::ParallelInsertSliceOp>>(*context);
+    tensor::ConcatOp::attachInterface<OperandsModel<tensor::ConcatOp>>(
+        *context);
+    tensor::FromElementsOp::attachInterface<
+        OperandsModel<tensor::FromElementsOp>>(*context);
+    tensor::PadOp::attachInterface<OperandsModel<tensor::PadOp>>(*context);
+    tensor::SplatOp::attachInterface<SplatModel>(*context);
+    tensor::GatherOp::attachInterface<GatherModel>(*context);
+    tensor::ScatterOp::attachInterface<CopyModel<tensor::ScatterOp>>(*context);
+    tensor::GenerateOp::attachInterface<GenerateModel>(*context);
+  });
+  registry.addExtension(+[](MLIRContext *context, memref::MemRefDialect *) {
+    attachNoWork<memref::AssumeAlignmentOp, memref::DimOp,
+                 memref::DistinctObjectsOp,
+                 memref::ExtractAlignedPointerAsIndexOp,
+                 memref::ExtractStridedMetadataOp, memref::GetGlobalOp,
+                 memref::RankOp, memref::TransposeOp>(context);
+    memref::LoadOp::attachInterface<ElementModel<memref::LoadOp, true>>(
+        *context);
+    memref::StoreOp::attachInterface<ElementModel<memref::StoreOp, false>>(
+        *context);
+    memref::CopyOp::attachInterface<CopyModel<memref::CopyOp>>(*context);
+  });
+  registry.addExtension(+[](MLIRContext *context,
+                            bufferization::BufferizationDialect *) {
+    attachNoWork<bufferization::ToBufferOp, bufferization::ToTensorOp>(context);
+  });
+}
 
 //===----------------------------------------------------------------------===//
 // arith and math
@@ -57,7 +193,7 @@ static void attachElementwise(MLIRContext *context) {
   (attach(static_cast<OpTys *>(nullptr)), ...);
 }
 
-void braid::registerElementwiseCostModels(DialectRegistry &registry) {
+static void registerElementwiseCostModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) {
     attachElementwise<
 #define GET_OP_LIST
@@ -94,7 +230,7 @@ struct ComputeModel
 };
 } // namespace
 
-void braid::registerComputeCostModel(DialectRegistry &registry) {
+static void registerComputeCostModel(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, comm::CommDialect *) {
     comm::ComputeOp::attachInterface<ComputeModel>(*context);
   });

@@ -20,11 +20,8 @@ namespace braid {
 /// such an op replaces the estimate, in whatever order the two are registered.
 void registerCostExternalModels(mlir::DialectRegistry &registry);
 
-/// Parts of the above, one for each group of dialects.
+/// The part of the above for linalg.
 void registerLinalgCostModels(mlir::DialectRegistry &registry);
-void registerElementwiseCostModels(mlir::DialectRegistry &registry);
-void registerDataMovementCostModels(mlir::DialectRegistry &registry);
-void registerComputeCostModel(mlir::DialectRegistry &registry);
 
 } // namespace braid
 
