@@ -159,14 +159,8 @@ bool Machine::computeMemory(unsigned rank, Operation *op) {
   }
   if (isa<memref::GetGlobalOp>(op))
     return computeGlobal(rank, op);
-  if (isa<memref::DimOp>(op))
+  if (isa<memref::DimOp, memref::RankOp>(op))
     return computeDim(rank, op);
-  if (isa<memref::RankOp>(op)) {
-    int64_t dims = get(rank, op->getOperand(0)).sizes.size();
-    get(rank, op->getResult(0)).scalar =
-        IntegerAttr::get(op->getResult(0).getType(), dims);
-    return true;
-  }
   return computeView(rank, op);
 }
 
@@ -228,14 +222,8 @@ bool Machine::computeTensor(unsigned rank, Operation *op) {
   }
   if (isa<tensor::GenerateOp>(op))
     return computeGenerate(rank, op);
-  if (isa<tensor::DimOp>(op))
+  if (isa<tensor::DimOp, tensor::RankOp>(op))
     return computeDim(rank, op);
-  if (isa<tensor::RankOp>(op)) {
-    int64_t dims = get(rank, op->getOperand(0)).sizes.size();
-    get(rank, op->getResult(0)).scalar =
-        IntegerAttr::get(op->getResult(0).getType(), dims);
-    return true;
-  }
   // Elements of a tensor are never written: views need no copy.
   return computeView(rank, op);
 }

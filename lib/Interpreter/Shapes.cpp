@@ -30,6 +30,11 @@ bool Machine::isInBounds(const RuntimeValue &value) {
 
 bool Machine::computeDim(unsigned rank, Operation *op) {
   const RuntimeValue source = get(rank, op->getOperand(0));
+  if (op->getNumOperands() == 1) {
+    get(rank, op->getResult(0)).scalar =
+        IntegerAttr::get(op->getResult(0).getType(), source.sizes.size());
+    return true;
+  }
   int64_t dim = getIndex(rank, op->getOperand(1));
   if (dim < 0 || dim >= static_cast<int64_t>(source.sizes.size()))
     return unsupported(op);
