@@ -9,7 +9,6 @@
 #include "braid/Analysis/Verification/OrderValidation.h"
 
 #include "CommunicationOrder.h"
-#include "OpSet.h"
 #include "SeenAccesses.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -189,15 +188,13 @@ bool OrderValidator::visitOps() {
     flag = place < furthest;
     furthest = std::max(furthest, place);
   }
-  // The set is in the cache, unlike the ops.
-  OpSet earlier;
   auto findEarlyUser = [&](Operation &op, unsigned index) {
     for (OpResult result : op.getOpResults())
       for (OpOperand &use : result.getUses()) {
         Operation *owner = use.getOwner();
         if (owner->getBlock() != &block)
           owner = block.findAncestorOpInBlock(*owner);
-        if (owner && earlier.contains(owner)) {
+        if (owner && owner->isBeforeInBlock(&op)) {
           early = index;
           user = owner;
         }
@@ -231,7 +228,6 @@ bool OrderValidator::visitOps() {
     Operation *op = before[stood[index]];
     if (isOvertaken[index] && !early)
       findEarlyUser(*op, index);
-    earlier.insert(op);
   }
   return next == end;
 }

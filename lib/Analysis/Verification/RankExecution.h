@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_ANALYSIS_VERIFICATION_RANKEXECUTION_H
 #define BRAID_LIB_ANALYSIS_VERIFICATION_RANKEXECUTION_H
 
-#include "Analysis/Memory/KernelAccesses.h"
+#include "Analysis/Memory/BufferAccesses.h"
 #include "Analysis/Verification/Values/CollectiveValues.h"
 #include "Analysis/Verification/Values/PathValues.h"
 #include "Analysis/Verification/Values/RankTrace.h"
