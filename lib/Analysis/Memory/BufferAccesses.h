@@ -1,4 +1,4 @@
-//===- BufferAccesses.h - Accesses of an op to buffers ----------*- C++ -*-===//
+//===- BufferAccesses.h - Accesses of ops and kernels -----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,7 +9,10 @@
 #ifndef BRAID_LIB_ANALYSIS_MEMORY_BUFFERACCESSES_H
 #define BRAID_LIB_ANALYSIS_MEMORY_BUFFERACCESSES_H
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Operation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -36,6 +39,23 @@ struct BufferAccess {
 /// memory effects, in their order; empty if `op` lacks the interface. The
 /// accesses of nested ops are left out.
 llvm::SmallVector<BufferAccess, 4> getBufferAccesses(mlir::Operation *op);
+
+/// Tells how GPU kernels access the buffers that they get, from their bodies.
+class KernelAccesses {
+public:
+  struct Access {
+    bool isRead = false, isWritten = false;
+  };
+
+  /// How the kernel accesses operand number `index` of its operands, which
+  /// `symbolTables` helps to find out; none if the kernel has no body of the
+  /// dialect gpu.
+  std::optional<Access> get(mlir::gpu::LaunchFuncOp launch, unsigned index,
+                            mlir::SymbolTableCollection &symbolTables);
+
+private:
+  llvm::DenseMap<mlir::Value, Access> known;
+};
 
 } // namespace braid
 

@@ -8,8 +8,8 @@
 
 #include "braid/Analysis/Memory/OpEffects.h"
 
+#include "BufferAccesses.h"
 #include "BufferRange.h"
-#include "KernelAccesses.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -84,7 +84,6 @@ private:
   llvm::LogicalResult compareCombined();
   llvm::LogicalResult compareStepWaits(const TokenFate &fate);
 
-  // AddedEvents.cpp.
   bool comesFromBefore(const Event &found) const;
   llvm::LogicalResult addEvent();
 

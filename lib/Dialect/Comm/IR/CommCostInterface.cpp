@@ -9,6 +9,7 @@
 #include "braid/Dialect/Comm/IR/CommCostInterface.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Dialect/Comm/IR/CommSplitInterface.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -46,6 +47,7 @@ uint64_t Work::getBytes() const {
 }
 
 #include "braid/Dialect/Comm/IR/CommCostInterface.cpp.inc"
+#include "braid/Dialect/Comm/IR/CommSplitInterface.cpp.inc"
 
 int64_t braid::comm::getMultiprocessorsAttr(mlir::Operation *op) {
   auto target = op->getAttrOfType<mlir::IntegerAttr>(

@@ -10,6 +10,7 @@
 
 #include "braid-rt/Routines.h"
 #include "braid/Support/RoutineSignature.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/InliningUtils.h"
@@ -206,4 +207,26 @@ comm::Work CallOp::getWork(const comm::SizeDefaults &defaults) {
   }
   work.addOperations(element, operations);
   return work;
+}
+
+void library::addEffects(
+    DestinationStyleOpInterface op,
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    MemoryEffects::Effect *effect = MemoryEffects::Read::get();
+    if (op.isDpsInit(&operand))
+      effect = MemoryEffects::Write::get();
+    effects.emplace_back(effect, &operand, SideEffects::DefaultResource::get());
+  }
+}
+
+uint64_t library::getByteSize(Value value) {
+  auto type = cast<ShapedType>(value.getType());
+  uint64_t bytes = type.getElementTypeBitWidth() / 8;
+  for (int64_t size : type.getShape())
+    bytes = llvm::SaturatingMultiply(bytes, static_cast<uint64_t>(size));
+  return bytes;
 }

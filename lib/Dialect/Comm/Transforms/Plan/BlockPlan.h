@@ -9,15 +9,33 @@
 #ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_BLOCKPLAN_H
 #define BRAID_LIB_DIALECT_COMM_TRANSFORMS_BLOCKPLAN_H
 
-#include "OpClasses.h"
-
 #include "Schedule/Planning/RefinedPlan.h"
+#include "Schedule/Planning/ResourcePlan.h"
 
 #include "braid/Dialect/Comm/Transforms/PassOptions.h"
+#include "braid/ScheduleIR/ProblemBuilder.h"
 
 #include <optional>
 
 namespace braid::comm {
+
+/// The attributes that one variant of an op gives it.
+using ResourceAttributes = llvm::SmallVector<mlir::NamedAttribute, 2>;
+
+/// The ops of a block that have several variants, grouped by what they
+/// are, with the attributes of each option of each class.
+struct OpClasses {
+  std::vector<OpClass> classes;
+  std::vector<std::vector<ResourceAttributes>> attributes;
+};
+
+/// Finds the ops of `problem` that have several variants, with the costs
+/// of `model`, whose machine queues for multiprocessors and has a calibration.
+/// Collectives have kind 0, matmuls kind 1. Ops whose variant is set by
+/// hand, or whose cost is, are left out, and with `plansCollectives` false all
+/// collectives.
+OpClasses findOpClasses(const BlockProblem &problem, CostModel &model,
+                        bool plansCollectives);
 
 /// What a plan of a block may do.
 struct BlockPlanOptions {
