@@ -65,6 +65,17 @@ SmallVector<int64_t> Machine::getIndices(unsigned rank, ValueRange indices) {
       indices, [&](Value index) { return getIndex(rank, index); });
 }
 
+SmallVector<int64_t> Machine::getSizes(unsigned rank, ShapedType type,
+                                       ValueRange dynamic) {
+  SmallVector<int64_t> sizes(type.getShape());
+  for (int64_t &size : sizes)
+    if (ShapedType::isDynamic(size)) {
+      size = getIndex(rank, dynamic.front());
+      dynamic = dynamic.drop_front();
+    }
+  return sizes;
+}
+
 bool Machine::copy(Operation *op, const RuntimeValue &from,
                    const RuntimeValue &to) {
   std::vector<Attribute> elements(from.getNumElements());
@@ -99,13 +110,7 @@ bool Machine::computeMemory(unsigned rank, Operation *op) {
       return true;
     }
     auto type = cast<ShapedType>(op->getResult(0).getType());
-    SmallVector<int64_t> sizes;
-    unsigned numDynamic = 0;
-    for (int64_t size : type.getShape())
-      sizes.push_back(ShapedType::isDynamic(size)
-                          ? getIndex(rank, op->getOperand(numDynamic++))
-                          : size);
-    return allocate(rank, op, sizes);
+    return allocate(rank, op, getSizes(rank, type, op->getOperands()));
   }
   if (isa<memref::DeallocOp, bufferization::DeallocTensorOp>(op)) {
     if (!isa<memref::DeallocOp>(op))
@@ -165,12 +170,9 @@ bool Machine::computeMemory(unsigned rank, Operation *op) {
 }
 
 bool Machine::computeTensor(unsigned rank, Operation *op) {
-  if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
-    SmallVector<int64_t> sizes;
-    for (OpFoldResult size : empty.getMixedSizes())
-      sizes.push_back(getIndex(rank, size));
-    return allocate(rank, op, sizes);
-  }
+  if (auto empty = dyn_cast<tensor::EmptyOp>(op))
+    return allocate(rank, op,
+                    getSizes(rank, empty.getType(), empty.getDynamicSizes()));
   if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
     SmallVector<int64_t> indices = getIndices(rank, extract.getIndices());
     const RuntimeValue source = get(rank, extract.getTensor());
@@ -206,13 +208,8 @@ bool Machine::computeTensor(unsigned rank, Operation *op) {
     return true;
   }
   if (auto splat = dyn_cast<tensor::SplatOp>(op)) {
-    SmallVector<int64_t> sizes;
-    unsigned numDynamic = 0;
-    for (int64_t size : splat.getType().getShape())
-      sizes.push_back(
-          ShapedType::isDynamic(size)
-              ? getIndex(rank, splat.getDynamicSizes()[numDynamic++])
-              : size);
+    SmallVector<int64_t> sizes =
+        getSizes(rank, splat.getType(), splat.getDynamicSizes());
     if (hasFailed() || !isSmall(sizes))
       return tooLarge(op);
     get(rank, splat.getResult()) =

@@ -214,6 +214,9 @@ private:
                    const RuntimeValue &part, const RuntimeValue &into,
                    const llvm::SmallBitVector &droppedDims,
                    RuntimeValue &result);
+  /// The sizes of `type`, those that it leaves open by `dynamic`.
+  llvm::SmallVector<int64_t> getSizes(unsigned rank, mlir::ShapedType type,
+                                      mlir::ValueRange dynamic);
   llvm::SmallVector<int64_t> getIndices(unsigned rank,
                                         mlir::ValueRange indices);
 

@@ -132,13 +132,8 @@ bool Machine::computeLinalg(unsigned rank, linalg::LinalgOp op) {
 
 bool Machine::computeGenerate(unsigned rank, Operation *op) {
   auto generate = cast<tensor::GenerateOp>(op);
-  SmallVector<int64_t> sizes;
-  unsigned numDynamic = 0;
-  for (int64_t size : generate.getType().getShape())
-    sizes.push_back(
-        ShapedType::isDynamic(size)
-            ? getIndex(rank, generate.getDynamicExtents()[numDynamic++])
-            : size);
+  SmallVector<int64_t> sizes =
+      getSizes(rank, generate.getType(), generate.getDynamicExtents());
   if (hasFailed() || !isSmall(sizes))
     return tooLarge(op);
   Elements elements;
