@@ -8,7 +8,7 @@
 
 #include "braid/Dialect/Library/Transforms/Decompose.h"
 
-#include "MoveToTensors.h"
+#include "TensorOps.h"
 #include "braid/Dialect/Comm/IR/ReorderedSums.h"
 #include "braid/Dialect/Library/IR/Library.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,8 +28,6 @@ namespace {
 // Positions of the dimensions of scores: batch, head of the keys, head within
 // its group, query, key. Where there are no keys, the last one is the depth.
 enum Dim : unsigned { Batch, KeyHead, Group, Query, Key, NumDims };
-
-using Body = function_ref<Value(OpBuilder &, Location, ValueRange)>;
 
 /// Builds the ops in front of one op of attention. Products are batches of
 /// matrices: all queries of a group of heads are the rows of one matrix, so
@@ -154,18 +152,19 @@ private:
 
   /// Computes each element of a result of `sizes` and `type`.
   Value map(ArrayRef<int64_t> sizes, Type type, ValueRange inputs,
-            ArrayRef<AffineMap> inputMaps, Body body) {
+            ArrayRef<AffineMap> inputMaps, ElementBody body) {
     auto rank = static_cast<unsigned>(sizes.size());
     SmallVector<AffineMap> maps(inputMaps);
     maps.push_back(builder.getMultiDimIdentityMap(rank));
     SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
-    return createGeneric(empty(sizes, type), inputs, maps, loops, body);
+    return createGeneric(builder, loc, empty(sizes, type), inputs, maps, loops,
+                         body);
   }
 
   /// Combines what `body` gives of the elements of `inputs`, all of the same
   /// rank, over the dimensions that are not in `kept`.
   Value reduce(ArrayRef<unsigned> kept, Attribute neutral, ValueRange inputs,
-               Body body) {
+               ElementBody body) {
     ArrayRef<int64_t> all =
         cast<RankedTensorType>(inputs[0].getType()).getShape();
     auto rank = static_cast<unsigned>(all.size());
@@ -179,18 +178,8 @@ private:
     SmallVector<AffineMap> maps(inputs.size(),
                                 builder.getMultiDimIdentityMap(rank));
     maps.push_back(select(kept, rank));
-    return createGeneric(filled(sizes, neutral), inputs, maps, loops, body);
-  }
-
-  Value createGeneric(Value init, ValueRange inputs, ArrayRef<AffineMap> maps,
-                      ArrayRef<utils::IteratorType> loops, Body body) {
-    return linalg::GenericOp::create(
-               builder, loc, init.getType(), inputs, init, maps, loops,
-               [&](OpBuilder &nested, Location at, ValueRange arguments) {
-                 linalg::YieldOp::create(nested, at,
-                                         body(nested, at, arguments));
-               })
-        .getResult(0);
+    return createGeneric(builder, loc, filled(sizes, neutral), inputs, maps,
+                         loops, body);
   }
 
   /// A batch of products of matrices, summed and kept in `exact`.
@@ -205,18 +194,18 @@ private:
     return product->getResult(0);
   }
 
-  Value convert(OpBuilder &nested, Location at, Value value, Type type) {
+  Value convert(ImplicitLocOpBuilder &at, Value value, Type type) {
     unsigned from = value.getType().getIntOrFloatBitWidth();
     unsigned to = type.getIntOrFloatBitWidth();
     if (value.getType() == type)
       return value;
     if (from < to)
-      return arith::ExtFOp::create(nested, at, type, value);
+      return arith::ExtFOp::create(at, type, value);
     if (from > to)
-      return arith::TruncFOp::create(nested, at, type, value);
+      return arith::TruncFOp::create(at, type, value);
     // Between bf16 and f16.
-    Value wide = arith::ExtFOp::create(nested, at, nested.getF32Type(), value);
-    return arith::TruncFOp::create(nested, at, type, wide);
+    Value wide = arith::ExtFOp::create(at, at.getF32Type(), value);
+    return arith::TruncFOp::create(at, type, wide);
   }
 
   /// The elements of `value`, rounded to `type`.
@@ -226,23 +215,20 @@ private:
       return value;
     return map(shaped.getShape(), type, value,
                builder.getMultiDimIdentityMap(shaped.getRank()),
-               [&](OpBuilder &nested, Location at, ValueRange arguments) {
-                 return convert(nested, at, arguments[0], type);
+               [&](ImplicitLocOpBuilder &at, ValueRange arguments) {
+                 return convert(at, arguments[0], type);
                });
   }
 
-  Value number(OpBuilder &nested, Location at, double value) {
-    return arith::ConstantOp::create(nested, at,
-                                     nested.getFloatAttr(exact, value));
+  Value number(ImplicitLocOpBuilder &at, double value) {
+    return arith::ConstantOp::create(at, at.getFloatAttr(exact, value));
   }
 
   /// `value` where it is not `from`, else `to`.
-  Value replace(OpBuilder &nested, Location at, Value value, double from,
-                double to) {
-    Value isFrom = arith::CmpFOp::create(nested, at, arith::CmpFPredicate::OEQ,
-                                         value, number(nested, at, from));
-    return arith::SelectOp::create(nested, at, isFrom, number(nested, at, to),
-                                   value);
+  Value replace(ImplicitLocOpBuilder &at, Value value, double from, double to) {
+    Value isFrom = arith::CmpFOp::create(at, arith::CmpFPredicate::OEQ, value,
+                                         number(at, from));
+    return arith::SelectOp::create(at, isFrom, number(at, to), value);
   }
 
   //===--- Parts of attention ---------------------------------------------===//
@@ -259,7 +245,7 @@ private:
 
   /// scale * score + bias of one score; minus infinity for a key that its query
   /// does not read. `arguments` are the product and the bias.
-  Value maskScore(OpBuilder &nested, Location at, ValueRange arguments);
+  Value maskScore(ImplicitLocOpBuilder &at, ValueRange arguments);
 
   /// The scores of queries and keys, and the operands that give a score from
   /// them by `maskScore`.
@@ -283,8 +269,8 @@ private:
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-static Value addUp(OpBuilder &builder, Location loc, ValueRange arguments) {
-  return arith::AddFOp::create(builder, loc, arguments[0], arguments[1]);
+static Value addUp(ImplicitLocOpBuilder &at, ValueRange arguments) {
+  return arith::AddFOp::create(at, arguments[0], arguments[1]);
 }
 
 /// The dimensions of batch, head, query and key that `bias` has of its own,
@@ -354,28 +340,24 @@ Value Decomposer::sumForBias(Value gradient, Value bias) {
   return expand(sum, type.getShape(), dropped);
 }
 
-Value Decomposer::maskScore(OpBuilder &nested, Location at,
-                            ValueRange arguments) {
-  Value score = arith::MulFOp::create(nested, at, arguments[0],
-                                      number(nested, at, scale));
+Value Decomposer::maskScore(ImplicitLocOpBuilder &at, ValueRange arguments) {
+  Value score = arith::MulFOp::create(at, arguments[0], number(at, scale));
   if (arguments.size() > 1)
-    score = arith::AddFOp::create(nested, at, score,
-                                  convert(nested, at, arguments[1], exact));
+    score = arith::AddFOp::create(at, score, convert(at, arguments[1], exact));
   if (!shape.causal)
     return score;
-  Value query = linalg::IndexOp::create(nested, at, Query);
-  Value key = linalg::IndexOp::create(nested, at, Key);
+  Value query = linalg::IndexOp::create(at, Query);
+  Value key = linalg::IndexOp::create(at, Key);
   Value isRead =
-      arith::CmpIOp::create(nested, at, arith::CmpIPredicate::sle, key, query);
+      arith::CmpIOp::create(at, arith::CmpIPredicate::sle, key, query);
   if (shape.window > 0) {
-    Value width = arith::ConstantIndexOp::create(nested, at, shape.window);
-    Value end = arith::AddIOp::create(nested, at, key, width);
-    Value isNear = arith::CmpIOp::create(nested, at, arith::CmpIPredicate::sgt,
-                                         end, query);
-    isRead = arith::AndIOp::create(nested, at, isRead, isNear);
+    Value width = arith::ConstantIndexOp::create(at, shape.window);
+    Value end = arith::AddIOp::create(at, key, width);
+    Value isNear =
+        arith::CmpIOp::create(at, arith::CmpIPredicate::sgt, end, query);
+    isRead = arith::AndIOp::create(at, isRead, isNear);
   }
-  return arith::SelectOp::create(nested, at, isRead, score,
-                                 number(nested, at, -infinity));
+  return arith::SelectOp::create(at, isRead, score, number(at, -infinity));
 }
 
 void Decomposer::startScores(Value queries, Value keys, Value bias,
@@ -399,45 +381,43 @@ void Decomposer::decompose(AttentionOp op, SmallVectorImpl<Value> &results) {
   startScores(toMatrices(toGroups(op.getQueries(), shape.depth)),
               keyMatrices(op.getKeys()), op.getBias(), operands, maps);
   Value scores = map(scoreSizes(), exact, operands, maps,
-                     [&](OpBuilder &nested, Location at, ValueRange arguments) {
-                       return maskScore(nested, at, arguments.drop_back());
+                     [&](ImplicitLocOpBuilder &at, ValueRange arguments) {
+                       return maskScore(at, arguments.drop_back());
                      });
   unsigned row[] = {Batch, KeyHead, Group, Query};
   Value most =
       reduce(row, builder.getFloatAttr(exact, -infinity), scores,
-             [](OpBuilder &nested, Location at, ValueRange arguments) -> Value {
-               return arith::MaximumFOp::create(nested, at, arguments[0],
-                                                arguments[1]);
+             [](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
+               return arith::MaximumFOp::create(at, arguments[0], arguments[1]);
              });
   Value powers =
       map(scoreSizes(), exact, {scores, most}, {ofScore(), ofRow()},
-          [&](OpBuilder &nested, Location at, ValueRange arguments) -> Value {
+          [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
             // A row without keys has no largest score.
-            Value base = replace(nested, at, arguments[1], -infinity, 0);
-            Value less = arith::SubFOp::create(nested, at, arguments[0], base);
-            return math::ExpOp::create(nested, at, less);
+            Value base = replace(at, arguments[1], -infinity, 0);
+            Value less = arith::SubFOp::create(at, arguments[0], base);
+            return math::ExpOp::create(at, less);
           });
   Value sums = reduce(row, builder.getZeroAttr(exact), powers, addUp);
   Value weights =
       map(scoreSizes(), element, {powers, sums}, {ofScore(), ofRow()},
-          [&](OpBuilder &nested, Location at, ValueRange arguments) -> Value {
-            Value sum = replace(nested, at, arguments[1], 0, 1);
-            Value weight = arith::DivFOp::create(nested, at, arguments[0], sum);
-            return convert(nested, at, weight, element);
+          [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
+            Value sum = replace(at, arguments[1], 0, 1);
+            Value weight = arith::DivFOp::create(at, arguments[0], sum);
+            return convert(at, weight, element);
           });
   Value product = multiply(toMatrices(weights), keyMatrices(op.getValues()),
                            rows(), shape.valueDepth);
   results.push_back(fromMatrices(round(product, element), shape.valueDepth,
                                  op.getOutputs()[0]));
   AffineMap all = builder.getMultiDimIdentityMap(4);
-  results.push_back(fromRows(
-      map(ArrayRef<int64_t>(scoreSizes()).drop_back(), exact, {most, sums},
-          {all, all},
-          [&](OpBuilder &nested, Location at, ValueRange arguments) -> Value {
-            Value sum = replace(nested, at, arguments[1], 0, 1);
-            Value log = math::LogOp::create(nested, at, sum);
-            return arith::AddFOp::create(nested, at, log, arguments[0]);
-          })));
+  results.push_back(fromRows(map(
+      ArrayRef<int64_t>(scoreSizes()).drop_back(), exact, {most, sums},
+      {all, all}, [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
+        Value sum = replace(at, arguments[1], 0, 1);
+        Value log = math::LogOp::create(at, sum);
+        return arith::AddFOp::create(at, log, arguments[0]);
+      })));
 }
 
 //===----------------------------------------------------------------------===//
@@ -458,40 +438,38 @@ void Decomposer::decompose(AttentionBackwardOp op,
   maps.push_back(ofRow());
   Value weights =
       map(scoreSizes(), exact, operands, maps,
-          [&](OpBuilder &nested, Location at, ValueRange arguments) -> Value {
+          [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
             ValueRange inputs = arguments.drop_back();
-            Value score = maskScore(nested, at, inputs.drop_back());
+            Value score = maskScore(at, inputs.drop_back());
             // A row without keys has weights of 0.
-            Value base = replace(nested, at, inputs.back(), -infinity, 0);
-            Value less = arith::SubFOp::create(nested, at, score, base);
-            return math::ExpOp::create(nested, at, less);
+            Value base = replace(at, inputs.back(), -infinity, 0);
+            Value less = arith::SubFOp::create(at, score, base);
+            return math::ExpOp::create(at, less);
           });
   unsigned row[] = {Batch, KeyHead, Group, Query};
-  Value shares =
-      reduce(row, builder.getZeroAttr(exact), {gradients, outs},
-             [&](OpBuilder &nested, Location at, ValueRange arguments) {
-               Value a = convert(nested, at, arguments[0], exact);
-               Value b = convert(nested, at, arguments[1], exact);
-               Value product = arith::MulFOp::create(nested, at, a, b);
-               return addUp(nested, at, {product, arguments[2]});
-             });
+  Value shares = reduce(row, builder.getZeroAttr(exact), {gradients, outs},
+                        [&](ImplicitLocOpBuilder &at, ValueRange arguments) {
+                          Value a = convert(at, arguments[0], exact);
+                          Value b = convert(at, arguments[1], exact);
+                          Value product = arith::MulFOp::create(at, a, b);
+                          return addUp(at, {product, arguments[2]});
+                        });
   Value gradientRows = toMatrices(gradients);
   Value weightGradients = toScores(multiply<linalg::BatchMatmulTransposeBOp>(
       gradientRows, keyMatrices(op.getValues()), rows(), shape.keys));
   Value scoreGradients =
       map(scoreSizes(), exact, {weights, weightGradients, shares},
           {ofScore(), ofScore(), ofRow()},
-          [&](OpBuilder &nested, Location at, ValueRange arguments) -> Value {
-            Value less =
-                arith::SubFOp::create(nested, at, arguments[1], arguments[2]);
-            return arith::MulFOp::create(nested, at, arguments[0], less);
+          [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
+            Value less = arith::SubFOp::create(at, arguments[1], arguments[2]);
+            return arith::MulFOp::create(at, arguments[0], less);
           });
   Value scaled = toMatrices(
       map(scoreSizes(), element, scoreGradients, ofScore(),
-          [&](OpBuilder &nested, Location at, ValueRange arguments) -> Value {
-            Value product = arith::MulFOp::create(nested, at, arguments[0],
-                                                  number(nested, at, scale));
-            return convert(nested, at, product, element);
+          [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
+            Value product =
+                arith::MulFOp::create(at, arguments[0], number(at, scale));
+            return convert(at, product, element);
           }));
   Value queryGradients = multiply(scaled, keys, rows(), shape.depth);
   Value keyGradients = multiply<linalg::BatchMatmulTransposeAOp>(

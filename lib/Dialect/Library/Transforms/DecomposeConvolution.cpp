@@ -8,7 +8,7 @@
 
 #include "braid/Dialect/Library/Transforms/Decompose.h"
 
-#include "MoveToTensors.h"
+#include "TensorOps.h"
 #include "braid/Support/MatmulAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -218,11 +218,9 @@ Value ConvolutionDecomposer::reshape(Value value, ArrayRef<int64_t> sizes) {
   ArrayRef<int64_t> old = getOperandSizes(value);
   if (old == sizes)
     return value;
-  auto all = [](size_t count) {
-    ReassociationIndices indices;
-    for (size_t i = 0; i != count; ++i)
-      indices.push_back(static_cast<int64_t>(i));
-    return SmallVector<ReassociationIndices, 1>{indices};
+  auto all = [](int64_t count) {
+    return SmallVector<ReassociationIndices, 1>{
+        llvm::to_vector<2>(llvm::seq(count))};
   };
   if (old.size() != 1)
     value =
@@ -240,9 +238,8 @@ Value ConvolutionDecomposer::transpose(Value value, ArrayRef<int64_t> order,
   if (llvm::is_sorted(order))
     return value;
   if (!init) {
-    SmallVector<int64_t> sizes;
-    for (int64_t dim : order)
-      sizes.push_back(getOperandSizes(value)[dim]);
+    SmallVector<int64_t> sizes = llvm::map_to_vector(
+        order, [&](int64_t dim) { return getOperandSizes(value)[dim]; });
     init = tensor::EmptyOp::create(builder, loc, sizes,
                                    getElementTypeOrSelf(value.getType()));
   }
@@ -257,18 +254,11 @@ Value ConvolutionDecomposer::round(Value value) {
   if (shaped.getElementType() == type)
     return value;
   Value init = tensor::EmptyOp::create(builder, loc, shaped.getShape(), type);
-  AffineMap same = builder.getMultiDimIdentityMap(shaped.getRank());
-  SmallVector<utils::IteratorType> kinds(shaped.getRank(),
-                                         utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             builder, loc, init.getType(), value, init,
-             ArrayRef<AffineMap>{same, same}, kinds,
-             [&](OpBuilder &nested, Location at, ValueRange arguments) {
-               Value rounded =
-                   arith::TruncFOp::create(nested, at, type, arguments[0]);
-               linalg::YieldOp::create(nested, at, rounded);
-             })
-      .getResult(0);
+  return createElementwise(
+      builder, loc, init, value,
+      [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
+        return arith::TruncFOp::create(at, type, arguments[0]);
+      });
 }
 
 AffineExpr ConvolutionDecomposer::find(ArrayRef<Loop> all, const Loop &loop) {
@@ -354,34 +344,30 @@ Value ConvolutionDecomposer::collect(Value input, ArrayRef<Loop> loops) {
                                  builder.getMultiDimIdentityMap(loops.size())};
   SmallVector<utils::IteratorType> kinds(loops.size(),
                                          utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             builder, loc, init.getType(), input, init, maps, kinds,
-             [](OpBuilder &nested, Location at, ValueRange arguments) {
-               linalg::YieldOp::create(nested, at, arguments[0]);
-             })
-      .getResult(0);
+  return createGeneric(builder, loc, init, input, maps, kinds,
+                       [](ImplicitLocOpBuilder &, ValueRange arguments) {
+                         return arguments[0];
+                       });
 }
 
 Value ConvolutionDecomposer::contract(ValueRange inputs,
                                       ArrayRef<AffineMap> maps, Value init,
                                       ArrayRef<utils::IteratorType> kinds) {
-  auto widen = [&](OpBuilder &nested, Location at, Value value) -> Value {
+  auto widen = [&](ImplicitLocOpBuilder &at, Value value) -> Value {
     if (value.getType() == exact)
       return value;
-    return arith::ExtFOp::create(nested, at, exact, value);
+    return arith::ExtFOp::create(at, exact, value);
   };
-  auto sum = linalg::GenericOp::create(
-      builder, loc, init.getType(), inputs, init, maps, kinds,
-      [&](OpBuilder &nested, Location at, ValueRange arguments) {
-        Value product =
-            arith::MulFOp::create(nested, at, widen(nested, at, arguments[0]),
-                                  widen(nested, at, arguments[1]));
-        Value next = arith::AddFOp::create(nested, at, arguments[2], product);
-        linalg::YieldOp::create(nested, at, next);
+  Value sum = createGeneric(
+      builder, loc, init, inputs, maps, kinds,
+      [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
+        Value product = arith::MulFOp::create(at, widen(at, arguments[0]),
+                                              widen(at, arguments[1]));
+        return arith::AddFOp::create(at, arguments[2], product);
       });
   if (Attribute precision = op->getAttr(kPrecisionAttrName))
-    sum->setAttr(kPrecisionAttrName, precision);
-  return sum.getResult(0);
+    sum.getDefiningOp()->setAttr(kPrecisionAttrName, precision);
+  return sum;
 }
 
 /// The output, of the input as a matrix of the loops `leftLoops`, whose summed

@@ -8,6 +8,8 @@
 
 #include "braid/Dialect/Library/Transforms/Decompose.h"
 
+#include "TensorOps.h"
+
 #include "braid/Support/ReadAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -16,7 +18,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -50,8 +51,6 @@ public:
   Value link();
 
 private:
-  using Loops = ArrayRef<utils::IteratorType>;
-  using Body = function_ref<Value(ImplicitLocOpBuilder &, ValueRange)>;
   using Conversion = Value (ScatterBuilder::*)(ImplicitLocOpBuilder &, Value);
 
   Value constant(ImplicitLocOpBuilder &at, Type kind, int64_t value) {
@@ -68,8 +67,6 @@ private:
   Value widen(ImplicitLocOpBuilder &at, Value value);
   Value narrow(ImplicitLocOpBuilder &at, Value value);
 
-  Value createGeneric(Value init, ValueRange inputs, ArrayRef<AffineMap> maps,
-                      Loops loops, Body body);
   AffineMap getMap(unsigned numDims, ArrayRef<AffineExpr> results) {
     return AffineMap::get(numDims, 0, results, b.getContext());
   }
@@ -89,7 +86,7 @@ private:
   /// the update and on its number (of type i32); if there is none, `none`.
   Value findUpdates(int64_t numRows, bool findLast, int64_t none,
                     ArrayRef<AffineMap> rowMaps, ValueRange rowInputs,
-                    Body isWanted);
+                    ElementBody isWanted);
   Value findOfWindows(bool findLast, int64_t none);
   Value findNext();
   /// An index of the type of indices for each element of the result: the number
@@ -101,7 +98,17 @@ private:
   }
   /// Computes each element of the result of its old value, of `inputs` and of
   /// the indices of loops.
-  Value computeElements(ValueRange inputs, ArrayRef<AffineMap> maps, Body body);
+  Value computeElements(ValueRange inputs, ArrayRef<AffineMap> maps,
+                        ElementBody body);
+  /// The position of update `number` (an i32) of the current batch.
+  SmallVector<Value> getPositions(ImplicitLocOpBuilder &at, Value number,
+                                  ArrayRef<Value> places) {
+    SmallVector<Value> positions = llvm::map_to_vector(
+        batchDims, [&](int64_t dim) { return places[dim]; });
+    positions.push_back(
+        arith::IndexCastOp::create(at, at.getIndexType(), number));
+    return positions;
+  }
   /// The element of update `number` (an i32) that belongs to the current
   /// element of the result.
   Value extractUpdate(ImplicitLocOpBuilder &at, Value number,
@@ -164,18 +171,6 @@ Value ScatterBuilder::combine(ImplicitLocOpBuilder &at, Value element,
   return mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
 }
 
-Value ScatterBuilder::createGeneric(Value init, ValueRange inputs,
-                                    ArrayRef<AffineMap> maps, Loops loops,
-                                    Body body) {
-  return linalg::GenericOp::create(
-             b, init.getType(), inputs, init, maps, loops,
-             [&](OpBuilder &nested, Location loc, ValueRange arguments) {
-               ImplicitLocOpBuilder at(loc, nested);
-               linalg::YieldOp::create(at, body(at, arguments));
-             })
-      .getResult(0);
-}
-
 //===----------------------------------------------------------------------===//
 // Loop
 //===----------------------------------------------------------------------===//
@@ -230,14 +225,11 @@ Value ScatterBuilder::updateWindow(Value array, ArrayRef<Value> positions) {
   Value update = tensor::ExtractSliceOp::create(
       b, RankedTensorType::get(windowSizes, element), updates, updateOffsets,
       updateSizes, updateStrides);
-  auto identity = b.getMultiDimIdentityMap(windowSizes.size());
-  SmallVector<utils::IteratorType> loops(windowSizes.size(),
-                                         utils::IteratorType::parallel);
   Value changed =
-      createGeneric(window, update, {identity, identity}, loops,
-                    [&](ImplicitLocOpBuilder &at, ValueRange arguments) {
-                      return combine(at, arguments[1], arguments[0]);
-                    });
+      createElementwise(b, b.getLoc(), window, update,
+                        [&](ImplicitLocOpBuilder &at, ValueRange arguments) {
+                          return combine(at, arguments[1], arguments[0]);
+                        });
   Value result =
       tensor::InsertSliceOp::create(b, changed, array, offsets, sizes, strides);
   scf::YieldOp::create(b, result);
@@ -263,13 +255,10 @@ Value ScatterBuilder::loopOverBatch(unsigned number, Value array,
 
 Value ScatterBuilder::convertArray(Value array, Value init,
                                    Conversion convert) {
-  auto identity = b.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> loops(type.getRank(),
-                                         utils::IteratorType::parallel);
-  return createGeneric(init, array, {identity, identity}, loops,
-                       [&](ImplicitLocOpBuilder &at, ValueRange arguments) {
-                         return (this->*convert)(at, arguments[0]);
-                       });
+  return createElementwise(b, b.getLoc(), init, array,
+                           [&](ImplicitLocOpBuilder &at, ValueRange arguments) {
+                             return (this->*convert)(at, arguments[0]);
+                           });
 }
 
 Value ScatterBuilder::loop() {
@@ -288,7 +277,7 @@ Value ScatterBuilder::loop() {
 
 Value ScatterBuilder::findUpdates(int64_t numRows, bool findLast, int64_t none,
                                   ArrayRef<AffineMap> rowMaps,
-                                  ValueRange rowInputs, Body isWanted) {
+                                  ValueRange rowInputs, ElementBody isWanted) {
   Type number = b.getI32Type();
   unsigned numBatchDims = batchSizes.size(), numDims = numBatchDims + 2;
   SmallVector<int64_t> sizes(batchSizes);
@@ -312,7 +301,7 @@ Value ScatterBuilder::findUpdates(int64_t numRows, bool findLast, int64_t none,
                                          utils::IteratorType::parallel);
   loops.back() = utils::IteratorType::reduction;
   return createGeneric(
-      init, inputs, maps, loops,
+      b, b.getLoc(), init, inputs, maps, loops,
       [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
         Value row = linalg::IndexOp::create(at, numBatchDims);
         Value update = arith::IndexCastOp::create(
@@ -360,13 +349,12 @@ Value ScatterBuilder::findOfWindows(bool findLast, int64_t none) {
 }
 
 Value ScatterBuilder::findNext() {
-  unsigned numBatchDims = batchSizes.size(), numDims = numBatchDims + 2;
-  SmallVector<AffineExpr> ofRow;
-  for (unsigned dim = 0; dim <= numBatchDims; ++dim)
-    ofRow.push_back(b.getAffineDimExpr(dim));
+  unsigned numRowDims = batchSizes.size() + 1;
+  AffineMap ofRow =
+      AffineMap::getMultiDimIdentityMap(numRowDims + 1, b.getContext())
+          .getMajorSubMap(numRowDims);
   return findUpdates(
-      numUpdates, /*findLast=*/false, /*none=*/numUpdates,
-      getMap(numDims, ofRow), indices,
+      numUpdates, /*findLast=*/false, /*none=*/numUpdates, ofRow, indices,
       [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
         Value row =
             arith::IndexCastOp::create(at, b.getI32Type(), arguments[0]);
@@ -379,7 +367,8 @@ Value ScatterBuilder::findNext() {
 }
 
 Value ScatterBuilder::computeElements(ValueRange inputs,
-                                      ArrayRef<AffineMap> maps, Body body) {
+                                      ArrayRef<AffineMap> maps,
+                                      ElementBody body) {
   auto identity = b.getMultiDimIdentityMap(type.getRank());
   SmallVector<Value> all{output};
   llvm::append_range(all, inputs);
@@ -390,7 +379,7 @@ Value ScatterBuilder::computeElements(ValueRange inputs,
                                          utils::IteratorType::parallel);
   Value init =
       tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
-  return createGeneric(init, all, allMaps, loops, body);
+  return createGeneric(b, b.getLoc(), init, all, allMaps, loops, body);
 }
 
 Value ScatterBuilder::getWindow(ImplicitLocOpBuilder &at) {
@@ -410,11 +399,7 @@ Value ScatterBuilder::getWindow(ImplicitLocOpBuilder &at) {
 
 Value ScatterBuilder::extractUpdate(ImplicitLocOpBuilder &at, Value number,
                                     ArrayRef<Value> places) {
-  SmallVector<Value> positions;
-  for (int64_t dim : batchDims)
-    positions.push_back(places[dim]);
-  positions.push_back(
-      arith::IndexCastOp::create(at, at.getIndexType(), number));
+  SmallVector<Value> positions = getPositions(at, number, places);
   for (int64_t dim : windowDims)
     positions.push_back(places[dim]);
   return tensor::ExtractOp::create(at, updates, positions);
@@ -497,13 +482,8 @@ Value ScatterBuilder::followLists() {
               update.getDefiningOp()->setAttr(kReadsOnceAttrName,
                                               inner.getUnitAttr());
               Value element = combine(inner, carried[1], update);
-              SmallVector<Value> position;
-              for (int64_t dim : batchDims)
-                position.push_back(places[dim]);
-              position.push_back(arith::IndexCastOp::create(
-                  inner, inner.getIndexType(), carried[0]));
-              Value following =
-                  tensor::ExtractOp::create(inner, next, position);
+              Value following = tensor::ExtractOp::create(
+                  inner, next, getPositions(inner, carried[0], places));
               scf::YieldOp::create(inner, ValueRange{following, element});
             });
         return narrow(at, list.getResult(1));

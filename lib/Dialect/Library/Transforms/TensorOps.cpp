@@ -1,4 +1,4 @@
-//===- MoveToTensors.cpp - Ops on buffers as ops on tensors ---------------===//
+//===- TensorOps.cpp - What all decompositions build ---------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MoveToTensors.h"
+#include "TensorOps.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 
 using namespace mlir;
 using namespace braid;
@@ -44,4 +44,26 @@ Operation *library::moveToTensors(RewriterBase &rewriter,
   rewriter.eraseOp(op);
   rewriter.setInsertionPoint(onTensors);
   return onTensors;
+}
+
+Value library::createGeneric(OpBuilder &builder, Location loc, Value init,
+                             ValueRange inputs, ArrayRef<AffineMap> maps,
+                             ArrayRef<utils::IteratorType> loops,
+                             ElementBody body) {
+  return linalg::GenericOp::create(
+             builder, loc, init.getType(), inputs, init, maps, loops,
+             [&](OpBuilder &nested, Location at, ValueRange arguments) {
+               ImplicitLocOpBuilder inner(at, nested);
+               linalg::YieldOp::create(inner, body(inner, arguments));
+             })
+      .getResult(0);
+}
+
+Value library::createElementwise(OpBuilder &builder, Location loc, Value init,
+                                 Value input, ElementBody body) {
+  int64_t rank = cast<RankedTensorType>(init.getType()).getRank();
+  AffineMap identity = builder.getMultiDimIdentityMap(rank);
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  return createGeneric(builder, loc, init, input, {identity, identity}, loops,
+                       body);
 }
