@@ -16,11 +16,15 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace braid::comm;
 
 /// A kernel keeps the partial results of all its reductions in registers.
 static constexpr unsigned kMostResults = 4;
+/// How many of the next readers of its inputs an op may be merged with.
+static constexpr size_t kMostCandidates = 64;
 /// The bytes that a GPU moves in a small part of the time of a launch.
 static constexpr int64_t kSmallBytes = int64_t(1) << 18;
 
@@ -203,7 +207,7 @@ static linalg::GenericOp merge(RewriterBase &rewriter, linalg::GenericOp first,
 /// Merges `first` with one later op of its block; false if there is none.
 static bool mergeWithNext(RewriterBase &rewriter, WaitSets &sets,
                           linalg::GenericOp first, Siblings siblings) {
-  SmallVector<linalg::GenericOp> others;
+  SmallVector<Operation *> others;
   for (OpOperand *input : first.getDpsInputOperands())
     if (isWhole(*input)) {
       // Small ops also share a launch if they read results of the same op.
@@ -213,17 +217,22 @@ static bool mergeWithNext(RewriterBase &rewriter, WaitSets &sets,
         values.assign(producer->result_begin(), producer->result_end());
       for (Value value : values)
         for (Operation *user : value.getUsers())
-          if (linalg::GenericOp other = getSibling(user, siblings);
-              other && other->getBlock() == first->getBlock() &&
-              first->isBeforeInBlock(other))
-            others.push_back(other);
+          if (user->getBlock() == first->getBlock() &&
+              first->isBeforeInBlock(user))
+            others.push_back(user);
     }
-  llvm::sort(others, [](Operation *a, Operation *b) {
-    return a != b && a->isBeforeInBlock(b);
-  });
-  for (linalg::GenericOp second : others) {
+  // All ops of a program may read one tensor.
+  size_t count = std::min(others.size(), kMostCandidates);
+  std::partial_sort(others.begin(), others.begin() + count, others.end(),
+                    [](Operation *a, Operation *b) {
+                      return a != b && a->isBeforeInBlock(b);
+                    });
+  others.truncate(count);
+  for (Operation *other : others) {
+    linalg::GenericOp second = getSibling(other, siblings);
     unsigned set = sets.lookup(first);
-    if (set != sets.lookup(second) || !isWorthMerging(first, second, siblings))
+    if (!second || set != sets.lookup(second) ||
+        !isWorthMerging(first, second, siblings))
       continue;
     llvm::SetVector<Operation *> moves;
     if (collectMoves(second, first, moves)) {
