@@ -112,6 +112,7 @@ VARIANTS = {
     "order": lambda options: get_braid(options, lanes=False),
     "lanes": lambda options: get_braid(options),
     "few lanes": lambda options: get_braid(options, lanes={"all_gather": "copy", "reduce_scatter": 4, "all_reduce": 4}),
+    "sums": lambda options: get_braid(options, reassociate=True),
     "all lanes": lambda options: get_braid(options, lanes=True),
     # Autograd copies gradients behind the backward.
     "lanes with copies outside": lambda options: {**get_braid(options), "joint_custom_post_pass": None},
@@ -369,7 +370,7 @@ class Run:
         asked = self.options.variants.split(",")
         # A graph is captured of a variant that is compiled, when all are.
         names = list(dict.fromkeys([*(name.removesuffix(GRAPH) for name in asked), *asked]))
-        with_braid = [name for name in names if any(word in name for word in ("lanes", "order"))]
+        with_braid = [name for name in names if any(word in name for word in ("lanes", "order", "sums"))]
         if with_braid and is_gpu:
             # What this compile lacks of times is measured for the others.
             self.compile(with_braid[0])

@@ -5,9 +5,10 @@
 
 from .gradient_layouts import GradientLayouts
 from .overlap import Overlap
+from .reassociation import Reassociation
 
 
-def options(*, cuda_graphs=False, **pass_options):
+def options(*, cuda_graphs=False, reassociate=False, **pass_options):
     """What to give to ``torch.compile(model, options=...)``.
 
     ::
@@ -22,6 +23,8 @@ def options(*, cuda_graphs=False, **pass_options):
     cuda_graphs : bool
         The graphs run as CUDA graphs, with their collectives, as with ``mode="reduce-overhead"``, which `torch.compile` takes instead
         of options only.
+    reassociate : bool
+        Sums of all-reduces become all-reduces of sums, fewer of them. Sums round otherwise, where all else keeps every bit.
     **pass_options
         Those of `Overlap.with_options`.
 
@@ -41,4 +44,6 @@ def options(*, cuda_graphs=False, **pass_options):
     }
     if cuda_graphs:
         result["triton.cudagraphs"] = True
+    if reassociate:
+        result["joint_custom_pre_pass"] = Reassociation()
     return result
