@@ -61,6 +61,10 @@ llvm::ArrayRef<GroupStep> braid::getGroupSteps(comm::CollectiveKind kind) {
   static constexpr GroupStep reduceScatter[] = {
       {CollectiveKind::reduce_scatter, true},
       {CollectiveKind::reduce_scatter, false}};
+  // In the row of the root; members of other rows scatter what nothing reads.
+  static constexpr GroupStep broadcast[] = {{CollectiveKind::scatter, true},
+                                            {CollectiveKind::broadcast, false},
+                                            {CollectiveKind::all_gather, true}};
   switch (kind) {
   case CollectiveKind::all_reduce:
     return allReduce;
@@ -68,9 +72,16 @@ llvm::ArrayRef<GroupStep> braid::getGroupSteps(comm::CollectiveKind kind) {
     return allGather;
   case CollectiveKind::reduce_scatter:
     return reduceScatter;
+  case CollectiveKind::broadcast:
+    return broadcast;
   default:
     return {};
   }
+}
+
+int64_t braid::getStepRoot(const GroupStep &step, int64_t root,
+                           int64_t numColumns) {
+  return step.isInRow ? root % numColumns : root / numColumns;
 }
 
 bool braid::isGridOf(mlir::Operation *from, mlir::FlatSymbolRefAttr whole,

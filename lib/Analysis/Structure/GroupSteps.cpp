@@ -61,6 +61,12 @@ ArrayRef<GroupStep> braid::getStepsFrom(const StartSummary &whole,
   return steps;
 }
 
+/// The members of each communicator of `group`, as seen from `from`.
+static int64_t countRowMembers(Operation *from, FlatSymbolRefAttr group) {
+  comm::GroupOp op = comm::lookupGroup(from, group);
+  return static_cast<int64_t>(op.getRankLists().front().size());
+}
+
 FailureOr<unsigned> braid::compareSteps(
     const StepsOfCollective &steps, size_t &next, RankUniformity &uniformity,
     llvm::function_ref<LogicalResult(const CommunicationEvent *, const Twine &)>
@@ -73,8 +79,16 @@ FailureOr<unsigned> braid::compareSteps(
       group = start.group;
     return group == start.group;
   };
+  // The roots of the steps that have one.
+  SmallVector<std::pair<const GroupStep *, Attribute>, 2> roots;
+  auto addRoot = [&](const GroupStep &step, const StartSummary &start) {
+    if (step.kind == comm::CollectiveKind::scatter ||
+        step.kind == comm::CollectiveKind::broadcast)
+      roots.emplace_back(&step, start.arguments.front());
+  };
   const CommunicationEvent *last = &steps.first;
   const StartSummary &first = after.starts[last->number];
+  addRoot(steps.steps.front(), first);
   isInItsGroup(steps.steps.front(), first);
   for (const GroupStep &step : llvm::drop_begin(steps.steps)) {
     SmallVector<Value> values;
@@ -96,6 +110,7 @@ FailureOr<unsigned> braid::compareSteps(
       return report(&found, "is not the next step of a collective before");
     if (!uniformity.areReachedTogether(*found.op->getBlock()))
       return report(&found, "is new where ranks may take different paths");
+    addRoot(step, start);
     last = &found;
     ++next;
   }
@@ -103,6 +118,18 @@ FailureOr<unsigned> braid::compareSteps(
       !isGridOf(last->op, steps.whole.group, row, column))
     return report(last, "is a step in a group that is no part of a grid of the "
                         "whole group");
+  for (auto [step, root] : roots) {
+    auto whole = steps.whole.arguments.empty()
+                     ? IntegerAttr()
+                     : dyn_cast_or_null<IntegerAttr>(steps.whole.arguments[0]);
+    auto found = dyn_cast_or_null<IntegerAttr>(root);
+    if (!whole || !found ||
+        found.getInt() !=
+            getStepRoot(*step, whole.getInt(), countRowMembers(last->op, row)))
+      return report(
+          last,
+          "is a step with another root than a collective before asks for");
+  }
   if (!haveSameTypes(steps.whole.values, after.starts[last->number].values))
     return report(last, "does not give what a collective before gave");
   return last->firstGiven;

@@ -50,6 +50,10 @@ struct GroupStep {
 /// reduce-scatter takes them so.
 llvm::ArrayRef<GroupStep> getGroupSteps(comm::CollectiveKind kind);
 
+/// The root of `step`, if the whole has the root `root` in a grid with rows of
+/// `numColumns`.
+int64_t getStepRoot(const GroupStep &step, int64_t root, int64_t numColumns);
+
 /// True if the communicators of `row` and `column` are those of a grid of
 /// `whole`, groups as seen from `from`.
 bool isGridOf(mlir::Operation *from, mlir::FlatSymbolRefAttr whole,

@@ -351,6 +351,7 @@ def CommSplitHierarchyPass : Pass<"comm-split-hierarchy", "::mlir::ModuleOp"> {
     | `all_gather` | `all_gather` across, `all_gather` inside | exact |
     | `reduce_scatter` | `reduce_scatter` inside, `reduce_scatter` across | of integers, `min` and `max` exact, else reassociated |
     | `all_reduce` | `reduce_scatter` inside, `all_reduce` across, `all_gather` inside | the same |
+    | `broadcast` | `scatter` inside, `broadcast` across, `all_gather` inside | exact |
 
     The port of a rank carries what it carried; steps of a ring become fewer, and
     links within nodes run beside the network. Parts of a gather come in the order
@@ -362,7 +363,7 @@ def CommSplitHierarchyPass : Pass<"comm-split-hierarchy", "::mlir::ModuleOp"> {
     group has as many members on each of its nodes, node by node. A group `all` has
     `ranks` members, and the program then runs on this number of ranks only. Parts
     are along dimension 0, tensors have static shapes, and members of a node share
-    the rows of what they reduce evenly. A launch of several operands becomes launches
+    the rows of what they reduce or scatter evenly. A launch of several operands becomes launches
     of as many; all its waits are in its block. A start with a cost, a lane, a limit on
     thread blocks, a transport, chunks, a factor or a number in the total order stays, as does
     one where ranks may take different paths.

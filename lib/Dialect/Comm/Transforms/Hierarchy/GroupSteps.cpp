@@ -83,7 +83,8 @@ braid::comm::matchStepped(CollectiveOpInterface start, int64_t ranksPerNode,
       lists ? getGridOfNodes(*lists, ranksPerNode) : std::nullopt;
   if (!grid)
     return std::nullopt;
-  bool isDivided = steps.front().kind == CollectiveKind::reduce_scatter;
+  bool isDivided = steps.front().kind == CollectiveKind::reduce_scatter ||
+                   steps.front().kind == CollectiveKind::scatter;
   for (Value source : getSources(start)) {
     auto type = cast<RankedTensorType>(source.getType());
     if (type.getRank() == 0 || type.getNumElements() == 0 ||
@@ -105,11 +106,16 @@ static Value exchangeParts(RewriterBase &rewriter, Location loc, Value value,
   return joinDims(b, joinDims(b, value, 0), 0);
 }
 
-/// Starts `step` of `start` on `values`.
+/// Starts `step` of `start` on `values`, in a group of `grid`.
 static Operation *startStep(RewriterBase &rewriter, CollectiveOpInterface start,
                             const GroupStep &step, FlatSymbolRefAttr group,
-                            int64_t numMembers, ArrayRef<Value> values) {
+                            const GroupGrid &grid, ArrayRef<Value> values) {
   Location loc = start.getLoc();
+  int64_t numMembers = countStepMembers(step, grid);
+  IntegerAttr root;
+  if (std::optional<int64_t> whole = start.getRootIndex())
+    root =
+        rewriter.getI64IntegerAttr(getStepRoot(step, *whole, grid.numColumns));
   IntegerAttr rows = rewriter.getI64IntegerAttr(0);
   ReductionKindAttr reduction;
   if (std::optional<ReductionKind> kind = start.getReductionKind())
@@ -118,7 +124,8 @@ static Operation *startStep(RewriterBase &rewriter, CollectiveOpInterface start,
   for (Value value : values) {
     auto type = cast<RankedTensorType>(value.getType());
     int64_t numRows = type.getDimSize(0);
-    if (step.kind == CollectiveKind::reduce_scatter)
+    if (step.kind == CollectiveKind::reduce_scatter ||
+        step.kind == CollectiveKind::scatter)
       numRows /= numMembers;
     else if (step.kind == CollectiveKind::all_gather)
       numRows *= numMembers;
@@ -131,6 +138,12 @@ static Operation *startStep(RewriterBase &rewriter, CollectiveOpInterface start,
   else if (step.kind == CollectiveKind::all_reduce)
     op = AllReduceOp::create(rewriter, loc, tokens, reduction, Value(), values,
                              ValueRange(), group);
+  else if (step.kind == CollectiveKind::scatter)
+    op = ScatterOp::create(rewriter, loc, tokens, values, ValueRange(), group,
+                           root);
+  else if (step.kind == CollectiveKind::broadcast)
+    op = BroadcastOp::create(rewriter, loc, tokens, values, ValueRange(), group,
+                             root);
   else
     op = AllGatherOp::create(rewriter, loc, tokens, values, ValueRange(), group,
                              rows);
@@ -171,8 +184,8 @@ void braid::comm::replaceBySteps(RewriterBase &rewriter,
                                token, ValueRange(), ValueRange())
                     .getValue();
     }
-    last = startStep(rewriter, start, step, step.isInRow ? row : column,
-                     countStepMembers(step, grid), values);
+    last = startStep(rewriter, start, step, step.isInRow ? row : column, grid,
+                     values);
     if (reassociates && step.kind != CollectiveKind::all_gather)
       recordReassociation(last, "within nodes and across");
   }

@@ -73,6 +73,25 @@ func.func @reduce_scatter(%x: tensor<12xi32>) -> tensor<3xi32> {
   return %r : tensor<3xi32>
 }
 
+// The root's node scatters its rows, and a member of each node sends them to the
+// other nodes: root 3 is member 1 of node 1.
+// CHECK-LABEL: func.func @broadcast
+// CHECK-SAME:      (%[[X:.*]]: tensor<4x3xf32>, %{{.*}}: tensor<3xf32>)
+// CHECK-NEXT:    %[[T0:.*]] = comm.scatter %[[X]] on @node root 1 {comm.label = "w.inside"} : tensor<4x3xf32> -> tensor<2x3xf32>
+// CHECK-NEXT:    %[[R0:.*]] = comm.wait %[[T0]]
+// CHECK-NEXT:    %[[T1:.*]] = comm.broadcast %[[R0]] on @far root 1 {comm.label = "w.across"} : tensor<2x3xf32>
+// CHECK-NEXT:    %[[R1:.*]] = comm.wait %[[T1]]
+// CHECK-NEXT:    %[[T2:.*]] = comm.all_gather %[[R1]] on @node dim 0 {comm.label = "w.inside"} : tensor<2x3xf32> -> tensor<4x3xf32>
+// CHECK-NEXT:    %[[R2:.*]] = comm.wait %[[T2]]
+// CHECK-NEXT:    comm.broadcast %{{.*}} on @dp root 0 : tensor<3xf32>
+func.func @broadcast(%x: tensor<4x3xf32>, %odd: tensor<3xf32>) -> (tensor<4x3xf32>, tensor<3xf32>) {
+  %t = comm.broadcast %x on @dp root 3 {comm.label = "w"} : tensor<4x3xf32>
+  %r = comm.wait %t : !comm.token<tensor<4x3xf32>>
+  %u = comm.broadcast %odd on @dp root 0 : tensor<3xf32>
+  %s = comm.wait %u : !comm.token<tensor<3xf32>>
+  return %r, %s : tensor<4x3xf32>, tensor<3xf32>
+}
+
 // A launch of several operands stays one; its steps follow where its first
 // value is awaited.
 // CHECK-LABEL: func.func @launch
