@@ -92,7 +92,7 @@ CommOwnPartFirstPass::choose(func::FuncOp function,
   ChoiceOptions options;
   options.parts = {2, 1};
   options.minGain = leastGain;
-  options.maxTrials = getMostTrials(block.numOps);
+  options.maxTrials = getMostTrials(getTrialOps(block.numOps));
   RewriteJudge judge = getJudge(function, block, uniformity, planResources);
   return chooseRewrites(
       gathers, chosen, options, judge,

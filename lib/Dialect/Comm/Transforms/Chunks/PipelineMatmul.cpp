@@ -195,7 +195,7 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
   // With few predictions the first number is the only one.
   options.parts = {4, 2, 8};
   options.minGain = leastGain;
-  options.maxTrials = getMostTrials(block.numOps);
+  options.maxTrials = getMostTrials(getTrialOps(block.numOps));
   RewriteJudge judge = getJudge(function, block, uniformity, planResources);
   return chooseRewrites(
       free, chosen, options, judge,

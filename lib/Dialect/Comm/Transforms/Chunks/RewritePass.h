@@ -65,6 +65,11 @@ protected:
     known = &this->template getAnalysis<KnownPredictions>();
     this->template markAnalysesPreserved<KnownPredictions>();
     RankUniformity uniformity(module);
+    numModuleOps = 0;
+    module.walk([&](mlir::func::FuncOp function) {
+      for (const SchedulableBlock &block : findSchedulableBlocks(function))
+        numModuleOps += block.numOps;
+    });
     for (mlir::func::FuncOp function :
          getHostFunctionsCalleesFirst(module, this->getAnalysisManager()))
       if (!function.isExternal() && llvm::failed(rewrite(function, uniformity)))
@@ -82,6 +87,13 @@ protected:
     return judge;
   }
 
+  /// The ops for which a block of `numOps` counts where the predictions of a
+  /// block are limited: the blocks of a module of many share those of a few.
+  size_t getTrialOps(size_t numOps) const {
+    constexpr size_t fewBlocks = 8;
+    return std::max(numOps, numModuleOps / fewBlocks);
+  }
+
   /// The fraction by which a rewrite has to shorten a block.
   double leastGain = 0;
   /// The most bytes that may live at once; none without a limit.
@@ -89,6 +101,8 @@ protected:
 
 private:
   CostSettings settings;
+  /// The ops of all blocks that the pass may judge.
+  size_t numModuleOps = 0;
   KnownPredictions *known = nullptr;
 };
 

@@ -158,7 +158,7 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitAllReducePass::choose(
   ChoiceOptions options;
   options.parts = {numParts};
   options.minGain = leastGain;
-  options.maxTrials = getMostTrials(block.numOps);
+  options.maxTrials = getMostTrials(getTrialOps(block.numOps));
   RewriteJudge judge =
       getJudge(function, block, uniformity, /*plansResources=*/true);
   return chooseRewrites(

@@ -120,7 +120,7 @@ FailureOr<LaunchGroups> CommCombinePass::choose(func::FuncOp function,
   RewriteJudge judge = getJudge(function, block, uniformity, planResources);
   LaunchChoiceOptions options;
   options.minGain = leastGain;
-  options.maxTrials = getMostLaunchTrials(block.numOps);
+  options.maxTrials = getMostLaunchTrials(getTrialOps(block.numOps));
   auto tryLaunches = [&](const LaunchGroups &groups,
                          bool isFinal) -> FailureOr<LaunchPrediction> {
     auto combineCopy = [&](const IRMapping &mapping) {

@@ -92,7 +92,7 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitHierarchyPass::choose(
   ChoiceOptions options;
   options.parts = {1};
   options.minGain = leastGain;
-  options.maxTrials = getMostTrials(block.numOps);
+  options.maxTrials = getMostTrials(getTrialOps(block.numOps));
   RewriteJudge judge =
       getJudge(function, block, uniformity, /*plansResources=*/false);
   return chooseRewrites(

@@ -293,7 +293,7 @@ LogicalResult CommSimplifyPass::simplifyJudged(func::FuncOp function,
     kinds.push_back(findJoins);
   RewriteJudge judge = getJudge(function, block, uniformity, planResources);
   std::optional<BlockPrediction> present;
-  size_t trialsLeft = getMostTrials(block.numOps);
+  size_t trialsLeft = getMostTrials(getTrialOps(block.numOps));
   for (Find find : kinds) {
     SmallVector<Rewrite> rewrites = find(*block.block);
     if (rewrites.empty())

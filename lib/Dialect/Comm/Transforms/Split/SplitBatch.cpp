@@ -316,8 +316,8 @@ CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
     return best;
   // The fewer, the longer each takes.
   constexpr size_t triedOps = 4'000, fewestTrials = 2, mostTrials = 16;
-  size_t maxTrials =
-      std::clamp(triedOps / block.numOps, fewestTrials, mostTrials);
+  size_t maxTrials = std::clamp(triedOps / getTrialOps(block.numOps),
+                                fewestTrials, mostTrials);
   SmallVector<std::pair<int64_t, const BatchCandidate *>> tried;
   for (const BatchCandidate &candidate : candidates.take_front(maxTrials)) {
     BatchChoice choice(&candidate, shares.front());
@@ -334,11 +334,13 @@ CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
   llvm::sort(tried);
   shortest = tried.front().first;
   best = BatchChoice(tried.front().second, shares.front());
-  // Other parts may be best for the second best way.
-  size_t mostWays = maxTrials > fewestTrials ? 2 : 1;
+  // Other parts may be best for the second best way. Of a long block it is
+  // three parts alone that are tried.
+  bool isLong = maxTrials == fewestTrials;
+  size_t mostWays = isLong ? 1 : 2, mostCuts = isLong ? 1 : maxTrials;
   for (const auto &way : ArrayRef(tried).take_front(mostWays))
     for (ArrayRef<int64_t> cut :
-         ArrayRef(shares).drop_front().take_front(maxTrials)) {
+         ArrayRef(shares).drop_front().take_front(mostCuts)) {
       const BatchPropagation &batch = way.second->batch;
       if (batch.getSize() / batch.getUnit() < getOptions(cut).numParts)
         continue;
