@@ -142,6 +142,7 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
     comm::CommPipelineLoopsPassOptions loopOptions;
     setPredictions(loopOptions, options);
     loopOptions.numerics = options.numerics;
+    loopOptions.unroll = options.unrollLoops;
     pm.addPass(comm::createCommPipelineLoopsPass(loopOptions));
   }
   if (options.combine && !options.keepOrder && !isOnFunction) {

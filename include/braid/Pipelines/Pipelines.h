@@ -131,6 +131,11 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
                      "where that pays with the order and the plan "
                      "(comm-pipeline-loops, on modules only)"),
       llvm::cl::init(true)};
+  Option<bool> unrollLoops{
+      *this, "unroll-loops",
+      llvm::cl::desc("Let comm-pipeline-loops make several iterations of a "
+                     "loop one where that pays"),
+      llvm::cl::init(false)};
   Option<bool> combine{
       *this, "combine",
       llvm::cl::desc("Combine collectives into launches of several operands "

@@ -249,6 +249,17 @@ def CommPipelineLoopsPass : Pass<"comm-pipeline-loops", "::mlir::ModuleOp"> {
     the loop becomes shorter although nothing hides that one. Sums of floats are
     rounded in another order then, which takes `numerics=reassociate`.
 
+    *Sunk* are all-reduces, broadcasts and permutations whose results replace the
+    rows of a tensor that nothing else in the loop reads, one in each iteration:
+    the loop stacks their operands, and one collective behind it sends the stack,
+    if the loop becomes shorter although nothing hides that one, and shorter than
+    with delayed ones. A library may add up floats in another order then, which
+    takes `numerics=same-terms`.
+
+    *Unrolled* with `unroll` are loops of known length: two or four iterations
+    become one if collectives of one then run beside work of another. An
+    `scf.while` that counts from a constant to a constant becomes an `scf.for`.
+
     Bounds that the program computes may be any: with no iteration nothing runs.
     A start stays in its iteration if ranks may run the loop differently, if the
     loop has an op whose effects are not known, if it is a send or a receive, has
@@ -301,12 +312,16 @@ def CommPipelineLoopsPass : Pass<"comm-pipeline-loops", "::mlir::ModuleOp"> {
 
     The remarks `hoisted-start`, `shared-start` (in the first iteration),
     `prefetched-start`, `delayed-start` and `kept-start`, with its reason, name each
-    start of a loop; `hoisted-starts`, `prefetched-starts`, `delayed-starts` and
-    `summed-starts` count them.
+    start of a loop; `hoisted-starts`, `prefetched-starts`, `delayed-starts`,
+    `summed-starts` and `sunk-starts` count them, and `unrolled-loops` counts loops.
   }];
   let options = !listconcat([
     Option<"all", "all", "bool", /*default=*/"false",
            "Move all starts that may leave their iteration, whatever that is worth">,
+    Option<"sinkAll", "sink-all", "bool", /*default=*/"false",
+           "Sink all starts whose results fill a stack, whatever that is worth">,
+    Option<"unroll", "unroll", "bool", /*default=*/"false",
+           "Make several iterations of a loop one where that pays, with all two">,
     Option<"numerics", "numerics", "::braid::comm::Numerics",
            /*default=*/"::braid::comm::Numerics::Exact",
            "What may happen to sums of floats", "::braid::comm::getNumericsValues()">,

@@ -31,9 +31,10 @@ llvm::SmallVector<LoopSum> findLoopSums(mlir::scf::ForOp loop,
                                         bool reassociates);
 
 /// Lets each iteration of `loop` add what the all-reduces of `sums` send, and
-/// one all-reduce behind the loop send the sum.
-void reduceBehindLoop(mlir::RewriterBase &rewriter, mlir::scf::ForOp loop,
-                      llvm::ArrayRef<LoopSum> sums);
+/// one all-reduce behind the loop send the sum. Returns the new starts.
+llvm::SmallVector<CollectiveOpInterface>
+reduceBehindLoop(mlir::RewriterBase &rewriter, mlir::scf::ForOp loop,
+                 llvm::ArrayRef<LoopSum> sums);
 
 } // namespace braid::comm
 

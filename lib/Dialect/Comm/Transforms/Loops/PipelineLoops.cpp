@@ -6,7 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CountedWhiles.h"
 #include "Dialect/Comm/Transforms/Chunks/RewritePass.h"
+#include "LoopChooser.h"
+#include "LoopStacks.h"
 #include "LoopSums.h"
 #include "PipelinedLoop.h"
 
@@ -19,6 +22,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace braid::comm {
@@ -31,57 +35,11 @@ using namespace braid;
 using namespace braid::comm;
 
 namespace {
-/// A start, and what decides whether it moves.
-struct Candidate {
-  ShiftedStart start;
-  /// The time of the operation alone.
-  int64_t costNs;
-};
-
-/// The starts of a loop that leave their iteration, and what that is worth.
-struct LoopChoice {
-  SmallVector<Candidate> starts;
-  /// The time of all iterations, and of the moved starts that run outside of
-  /// them, as if nothing hid those.
-  int64_t totalNs;
-  int64_t peakBytes;
-};
-
-/// How many starts of a function left their iteration.
+/// How many starts of a function left their iteration, and how many loops were
+/// unrolled.
 struct StartCounts {
-  int64_t hoisted = 0, prefetched = 0, delayed = 0, summed = 0;
-};
-
-/// Chooses among the starts of one loop.
-class LoopChooser {
-public:
-  using Predict = function_ref<FailureOr<BlockPrediction>(ArrayRef<Candidate>)>;
-
-  /// For a loop of `numIterations`. Of `ahead`, hoisted or prefetched starts,
-  /// and of `behind`, delayed ones, those come first that are worth most.
-  LoopChooser(ArrayRef<Candidate> ahead, ArrayRef<Candidate> behind,
-              int64_t numIterations, double minGain, size_t maxTrials,
-              Predict predict)
-      : ahead(ahead), behind(behind), numIterations(numIterations),
-        minGain(minGain), maxTrials(maxTrials), predict(predict) {}
-
-  /// Returns the starts to shift. Otherwise `getReason` says why there are
-  /// none.
-  FailureOr<SmallVector<Candidate>> choose();
-  StringRef getReason() const { return reason; }
-
-private:
-  LogicalResult tryStarts(size_t numAhead, size_t numBehind);
-
-  ArrayRef<Candidate> ahead, behind;
-  int64_t numIterations;
-  double minGain;
-  size_t maxTrials, numTrials = 0;
-  Predict predict;
-  /// The times of the loop and of its body as they are.
-  int64_t presentNs = 0, presentBodyNs = 0;
-  std::optional<LoopChoice> best;
-  StringRef reason;
+  int64_t hoisted = 0, prefetched = 0, delayed = 0, summed = 0, sunk = 0;
+  int64_t unrolled = 0;
 };
 
 struct CommPipelineLoopsPass
@@ -102,88 +60,26 @@ private:
   LogicalResult shiftStarts(scf::ForOp &loop, ArrayRef<ShiftedStart> starts,
                             const CostOptions &costs,
                             RankUniformity &uniformity, StartCounts &counts);
-  FailureOr<bool> maySumFirst(scf::ForOp loop, ArrayRef<LoopSum> sums,
-                              const CostOptions &costs, RewriteJudge &judge);
+  FailureOr<int64_t> predictMoved(
+      scf::ForOp loop, const CostOptions &costs, RewriteJudge &judge,
+      function_ref<SmallVector<CollectiveOpInterface>(scf::ForOp,
+                                                      const IRMapping &)>
+          move);
+  LogicalResult sumBehind(scf::ForOp loop, const CostOptions &costs,
+                          RankUniformity &uniformity, StartCounts &counts);
+  FailureOr<bool> maySink(scf::ForOp loop, size_t number,
+                          const CostOptions &costs, CallEffects &calls,
+                          RankUniformity &uniformity);
+  LogicalResult sinkStacks(scf::ForOp loop, const CostOptions &costs,
+                           CallEffects &calls, RankUniformity &uniformity,
+                           StartCounts &counts);
+  FailureOr<int64_t> chooseFactor(scf::ForOp loop, const CostOptions &costs,
+                                  RankUniformity &uniformity);
+  LogicalResult unrollLoop(scf::ForOp loop, const CostOptions &costs,
+                           RankUniformity &uniformity, StartCounts &counts);
   void remark(Operation *start, StringRef name, StringRef reason);
 };
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Choices
-//===----------------------------------------------------------------------===//
-
-/// Predicts the loop with the first starts of both kinds moved. Keeps them if
-/// the loop becomes shorter than it is, and than with the best ones so far or
-/// as short with less memory.
-LogicalResult LoopChooser::tryStarts(size_t numAhead, size_t numBehind) {
-  SmallVector<Candidate> trial(ahead.take_front(numAhead));
-  llvm::append_range(trial, behind.take_front(numBehind));
-  if (trial.empty() || numTrials++ >= maxTrials)
-    return success();
-  FailureOr<BlockPrediction> found = predict(trial);
-  if (failed(found))
-    return failure();
-  int64_t totalNs = multiplyNs(found->makespanNs, numIterations);
-  for (const Candidate &candidate : trial)
-    totalNs = addNs(totalNs, candidate.costNs);
-  if (trial.front().start.shift == StartShift::Hoist) {
-    // The first iteration may hide them, for another copy of the body.
-    int64_t sharedNs = addNs(
-        presentBodyNs,
-        multiplyNs(found->makespanNs, std::max<int64_t>(0, numIterations - 1)));
-    if (sharedNs < lessGain(totalNs, minGain)) {
-      totalNs = sharedNs;
-      for (Candidate &candidate : trial)
-        candidate.start.shift = StartShift::Share;
-    }
-  }
-  if (totalNs >= lessGain(presentNs, minGain))
-    return success();
-  if (best) {
-    bool isShorter = totalNs < lessGain(best->totalNs, minGain);
-    bool isAsShort = lessGain(totalNs, minGain) <= best->totalNs;
-    if (!isShorter && !(isAsShort && found->peakBytes < best->peakBytes))
-      return success();
-  }
-  best = LoopChoice{std::move(trial), totalNs, found->peakBytes};
-  return success();
-}
-
-FailureOr<SmallVector<Candidate>> LoopChooser::choose() {
-  FailureOr<BlockPrediction> present = predict({});
-  if (failed(present))
-    return failure();
-  presentNs = multiplyNs(present->makespanNs, numIterations);
-  presentBodyNs = present->makespanNs;
-  bool hoists =
-      !ahead.empty() && ahead.front().start.shift == StartShift::Hoist;
-  // All that is left to hide are launches, which graphs make short.
-  if (present->computeNs == 0 && !hoists) {
-    reason = "nothing in the loop could run beside it";
-    return SmallVector<Candidate>();
-  }
-  if (present->computeNs >= lessGain(present->makespanNs, minGain)) {
-    reason = "nothing of the loop is exposed";
-    return SmallVector<Candidate>();
-  }
-  size_t most = std::max(ahead.size(), behind.size());
-  if (failed(tryStarts(ahead.size(), behind.size())))
-    return failure();
-  if (!ahead.empty() && !behind.empty() &&
-      (failed(tryStarts(ahead.size(), 0)) ||
-       failed(tryStarts(0, behind.size()))))
-    return failure();
-  // A few may suffice, and they need less memory.
-  for (size_t part = 2; part <= most; part *= 2)
-    if (failed(tryStarts(ahead.size() / part, 0)) ||
-        (!behind.empty() &&
-         failed(tryStarts(ahead.size() / part, behind.size() / part))))
-      return failure();
-  if (best)
-    return std::move(best->starts);
-  reason = "the loop becomes no shorter, or takes too much memory";
-  return SmallVector<Candidate>();
-}
 
 //===----------------------------------------------------------------------===//
 // The pass
@@ -295,7 +191,8 @@ CommPipelineLoopsPass::choose(scf::ForOp loop, ArrayRef<ShiftedStart> starts,
   loop->walk([&](scf::ForOp inner) {
     numOps += inner.getBody()->getOperations().size();
   });
-  size_t maxTrials = std::clamp(triedOps / numOps, fewestTrials, mostTrials);
+  size_t maxTrials =
+      std::clamp(triedOps / getTrialOps(numOps), fewestTrials, mostTrials);
   auto pipelineCopy = [&](ArrayRef<Candidate> trial, const IRMapping &mapping) {
     IRRewriter rewriter(&getContext());
     auto copy = cast<scf::ForOp>(mapping.lookup(loop.getOperation()));
@@ -368,33 +265,221 @@ CommPipelineLoopsPass::choose(scf::ForOp loop, ArrayRef<ShiftedStart> starts,
   return shifted;
 }
 
-/// True if `loop` becomes shorter when its ranks add their terms of `sums`, and
-/// send what that gives once: even if nothing hides that.
-FailureOr<bool> CommPipelineLoopsPass::maySumFirst(scf::ForOp loop,
-                                                   ArrayRef<LoopSum> sums,
-                                                   const CostOptions &costs,
-                                                   RewriteJudge &judge) {
-  CostModel model(costs);
+/// What all iterations of `loop` take once `move` has changed a copy of it, and
+/// the starts that `move` returns, which run once, as if nothing hid them.
+FailureOr<int64_t> CommPipelineLoopsPass::predictMoved(
+    scf::ForOp loop, const CostOptions &costs, RewriteJudge &judge,
+    function_ref<SmallVector<CollectiveOpInterface>(scf::ForOp,
+                                                    const IRMapping &)>
+        move) {
   int64_t onceNs = 0;
-  for (const LoopSum &sum : sums) {
-    CollectiveOpInterface start = sum.awaited.start;
-    onceNs = addNs(onceNs, model.getCost(start).ns);
-  }
-  FailureOr<BlockPrediction> present = judge.predictPresent();
   FailureOr<BlockPrediction> changed =
       judge.predict([&](const IRMapping &mapping) {
-        IRRewriter rewriter(&getContext());
+        CostModel model(costs);
         auto copy = cast<scf::ForOp>(mapping.lookup(loop.getOperation()));
-        reduceBehindLoop(rewriter, copy,
-                         findLoopSums(copy, numerics == Numerics::Reassociate));
+        for (CollectiveOpInterface start : move(copy, mapping))
+          onceNs = addNs(onceNs, model.getCost(start).ns);
         return success();
       });
+  if (failed(changed))
+    return failure();
+  return addNs(multiplyNs(changed->makespanNs, getTripCount(loop, costs)),
+               onceNs);
+}
+
+/// Lets all-reduces whose values `loop` adds up run once behind it, if that
+/// pays.
+LogicalResult CommPipelineLoopsPass::sumBehind(scf::ForOp loop,
+                                               const CostOptions &costs,
+                                               RankUniformity &uniformity,
+                                               StartCounts &counts) {
+  bool reassociates = numerics == Numerics::Reassociate;
+  SmallVector<LoopSum> sums = findLoopSums(loop, reassociates);
+  if (sums.empty())
+    return success();
+  IRRewriter rewriter(&getContext());
+  if (!all) {
+    RewriteJudge judge = getJudge(loop->getParentOfType<func::FuncOp>(),
+                                  loop.getBody(), uniformity, planResources);
+    FailureOr<BlockPrediction> present = judge.predictPresent();
+    FailureOr<int64_t> summed = predictMoved(
+        loop, costs, judge, [&](scf::ForOp copy, const IRMapping &) {
+          return reduceBehindLoop(rewriter, copy,
+                                  findLoopSums(copy, reassociates));
+        });
+    if (failed(present) || failed(summed))
+      return failure();
+    if (*summed >= multiplyNs(present->makespanNs, getTripCount(loop, costs)))
+      return success();
+  }
+  counts.summed += static_cast<int64_t>(sums.size());
+  reduceBehindLoop(rewriter, loop, sums);
+  return success();
+}
+
+/// True if `loop` becomes shorter once the collective of its stack `number`
+/// runs behind it, also than with the collective beside the next iteration.
+FailureOr<bool> CommPipelineLoopsPass::maySink(scf::ForOp loop, size_t number,
+                                               const CostOptions &costs,
+                                               CallEffects &calls,
+                                               RankUniformity &uniformity) {
+  RewriteJudge judge = getJudge(loop->getParentOfType<func::FuncOp>(),
+                                loop.getBody(), uniformity, planResources);
+  bool mayReorder = numerics != Numerics::Exact;
+  IRRewriter rewriter(&getContext());
+  FailureOr<BlockPrediction> present = judge.predictPresent();
+  FailureOr<int64_t> sunk =
+      predictMoved(loop, costs, judge, [&](scf::ForOp copy, const IRMapping &) {
+        return sinkBehindLoop(rewriter, copy,
+                              findLoopStacks(copy, mayReorder)[number]);
+      });
+  if (failed(present) || failed(sunk))
+    return failure();
+  if (*sunk >= multiplyNs(present->makespanNs, getTripCount(loop, costs)))
+    return false;
+  CollectiveOpInterface start =
+      findLoopStacks(loop, mayReorder)[number].awaited.start;
+  for (const ShiftedStart &other :
+       findShiftedStarts(loop, calls, uniformity).shifted) {
+    CollectiveOpInterface shifted = other.start;
+    if (shifted != start || other.shift != StartShift::Delay)
+      continue;
+    FailureOr<int64_t> delayed = predictMoved(
+        loop, costs, judge, [&](scf::ForOp copy, const IRMapping &mapping) {
+          ShiftedStart moved = mapStart(other, mapping);
+          pipelineLoop(rewriter, copy, moved);
+          return SmallVector<CollectiveOpInterface>{start};
+        });
+    if (failed(delayed))
+      return failure();
+    return *sunk < *delayed;
+  }
+  return true;
+}
+
+/// Lets collectives whose values fill a stack run once behind `loop`, where
+/// that pays.
+LogicalResult CommPipelineLoopsPass::sinkStacks(scf::ForOp loop,
+                                                const CostOptions &costs,
+                                                CallEffects &calls,
+                                                RankUniformity &uniformity,
+                                                StartCounts &counts) {
+  if (all && !sinkAll)
+    return success();
+  bool mayReorder = numerics != Numerics::Exact;
+  IRRewriter rewriter(&getContext());
+  size_t number = 0;
+  for (size_t left = findLoopStacks(loop, mayReorder).size(); left; --left) {
+    FailureOr<bool> pays = true;
+    if (!sinkAll)
+      pays = maySink(loop, number, costs, calls, uniformity);
+    if (failed(pays))
+      return failure();
+    if (!*pays) {
+      ++number;
+      continue;
+    }
+    LoopStack stack = findLoopStacks(loop, mayReorder)[number];
+    remark(stack.awaited.start, "sunk-start", "");
+    ++counts.sunk;
+    sinkBehindLoop(rewriter, loop, stack);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Unrolling
+//===----------------------------------------------------------------------===//
+
+/// True if several iterations of `loop` may become one: all are alike.
+static bool mayUnroll(scf::ForOp loop, RankUniformity &uniformity) {
+  auto starts = loop.getBody()->getOps<CollectiveOpInterface>();
+  return !starts.empty() && !loop.getUnsignedCmp() &&
+         uniformity.areReachedTogether(*loop.getBody()) &&
+         llvm::none_of(starts, [](CollectiveOpInterface start) {
+           return start->hasAttr(CommDialect::kOrderAttrName);
+         });
+}
+
+/// True if `factor` iterations of `numIterations` may become one that is not
+/// the only one.
+static bool isUsefulFactor(int64_t factor, std::optional<int64_t> count) {
+  return count && *count >= 2 * factor;
+}
+
+/// How many iterations of `loop` to make one: 1 if that does not pay.
+FailureOr<int64_t>
+CommPipelineLoopsPass::chooseFactor(scf::ForOp loop, const CostOptions &costs,
+                                    RankUniformity &uniformity) {
+  std::optional<int64_t> count = getStaticTripCount(loop);
+  if (all)
+    return isUsefulFactor(2, count) ? 2 : 1;
+  RewriteJudge judge = getJudge(loop->getParentOfType<func::FuncOp>(),
+                                loop.getBody(), uniformity, planResources);
+  auto predict = [&](int64_t factor, JudgeEffort effort) -> FailureOr<int64_t> {
+    FailureOr<BlockPrediction> one = judge.predictPresent(effort);
+    if (failed(one) || factor == 1)
+      return failed(one) ? FailureOr<int64_t>(failure())
+                         : multiplyNs(one->makespanNs, *count);
+    FailureOr<BlockPrediction> several = judge.predict(
+        [&](const IRMapping &mapping) {
+          auto copy = cast<scf::ForOp>(mapping.lookup(loop.getOperation()));
+          return success(succeeded(loopUnrollByFactor(copy, factor)));
+        },
+        effort);
+    if (failed(several))
+      return failure();
+    if (several->makespanNs == anyTimeNs)
+      return anyTimeNs;
+    return addNs(multiplyNs(several->makespanNs, *count / factor),
+                 multiplyNs(one->makespanNs, *count % factor));
+  };
+  // Of more ops a search finds less, and programs become long.
+  constexpr size_t mostOps = 4'000;
+  size_t numOps = loop.getBody()->getOperations().size();
+  int64_t best = 1;
+  FailureOr<int64_t> shortest = anyTimeNs;
+  for (int64_t factor : {1, 2, 4}) {
+    if (factor != 1 &&
+        (!isUsefulFactor(factor, count) || factor * numOps > mostOps))
+      break;
+    FailureOr<int64_t> found = predict(factor, JudgeEffort::Trial);
+    if (failed(found))
+      return failure();
+    if (*found < lessGain(*shortest, leastGain)) {
+      shortest = found;
+      best = factor;
+    }
+  }
+  if (best == 1)
+    return best;
+  // Longer searches may find as much for the loop as it is.
+  FailureOr<int64_t> present = predict(1, JudgeEffort::Final);
+  FailureOr<int64_t> changed = predict(best, JudgeEffort::Final);
   if (failed(present) || failed(changed))
     return failure();
-  int64_t numIterations = getTripCount(loop, costs);
-  return addNs(multiplyNs(changed->makespanNs, numIterations), onceNs) <
-         multiplyNs(present->makespanNs, numIterations);
+  return *changed < lessGain(*present, leastGain) ? best : 1;
 }
+
+/// Makes several iterations of `loop` one, if that pays.
+LogicalResult CommPipelineLoopsPass::unrollLoop(scf::ForOp loop,
+                                                const CostOptions &costs,
+                                                RankUniformity &uniformity,
+                                                StartCounts &counts) {
+  if (!unroll || !mayUnroll(loop, uniformity) ||
+      !isUsefulFactor(2, getStaticTripCount(loop)))
+    return success();
+  FailureOr<int64_t> factor = chooseFactor(loop, costs, uniformity);
+  if (failed(factor))
+    return failure();
+  if (*factor != 1 && succeeded(loopUnrollByFactor(loop, *factor)))
+    ++counts.unrolled;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
 
 /// Shifts those of `starts`, all of them hoisted or none, that pay. `loop`
 /// becomes the loop that is left.
@@ -452,24 +537,10 @@ LogicalResult CommPipelineLoopsPass::pipelineIn(func::FuncOp function,
   StartCounts counts;
   // Inner loops come first: copies of an iteration have them as they become.
   for (scf::ForOp loop : loops) {
-    SmallVector<LoopSum> sums;
-    if (uniformity.areReachedTogether(*loop.getBody()))
-      sums = findLoopSums(loop, numerics == Numerics::Reassociate);
-    if (!sums.empty()) {
-      FailureOr<bool> sumsFirst = true;
-      if (!all) {
-        RewriteJudge judge =
-            getJudge(function, loop.getBody(), uniformity, planResources);
-        sumsFirst = maySumFirst(loop, sums, *costs, judge);
-      }
-      if (failed(sumsFirst))
-        return failure();
-      if (*sumsFirst) {
-        counts.summed += static_cast<int64_t>(sums.size());
-        IRRewriter rewriter(&getContext());
-        reduceBehindLoop(rewriter, loop, sums);
-      }
-    }
+    if (uniformity.areReachedTogether(*loop.getBody()) &&
+        (failed(sumBehind(loop, *costs, uniformity, counts)) ||
+         failed(sinkStacks(loop, *costs, calls, uniformity, counts))))
+      return failure();
     SmallVector<ShiftedStart> invariant;
     LoopStarts found = findShiftedStarts(loop, calls, uniformity);
     for (const ShiftedStart &start : found.shifted)
@@ -483,7 +554,8 @@ LogicalResult CommPipelineLoopsPass::pipelineIn(func::FuncOp function,
     llvm::erase_if(found.shifted, [](const ShiftedStart &start) {
       return start.shift == StartShift::Hoist;
     });
-    if (failed(shiftStarts(loop, found.shifted, *costs, uniformity, counts)))
+    if (failed(shiftStarts(loop, found.shifted, *costs, uniformity, counts)) ||
+        failed(unrollLoop(loop, *costs, uniformity, counts)))
       return failure();
   }
   emitCountRemark(function, getArgument(), "hoisted-starts", counts.hoisted);
@@ -491,10 +563,13 @@ LogicalResult CommPipelineLoopsPass::pipelineIn(func::FuncOp function,
                   counts.prefetched);
   emitCountRemark(function, getArgument(), "delayed-starts", counts.delayed);
   emitCountRemark(function, getArgument(), "summed-starts", counts.summed);
+  emitCountRemark(function, getArgument(), "sunk-starts", counts.sunk);
+  emitCountRemark(function, getArgument(), "unrolled-loops", counts.unrolled);
   return success();
 }
 
 void CommPipelineLoopsPass::runOnOperation() {
+  replaceCountedWhiles(getOperation());
   CallEffects calls = getCallEffects(getOperation());
   if (failed(
           rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {

@@ -1,11 +1,13 @@
 # RUN: %python %s --programs 20 --jobs 2 | FileCheck %s
 # CHECK: comm-pipeline-loops=all: 20 right, {{[0-9]+}} changed
 # CHECK-NEXT: comm-pipeline-loops=all numerics=reassociate: 20 right, {{1[0-9]|20}} changed
+# CHECK-NEXT: comm-pipeline-loops=all numerics=same-terms sink-all unroll: 20 right, {{1[0-9]|20}} changed
 # CHECK: 20 programs: 0 wrong
 """Runs collectives of random loops beside other iterations; the results have to stay.
 
 The body of a loop, or of two nested ones, has what programs of test/Dev/rewritten_programs.py
-have, and most values that it carries add up what an all-reduce gives. comm-pipeline-loops rewrites the loop, and
+have, and most values that it carries add up what an all-reduce gives. Some loops stack values of collectives, in all
+rows or in some. comm-pipeline-loops rewrites the loop, and
 comm-interpret has to give the results of the program on all ranks: the same bits with
 numerics=exact, and the same but for rounding otherwise.
 
@@ -19,6 +21,7 @@ import rewritten_programs  # noqa: E402
 from rewritten_programs import spell  # noqa: E402
 
 PASSES = ["comm-pipeline-loops=all", "comm-pipeline-loops=all numerics=reassociate",
+          "comm-pipeline-loops=all numerics=same-terms sink-all unroll",
           "comm-pipeline-loops=numerics=reassociate machine=h200x8 ranks=2"]
 
 
@@ -39,7 +42,23 @@ class LoopGenerator(rewritten_programs.Generator):
                        f"{total} = {add} {operands[0]}, {operands[1]} : {type}"]
         return total
 
+    def stack(self, counter, rows):
+        """The next value of a stack with so many rows: of what a collective gives, at an index that counts up, down or to
+        the middle."""
+        name, shape, element = self.pick(lambda value: value[1:] == ((4, 4), "f32")) or self.arguments[0]
+        type, stack = spell(shape, element), spell((rows, *shape), element)
+        start = self.draw.choice(("all_reduce sum {} on @world", "all_reduce max {} on @pair", "broadcast {} on @world root 1",
+                                  "permute {} on @pair pairs [[0, 1]]")).format(name)
+        token, value, limit, index, result = (self.new() for _ in range(5))
+        compute = self.draw.choice(("arith.subi {1}, {0}",) * 2 + ("arith.minsi {0}, {1}",) * 2 + ("arith.maxsi {0}, {1}",))
+        self.lines += [f"{token} = comm.{start} : {type}", f"{value} = comm.wait {token} : !comm.token<{type}>",
+                       f"{limit} = arith.constant {rows - 1} : index", f"{index} = {compute.format(counter, limit)} : index",
+                       f"{result} = tensor.insert_slice {value} into %stack[{index}, 0, 0] [1, 4, 4] [1, 1, 1] : {type} into {stack}"]
+        return result
+
     def make(self):
+        end, is_nested = self.draw.randint(0, 7), self.draw.random() < 0.4
+        rows = (2 if is_nested else end) if self.draw.random() < 0.6 else 0
         carried = [(f"%s{i}", shape, element) for i, (_, shape, element) in enumerate(self.arguments[:3])]
         self.values = list(self.arguments)
         if self.draw.random() < 0.4:
@@ -52,25 +71,31 @@ class LoopGenerator(rewritten_programs.Generator):
         while self.flights:
             self.wait()
         next_values = [self.add_up(value) for value in carried]
+        arguments = list(self.arguments)
+        if rows:
+            arguments.append(("%rows", (rows, 4, 4), "f32"))
+            carried.append(("%stack", (rows, 4, 4), "f32"))
+            next_values.append(self.stack("%j" if is_nested else "%i", rows))
         types = ", ".join(spell(v[1], v[2]) for v in carried)
-        arguments = ", ".join(f"{v[0]}: {spell(v[1], v[2])}" for v in self.arguments)
-        begins = ", ".join(f"{v[0]} = {a[0]}" for v, a in zip(carried, self.arguments))
+        starts = arguments[:3] + arguments[len(self.arguments):]
+        begins = ", ".join(f"{v[0]} = {a[0]}" for v, a in zip(carried, starts))
+        arguments = ", ".join(f"{v[0]}: {spell(v[1], v[2])}" for v in arguments)
+        number, results = len(carried), [", ".join(f"%{name}#{i}" for i in range(len(carried))) for name in "rq"]
         groups = "[[0, 1]]" if self.ranks == 2 else "[[0, 1], [2, 3]]"
-        end = self.draw.randint(0, 4)
         body = [*self.lines, f"scf.yield {', '.join(next_values)} : {types}"]
-        if self.draw.random() < 0.4:
+        if is_nested:
             # An inner loop, with the values of the outer one or with its own number.
-            number = self.draw.choice(("%i", "%j"))
+            counter = self.draw.choice(("%i", "%j"))
             inner = ", ".join(f"{v[0]} = {v[0]}o" for v in carried)
             begins = begins.replace(" =", "o =")
-            body = [f"%q:3 = scf.for %j = %c0 to %inner step %c1 iter_args({inner}) -> ({types}) {{",
-                    *(line.replace("index_cast %i ", f"index_cast {number} ") for line in body), "}",
-                    f"scf.yield %q#0, %q#1, %q#2 : {types}"]
+            body = [f"%q:{number} = scf.for %j = %c0 to %inner step %c1 iter_args({inner}) -> ({types}) {{",
+                    *(line.replace("index_cast %i ", f"index_cast {counter} ") for line in body), "}",
+                    f"scf.yield {results[1]} : {types}"]
         return "\n".join([
             f"comm.group @world [{list(range(self.ranks))}]", f"comm.group @pair {groups}",
             f"func.func @main({arguments}) -> ({types}) {{", "%c0 = arith.constant 0 : index",
             "%c1 = arith.constant 1 : index", f"%end = arith.constant {end} : index", "%inner = arith.constant 2 : index",
-            f"%r:3 = scf.for %i = %c0 to %end step %c1 iter_args({begins}) -> ({types}) {{", *body, "}", f"return %r#0, %r#1, %r#2 : {types}", "}", ""])
+            f"%r:{number} = scf.for %i = %c0 to %end step %c1 iter_args({begins}) -> ({types}) {{", *body, "}", f"return {results[0]} : {types}", "}", ""])
 
 
 if __name__ == "__main__":
