@@ -58,7 +58,7 @@ def broadcast(value, shape):
 
 
 def reduce_nothing(op):
-    """Replaces a reduction over no dimensions, or over none of the elements, which the
+    """Replaces a reduction over no dimensions, or of an array without elements, which the
     legalisation to linalg lacks. Gives whether it was one."""
     if op.name != "stablehlo.reduce":
         return False
@@ -66,7 +66,7 @@ def reduce_nothing(op):
     count = len(op.results)
     arrays, starts = list(op.operands)[:count], list(op.operands)[count:]
     shape = shape_of(arrays[0])
-    if dimensions and all(shape[d] for d in dimensions):
+    if dimensions and 0 not in shape:
         return False
     with ir.InsertionPoint(op), op.location:
         result_shape = shape_of(op.results[0])
