@@ -122,6 +122,7 @@ float nvvm_shfl_sync_bfly_f32(int32_t all, float value, int32_t mask,
 }
 
 float nvvm_ex2_approx_ftz_f32(float x) { return std::exp2(x); }
+float nvvm_div_full(float x, float y) { return x / y; }
 float __nv_expf(float x) { return std::exp(x); }
 double __nv_exp(double x) { return std::exp(x); }
 float __nv_rsqrtf(float x) { return 1 / std::sqrt(x); }
