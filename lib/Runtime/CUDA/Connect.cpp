@@ -98,7 +98,7 @@ bool CudaEngine::requestTogether(const std::vector<NCCLCommunicator *> &members,
   if (!accepted)
     return false;
   if (result != nccl::Success && result != nccl::InProgress) {
-    awaitFailureOfPeer();
+    awaitFailureOfPeer(result);
     members.front()->rank.throwIfFailed();
   }
   nccl().check(result, "ncclGroupEnd");

@@ -308,11 +308,12 @@ void CudaEngine::fail(const Failure &failure) {
   post(Failed, toBytes(failure));
 }
 
-void CudaEngine::awaitFailureOfPeer() {
+void CudaEngine::awaitFailureOfPeer(nccl::Result error) {
   if (!store)
     return;
   std::unique_lock<std::mutex> lock(mutex);
-  changed.wait_for(lock, std::chrono::seconds(1),
+  changed.wait_for(lock,
+                   std::chrono::seconds(error == nccl::RemoteError ? 10 : 1),
                    [&]() { return hasFailed(); });
 }
 

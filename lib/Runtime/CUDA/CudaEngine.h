@@ -78,7 +78,7 @@ public:
                           const std::function<int32_t()> &measure) override;
   Failure failure() const override;
   void fail(const Failure &failure) override;
-  void awaitFailureOfPeer() override;
+  void awaitFailureOfPeer(nccl::Result error) override;
   bool announces() const override {
     return environment.logs(BRAID_RT_DEBUG_DETAIL) && launch.hasLauncher() &&
            size > 1;

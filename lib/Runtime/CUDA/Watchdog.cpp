@@ -66,11 +66,11 @@ void Watchdog::look() {
   int64_t now = engine.environment.now(), stalledNs = 0;
   for (const auto &rank : engine.ranks()) {
     stalledNs = std::max(stalledNs, rank->look(now));
-    std::string error = rank->findAsyncError();
-    if (!error.empty()) {
-      engine.awaitFailureOfPeer();
+    auto [error, text] = rank->findAsyncError();
+    if (error != nccl::Success) {
+      engine.awaitFailureOfPeer(error);
       Failure failure;
-      failure.text = error;
+      failure.text = text;
       failure.members = {rank->rank};
       failure.cause = rank->rank;
       engine.fail(failure);

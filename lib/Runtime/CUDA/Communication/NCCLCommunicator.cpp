@@ -197,7 +197,7 @@ void NCCLCommunicator::settle(Lane &lane, nccl::Result result,
     return;
   result = poll(lane, result, function);
   if (result != nccl::Success) {
-    rank.engine.awaitFailureOfPeer();
+    rank.engine.awaitFailureOfPeer(result);
     rank.throwIfFailed();
   }
   nccl.check(result, function);

@@ -514,26 +514,26 @@ RankStatus CudaRank::status(size_t mostOfLane) {
   return result;
 }
 
-std::string CudaRank::findAsyncError() {
+std::pair<nccl::Result, std::string> CudaRank::findAsyncError() {
+  std::pair<nccl::Result, std::string> found = {nccl::Success, ""};
   std::unique_lock<std::mutex> issue(issuing, std::try_to_lock);
   if (!issue.owns_lock())
-    return "";
-  std::string text;
+    return found;
   std::lock_guard<std::mutex> lock(mutex);
   for (auto &entry : communicators)
     if (entry.second && entry.second->isMade())
       entry.second->forEachLane([&](Lane &lane) {
-        if (!lane.comm || !text.empty())
+        if (!lane.comm || found.first != nccl::Success)
           return;
         const nccl::NCCL &nccl = engine.nccl();
         nccl::Result result = nccl::Success;
         if (nccl.commGetAsyncError(lane.comm, &result) != nccl::Success ||
             result == nccl::Success || result == nccl::InProgress)
           return;
-        text = "NCCL reports for the communicator of @" + lane.label + ": " +
-               nccl.describe(result);
+        found = {result, "NCCL reports for the communicator of @" + lane.label +
+                             ": " + nccl.describe(result)};
       });
-  return text;
+  return found;
 }
 
 void CudaRank::noteFailure() {

@@ -113,8 +113,8 @@ public:
   void abortCommunicators();
   /// Sets `isHit` if an operation of this rank is open when the world fails.
   void noteFailure();
-  /// An asynchronous error of NCCL; empty if there is none.
-  std::string findAsyncError();
+  /// An asynchronous error of NCCL and its text; Success if there is none.
+  std::pair<nccl::Result, std::string> findAsyncError();
 
   RankServices &engine;
   const int32_t rank;

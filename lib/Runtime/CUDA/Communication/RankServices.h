@@ -65,9 +65,11 @@ public:
   virtual Failure failure() const = 0;
   /// Ends the world in all processes. Only the first failure is kept.
   virtual void fail(const Failure &failure) = 0;
-  /// Waits at most one second for the world to fail. NCCL often reports the end
-  /// of a peer as an NCCL error before the connection to the peer closes.
-  virtual void awaitFailureOfPeer() = 0;
+  /// Waits for the world to fail after NCCL has returned `error`: at most ten
+  /// seconds after ncclRemoteError, which tells the end of a peer, at most one
+  /// after others. NCCL often reports the end of a peer before the peer's
+  /// connection closes, which the driver delays while kernels run.
+  virtual void awaitFailureOfPeer(nccl::Result error) = 0;
   /// True if processes announce operations to each other before they start.
   virtual bool announces() const = 0;
   /// Announces an operation of this process's rank to all processes.
