@@ -68,8 +68,8 @@ private:
 
 /// True for numbers that memory holds as vectors do.
 bool isPlainNumber(Type type) {
-  return type.isF32() || type.isF64() || type.isInteger(8) ||
-         type.isInteger(32) || type.isInteger(64);
+  return type.isF32() || type.isF64() || type.isBF16() || type.isF16() ||
+         type.isInteger(8) || type.isInteger(32) || type.isInteger(64);
 }
 
 } // namespace

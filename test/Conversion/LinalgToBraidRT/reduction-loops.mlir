@@ -57,6 +57,19 @@ func.func @masks_by_index(%a: memref<8x32xf32>, %b: memref<8xf32>, %low: f32) {
   return
 }
 
+// CHECK-LABEL: func.func @largest_of_bf16
+// CHECK:         vector.load %{{.*}} : memref<8x32xbf16>, vector<16xbf16>
+// CHECK-NEXT:    arith.maximumf %{{.*}} : vector<16xbf16>
+func.func @largest_of_bf16(%a: memref<8x32xbf16>, %b: memref<8xbf16>) {
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+    ins(%a : memref<8x32xbf16>) outs(%b : memref<8xbf16>) {
+  ^bb0(%in: bf16, %out: bf16):
+    %m = arith.maximumf %in, %out : bf16
+    linalg.yield %m : bf16
+  }
+  return
+}
+
 // CHECK-LABEL: func.func @short_strided_and_dynamic_ones_are_scalars
 // CHECK-NOT:     vector
 // CHECK-COUNT-3: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (f32)
