@@ -379,6 +379,9 @@ class ComplexTest(jt.JaxTestCase):
         x[0, :3] = 0, -4, 4j
         self.check_functions(x.astype(np.complex64), jnp.sqrt, jnp.tanh, jnp.tan, jnp.log1p)
         self.check_functions((x + 1).astype(np.complex64), lax.rsqrt)
+        parts = (0.0, -0.0, 1, np.inf, -np.inf, np.nan)
+        special = np.array([complex(a, b) for a in parts for b in parts], np.complex64)
+        self.check_functions(special, jnp.tanh, jnp.tan)
 
     def check_functions(self, x, *functions):
         fn = shard(lambda x: [f(x) for f in functions])

@@ -143,12 +143,15 @@ class _Quotient:
 
     def _tanh(self, x, y):
         """(tanh x + i tan y) / (1 + i tanh x tan y), with the divisor made real."""
-        mul, add = stablehlo.multiply, stablehlo.add
+        mul, add, select = stablehlo.multiply, stablehlo.add, stablehlo.select
         one, t, u = self.constant(1), stablehlo.tanh(x), stablehlo.tan(y)
+        # An infinite x gives 1 whatever y is, and y = 0 an imaginary part of 0.
+        u = select(self.is_infinite(x), self.sign(y, self.constant(0)), u)
         squares = mul(mul(t, t), mul(u, u))
         divisor = add(one, squares)
         real = stablehlo.divide(mul(t, add(one, mul(u, u))), divisor)
-        return real, stablehlo.divide(mul(u, stablehlo.subtract(one, mul(t, t))), divisor)
+        imaginary = stablehlo.divide(mul(u, stablehlo.subtract(one, mul(t, t))), divisor)
+        return real, select(self.compare("EQ", y, self.constant(0)), y, imaginary)
 
 
 _REWRITERS = {"stablehlo.divide": _Quotient.divide, "stablehlo.tanh": _Quotient.tanh,
