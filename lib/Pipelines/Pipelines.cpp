@@ -186,7 +186,6 @@ static void addLoops(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createConvertReductionsToLoopsPass());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   addExpandFloats(pm.nest<func::FuncOp>());
-  pm.addNestedPass<func::FuncOp>(createApproximateMathPass());
   arith::ArithExpandOpsPassOptions expandOptions;
   expandOptions.includeBf16 = true;
   pm.addNestedPass<func::FuncOp>(
@@ -196,6 +195,7 @@ static void addLoops(OpPassManager &pm) {
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertComplexToStandardPass());
+  pm.addPass(createApproximateMathPass());
 }
 
 void braid::buildLowerToHostPipeline(OpPassManager &pm,

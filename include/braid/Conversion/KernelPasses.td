@@ -212,13 +212,14 @@ def LowerNontemporalLoadsPass
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
-def ApproximateMathPass : Pass<"braid-approximate-math"> {
+def ApproximateMathPass : Pass<"braid-approximate-math", "::mlir::ModuleOp"> {
   let summary = "Compute functions of f32 by polynomials";
   let description = [{
     `exp`, `expm1`, `log1p`, `tanh` and `erf` of f32 become upstream's polynomials,
     which LLVM vectorizes, in place of calls of the C library. An element has the
     same bits in each vector and in the rest of a loop. The error is at most 6 units
-    in the last place (C library: 1); `exp` of less than -87.3 is zero.
+    in the last place (C library: 1); `exp` of less than -87.3 is zero. Other
+    `expm1` become calls of the C library, as LLVM has no intrinsic for them.
 
     Before:
 
@@ -235,6 +236,7 @@ def ApproximateMathPass : Pass<"braid-approximate-math"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::vector::VectorDialect"];
 }

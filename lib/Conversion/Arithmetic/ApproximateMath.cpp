@@ -1,4 +1,5 @@
-//===- ApproximateMath.cpp - Functions of f32 as polynomials --------------===//
+//===- ApproximateMath.cpp - Functions that LLVM lowers badly
+//--------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,10 +8,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "braid/Conversion/Passes.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace braid {
@@ -36,6 +40,18 @@ struct ApproximateMathPass
           name);
     });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+
+    // Upstream's conversion to LLVM, exp(x) - 1, has no digits near zero.
+    RewritePatternSet calls(&getContext());
+    populateMathToLibmConversionPatterns(calls);
+    ConversionTarget target(getContext());
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    target.addDynamicallyLegalOp<math::ExpM1Op>([](math::ExpM1Op op) {
+      return !isa<FloatType, VectorType>(op.getType());
+    });
+    if (failed(
+            applyPartialConversion(getOperation(), target, std::move(calls))))
       signalPassFailure();
   }
 };

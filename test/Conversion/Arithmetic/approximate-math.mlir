@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(braid-approximate-math))' | FileCheck %s
+// RUN: braid-opt %s -braid-approximate-math | FileCheck %s
 
 // CHECK-LABEL: func.func @functions_of_f32_become_polynomials
 // CHECK-NOT:     math.{{exp|expm1|log1p|tanh|erf}}
@@ -29,4 +29,20 @@ func.func @inaccurate_polynomials_are_not_used(%x: f32) -> (f32, f32, f32) {
 func.func @other_types_stay(%x: f64) -> f64 {
   %y = math.exp %x : f64
   return %y : f64
+}
+
+// exp(x) - 1 would be 0 for 1e-30.
+// CHECK-LABEL: func.func @expm1_of_f64_is_a_call
+// CHECK-NEXT:    %[[Y:.*]] = call @expm1(%{{.*}}) : (f64) -> f64
+// CHECK-NEXT:    return %[[Y]] : f64
+func.func @expm1_of_f64_is_a_call(%x: f64) -> f64 {
+  %y = math.expm1 %x : f64
+  return %y : f64
+}
+
+// CHECK-LABEL: func.func @tensors_stay
+// CHECK-NEXT:    math.expm1 %{{.*}} : tensor<4xf64>
+func.func @tensors_stay(%x: tensor<4xf64>) -> tensor<4xf64> {
+  %y = math.expm1 %x : tensor<4xf64>
+  return %y : tensor<4xf64>
 }

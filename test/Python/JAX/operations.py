@@ -362,6 +362,29 @@ class BitTest(jt.JaxTestCase):
             for dtype in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32)]), jt.integers((4, 6)))
 
 
+class FunctionTest(jt.JaxTestCase):
+    def test_near_zero(self):
+        """exp(x) - 1 would have no digits left."""
+        x = np.array([1e-300, -1e-30, 1e-17, -1e-8, 1e-3, -0.0, 3, -50, np.inf, -np.inf, np.nan])
+        real = jax.jit(lambda x: (jnp.expm1(x), jnp.sinh(x), jnp.tanh(x), jnp.log1p(x)))
+        both = jax.jit(lambda x: jnp.expm1(x))
+        with np.errstate(all="ignore"):
+            for element in (np.float64, np.float32, np.float16, jnp.bfloat16):
+                self.check_digits(real, x.astype(element))
+            for element in (np.complex128, np.complex64):
+                self.check_digits(both, np.array([1e-30 - 1e-20j, 1e-8 + 1e-9j, -1e-5j, 2 + 3j], element))
+
+    def check_digits(self, fn, x):
+        with jax.enable_x64(True):
+            found, expected = jax.tree.leaves(braid.jax.compile(fn, x)(x)), jax.tree.leaves(fn(x))
+            for one, other in zip(found, expected, strict=True):
+                eps = float(jnp.finfo(one.dtype).eps)
+                kind = np.complex128 if one.dtype.kind == "c" else np.float64
+                np.testing.assert_allclose(one.astype(kind), np.asarray(other).astype(kind), rtol=8 * eps)
+                zeros = other == 0
+                np.testing.assert_array_equal(np.signbit(one[zeros].real), np.signbit(np.asarray(other)[zeros].real))
+
+
 class ComplexTest(jt.JaxTestCase):
     def test_reductions_over_ranks(self):
         def reductions(x):
