@@ -270,6 +270,32 @@ def ExpandFloat8Pass : Pass<"braid-expand-float8"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def ExpandBFloat16Pass : Pass<"braid-expand-bfloat16"> {
+  let summary = "Convert bf16 by operations on integers";
+  let description = [{
+    Rewrites `arith.extf` from bf16 to f32 and `arith.truncf` from f32 to bf16 by
+    upstream's patterns of `arith-expand`, for hosts, where LLVM calls functions
+    that not every library has. That pass would also turn `arith.maximumf` and
+    `arith.minimumf` into comparisons, for which -0 equals 0.
+
+    Before:
+
+    ```mlir
+    %y = arith.extf %x : bf16 to f32
+    ```
+
+    After:
+
+    ```mlir
+    %0 = arith.bitcast %x : bf16 to i16
+    %1 = arith.extui %0 : i16 to i32
+    %2 = arith.shli %1, %c16 : i32
+    %y = arith.bitcast %2 : i32 to f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def AttachKernelTargetPass
     : Pass<"braid-attach-kernel-target", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Set the target of kernels";

@@ -384,6 +384,21 @@ class FunctionTest(jt.JaxTestCase):
                 zeros = other == 0
                 np.testing.assert_array_equal(np.signbit(one[zeros].real), np.signbit(np.asarray(other)[zeros].real))
 
+    def test_signs_of_zeros(self):
+        """IEEE 754's maximum, where 0 is larger than -0, in either order."""
+        zeros = np.array([0.0, -0.0])
+        fn = jax.jit(lambda x, y: (jnp.maximum(x, y), jnp.minimum(x, y), lax.clamp(x, y, 1 + abs(y)), x.max(), y[::-1].min()))
+        for element in (np.float64, np.float32, np.float16, jnp.bfloat16):
+            # As many as a vector has, more, and a few.
+            for times in (1, 8, 21):
+                x, y = np.tile(zeros.repeat(2), times).astype(element), np.tile(zeros, 2 * times).astype(element)
+                with jax.enable_x64(True):
+                    larger, smaller, clamped, largest, smallest = map(np.signbit, braid.jax.compile(fn, x, y)(x, y))
+                np.testing.assert_array_equal(larger, np.signbit(x) & np.signbit(y))
+                np.testing.assert_array_equal(smaller, np.signbit(x) | np.signbit(y))
+                np.testing.assert_array_equal(clamped, np.signbit(x) & np.signbit(y))
+                self.assertEqual((largest, smallest), (False, True))
+
 
 class ComplexTest(jt.JaxTestCase):
     def test_reductions_over_ranks(self):
