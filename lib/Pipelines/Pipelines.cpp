@@ -108,6 +108,11 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
     simplifyOptions.numerics = options.numerics;
     pm.addPass(comm::createCommSimplifyPass(simplifyOptions));
   }
+  if (options.mergeBatch && !options.keepOrder && !isOnFunction) {
+    comm::CommMergeBatchPassOptions mergeOptions;
+    setPredictions(mergeOptions, options);
+    pm.addPass(comm::createCommMergeBatchPass(mergeOptions));
+  }
   if (options.splitBatch && !isOnFunction) {
     comm::CommSplitBatchPassOptions splitOptions;
     setPredictions(splitOptions, options);

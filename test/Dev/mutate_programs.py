@@ -92,6 +92,7 @@ PIPELINES = [
     [f"comm-pipeline-loops{{all=* sink-all=* unroll=* numerics=* max-memory=* plan-resources=* min-gain=* {COSTS}}}", "comm-bufferize"],
     [f"comm-combine{{bytes=* count=* span=* kinds=* max-memory=* plan-resources=* min-gain=* {COSTS}}}"],
     [f"comm-simplify{{numerics=* max-memory=* plan-resources=* min-gain=* {COSTS}}}"],
+    [f"comm-merge-batch{{all=* plan-resources=* max-memory=* min-gain=* {COSTS}}}", "comm-bufferize"],
     [f"comm-split-batch{{all=* parts=* percentages=* numerics=* max-memory=* min-gain=* {COSTS}}}", "comm-bufferize"],
     [f"comm-plan-resources{{{COSTS}}}"],
     [f"comm-plan-resources{{orders=search {COSTS}}}"],

@@ -153,6 +153,11 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
                      "comm-split-hierarchy and comm-pipeline-loops may do to "
                      "sums of floats"),
       llvm::cl::init(comm::Numerics::Exact), comm::getNumericsValues()};
+  Option<bool> mergeBatch{
+      *this, "merge-batch",
+      llvm::cl::desc("Merge parts of a batch where that pays with the order "
+                     "and the plan (comm-merge-batch, on modules only)"),
+      llvm::cl::init(false)};
   Option<bool> splitBatch{
       *this, "split-batch",
       llvm::cl::desc("Split blocks into parts of a batch where that pays "

@@ -33,7 +33,7 @@ WRONG = {
     "extra-overlap": "inf",
 }
 PASSES = {"comm-schedule", "comm-pipeline-matmul", "comm-split-all-reduce", "comm-combine", "comm-pipeline-loops",
-          "comm-split-batch", "comm-plan-resources", "comm-interpret", "comm-verify", "comm-report"}
+          "comm-merge-batch", "comm-split-batch", "comm-plan-resources", "comm-interpret", "comm-verify", "comm-report"}
 
 
 def main():

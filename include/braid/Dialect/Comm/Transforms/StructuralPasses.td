@@ -235,6 +235,67 @@ def CommSimplifyPass : Pass<"comm-simplify", "::mlir::ModuleOp"> {
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CommMergeBatchPass : Pass<"comm-merge-batch", "::mlir::ModuleOp"> {
+  let summary = "Merge parts of a batch that do not pay";
+  let description = [{
+    The reverse of `comm-split-batch`: where a program does the same to two parts of a
+    batch, such as two micro-batches with collectives of their own, one op does it to
+    both parts. Two starts of one block that are alike, of which neither needs the
+    other, show such parts. From them the pass follows the axes of ops, by the same
+    maps as `comm-split-batch`, back to what the parts are computed from and on to what
+    is computed from them. Ops that differ in more than their labels, or of which one
+    operand that both parts would share differs, stay as they are; so do reductions
+    over the batch, so that no sum changes. Parts have one size. Those of more parts are
+    merged two by two.
+
+    Parts that are slices of one tensor, one behind the other, become the slice of both;
+    others are inserted into one tensor. Where an op needs a part, it gets a slice. Two
+    insertions of the parts into one tensor become one.
+
+    Parts are merged where the prediction of the block, as with `comm-pipeline-matmul`,
+    becomes shorter by the fraction `min-gain`, also by longer searches. The number of
+    predictions is that of `comm-combine`. With `max-memory` the peak stays within this limit. In a
+    block that ranks may reach differently nothing is merged.
+
+    Before:
+
+    ```mlir
+    %x0 = tensor.extract_slice %x[0, 0] [256, 64] [1, 1] : ...
+    %x1 = tensor.extract_slice %x[256, 0] [256, 64] [1, 1] : ...
+    %t0 = comm.all_reduce sum %x0 on @tp : tensor<256x64xf32>
+    %r0 = comm.wait %t0 : !comm.token<tensor<256x64xf32>>
+    %y0 = linalg.matmul ins(%r0, %w ...) outs(%e0 ...) -> tensor<256x32xf32>
+    %t1 = comm.all_reduce sum %x1 on @tp : tensor<256x64xf32>
+    %r1 = comm.wait %t1 : !comm.token<tensor<256x64xf32>>
+    %y1 = linalg.matmul ins(%r1, %w ...) outs(%e1 ...) -> tensor<256x32xf32>
+    ```
+
+    After, with `all`:
+
+    ```mlir
+    %t = comm.all_reduce sum %x on @tp : tensor<512x64xf32>
+    %r = comm.wait %t : !comm.token<tensor<512x64xf32>>
+    %y = linalg.matmul ins(%r, %w ...) outs(%e ...) -> tensor<512x32xf32>
+    %y0 = tensor.extract_slice %y[0, 0] [256, 32] [1, 1] : ...
+    %y1 = tensor.extract_slice %y[256, 0] [256, 32] [1, 1] : ...
+    ```
+
+    The remark `merged-parts` names a start of the first part, and `merged-collectives`
+    counts those that became one with another.
+  }];
+  let options = !listconcat([
+    Option<"all", "all", "bool", /*default=*/"false", "Merge whatever that is worth">,
+    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
+           "The fraction by which a whole has to shorten a block, such as 0.01; auto is 0.005">,
+    Option<"planResources", "plan-resources", "bool", /*default=*/"true",
+           "Plan resources in predictions, on machines that were measured">,
+    Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
+           "The most bytes that may be live at once, such as 80GiB">
+  ], costOptions);
+  let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def CommSplitBatchPass : Pass<"comm-split-batch", "::mlir::ModuleOp"> {
   let summary = "Split a block into parts of a batch";
   let description = [{

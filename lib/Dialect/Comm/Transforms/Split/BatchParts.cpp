@@ -60,9 +60,6 @@ private:
   Value getPart(ValueDim value, const Chunk &part);
   Value getSlice(ValueDim value, const Chunk &part);
   Operation *createPart(Operation *op, const SplitOp &split, const Chunk &part);
-  void updateSizes(Operation *op, const SplitOp &split, const Chunk &part);
-  Value separateRuns(Value value, int64_t dim, int64_t runs);
-  Value joinRuns(Value value, int64_t dim, int64_t runs);
 
   /// The place of `part` in a run of `size` elements.
   static int64_t getOffset(const Chunk &part, int64_t size) {
@@ -98,27 +95,45 @@ static SmallVector<ReassociationIndices> getGroups(int64_t rank, int64_t dim) {
   return groups;
 }
 
-/// `value` with the runs as a dimension in front of `dim`, if there are
-/// several.
-Value BatchSplitter::separateRuns(Value value, int64_t dim, int64_t runs) {
+Value braid::comm::separateRuns(OpBuilder &builder, Value value, int64_t dim,
+                                int64_t runs) {
   auto type = cast<RankedTensorType>(value.getType());
   if (runs == 1)
     return value;
   SmallVector<int64_t> shape(type.getShape());
   shape[dim] /= runs;
   shape.insert(shape.begin() + dim, runs);
-  return tensor::ExpandShapeOp::create(rewriter, value.getLoc(),
+  return tensor::ExpandShapeOp::create(builder, value.getLoc(),
                                        type.clone(shape), value,
                                        getGroups(type.getRank(), dim));
 }
 
-/// The reverse of `separateRuns`.
-Value BatchSplitter::joinRuns(Value value, int64_t dim, int64_t runs) {
+Value braid::comm::joinRuns(OpBuilder &builder, Value value, int64_t dim,
+                            int64_t runs) {
   if (runs == 1)
     return value;
   int64_t rank = cast<RankedTensorType>(value.getType()).getRank() - 1;
-  return tensor::CollapseShapeOp::create(rewriter, value.getLoc(), value,
+  return tensor::CollapseShapeOp::create(builder, value.getLoc(), value,
                                          getGroups(rank, dim));
+}
+
+void braid::comm::updateSizes(Operation *op, const SplitOp &split,
+                              function_ref<int64_t(int64_t, int64_t)> getSize) {
+  auto getSizes = [&](ArrayRef<int64_t> sizes, int64_t dim, int64_t runs) {
+    SmallVector<int64_t> changed(sizes);
+    changed[dim] = getSize(changed[dim], runs);
+    return changed;
+  };
+  const SplitAxis &axis = split.axis;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    slice.setStaticSizes(
+        getSizes(slice.getStaticSizes(), *axis.operands[0], split.operandRuns));
+  else if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+    insertion.setStaticSizes(getSizes(insertion.getStaticSizes(),
+                                      *axis.operands[1], split.operandRuns));
+  else if (auto expansion = dyn_cast<tensor::ExpandShapeOp>(op))
+    expansion.setStaticOutputShape(getSizes(
+        expansion.getStaticOutputShape(), *axis.results[0], split.resultRuns));
 }
 
 /// The part of a value that all parts share, or of an argument of the block.
@@ -134,39 +149,19 @@ Value BatchSplitter::getSlice(ValueDim found, const Chunk &part) {
     return slice;
   if (Value uniform = resizeUniform(rewriter, value, partType))
     return slice = uniform;
-  Value whole = separateRuns(value, dim, runs);
+  Value whole = separateRuns(rewriter, value, dim, runs);
   auto type = cast<RankedTensorType>(whole.getType());
   int64_t cut = runs == 1 ? dim : dim + 1;
   int64_t size = type.getDimSize(cut);
   Value taken = extractAlong(rewriter, whole, cut,
                              rewriter.getIndexAttr(getOffset(part, size)),
                              getSize(part, size, /*runs=*/1));
-  return slice = joinRuns(taken, dim, runs);
+  return slice = joinRuns(rewriter, taken, dim, runs);
 }
 
 Value BatchSplitter::getPart(ValueDim value, const Chunk &part) {
   auto it = values.find(value.value);
   return it == values.end() ? getSlice(value, part) : it->second[part.number];
-}
-
-/// Gives `op`, a part, its sizes where they are attributes.
-void BatchSplitter::updateSizes(Operation *op, const SplitOp &split,
-                                const Chunk &part) {
-  auto getSizes = [&](ArrayRef<int64_t> whole, int64_t dim, int64_t runs) {
-    SmallVector<int64_t> sizes(whole);
-    sizes[dim] = getSize(part, sizes[dim], runs);
-    return sizes;
-  };
-  const SplitAxis &axis = split.axis;
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-    slice.setStaticSizes(
-        getSizes(slice.getStaticSizes(), *axis.operands[0], split.operandRuns));
-  else if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
-    insertion.setStaticSizes(getSizes(insertion.getStaticSizes(),
-                                      *axis.operands[1], split.operandRuns));
-  else if (auto expansion = dyn_cast<tensor::ExpandShapeOp>(op))
-    expansion.setStaticOutputShape(getSizes(
-        expansion.getStaticOutputShape(), *axis.results[0], split.resultRuns));
 }
 
 Operation *BatchSplitter::createPart(Operation *op, const SplitOp &split,
@@ -192,7 +187,9 @@ Operation *BatchSplitter::createPart(Operation *op, const SplitOp &split,
       copy->removeAttr(kOverwritesAttrName);
     }
   }
-  updateSizes(copy, split, part);
+  updateSizes(copy, split, [&](int64_t size, int64_t runs) {
+    return getSize(part, size, runs);
+  });
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(copy);
       linalgOp && linalgOp.hasIndexSemantics() && part.offset != 0) {
     SmallVector<OpFoldResult> offsets(linalgOp.getNumLoops(),
@@ -232,7 +229,7 @@ void BatchSplitter::join(OpResult value) {
   SmallVector<Value> pieces;
   for (Value part : values[value]) {
     rewriter.setInsertionPointAfterValue(part);
-    pieces.push_back(separateRuns(part, dim, runs));
+    pieces.push_back(separateRuns(rewriter, part, dim, runs));
   }
   int64_t cut = runs == 1 ? dim : dim + 1, size = type.getDimSize(dim) / runs;
   SmallVector<int64_t> shape(type.getShape());
@@ -240,12 +237,12 @@ void BatchSplitter::join(OpResult value) {
     shape[dim] = size;
     shape.insert(shape.begin() + dim, runs);
   }
-  Value whole = joinRuns(joinParts(rewriter, type.clone(shape), cut, pieces,
-                                   [&](size_t number) -> OpFoldResult {
-                                     return rewriter.getIndexAttr(
-                                         getOffset(parts[number], size));
-                                   }),
-                         dim, runs);
+  auto getPlace = [&](size_t number) -> OpFoldResult {
+    return rewriter.getIndexAttr(getOffset(parts[number], size));
+  };
+  Value whole = joinRuns(
+      rewriter, joinParts(rewriter, type.clone(shape), cut, pieces, getPlace),
+      dim, runs);
   rewriter.replaceUsesWithIf(value, whole, needsWhole);
 }
 

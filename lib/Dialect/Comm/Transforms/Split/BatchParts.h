@@ -29,6 +29,20 @@ llvm::SmallVector<Chunk> divideBatch(int64_t size, int64_t unit,
 void splitBatch(mlir::RewriterBase &rewriter, const BatchPropagation &batch,
                 llvm::ArrayRef<Chunk> parts);
 
+/// `value` with its `runs` as a dimension in front of `dim`, if there are
+/// several.
+mlir::Value separateRuns(mlir::OpBuilder &builder, mlir::Value value,
+                         int64_t dim, int64_t runs);
+
+/// The reverse of `separateRuns`.
+mlir::Value joinRuns(mlir::OpBuilder &builder, mlir::Value value, int64_t dim,
+                     int64_t runs);
+
+/// Changes the sizes along the axis of `split` that `op` has as attributes, by
+/// `getSize`, which gets the size and the number of runs.
+void updateSizes(mlir::Operation *op, const SplitOp &split,
+                 llvm::function_ref<int64_t(int64_t, int64_t)> getSize);
+
 } // namespace braid::comm
 
 #endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_SPLIT_BATCHPARTS_H
