@@ -229,18 +229,10 @@ SmallVector<Value> ColumnKernel::takeIn(ArrayRef<Value> rows, Value isValid,
       if (!access.argument.use_empty() && !isOfAllRows(access))
         mapping.map(access.argument, load(access, indices.back()));
   }
-  for (auto [place, mapping] : llvm::zip(indices, mappings)) {
-    SmallVector<Value> elements =
-        emitElements(b, nest, combiners, mapping, lanes,
-                     builder.getAskedIndices(nest, place, lanes, inner));
-    for (auto [combiner, accumulator, element] :
-         llvm::zip(combiners, accumulators, elements)) {
-      if (isValid)
-        element = arith::SelectOp::create(b, isValid, element,
-                                          combiner.getNeutral(b, lanes));
-      accumulator = combiner.combine(b, accumulator, element);
-    }
-  }
+  for (auto [place, mapping] : llvm::zip(indices, mappings))
+    takeElements(b, nest, combiners, mapping, lanes,
+                 builder.getAskedIndices(nest, place, lanes, inner), isValid,
+                 accumulators);
   return accumulators;
 }
 

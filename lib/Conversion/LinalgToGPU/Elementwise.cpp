@@ -29,8 +29,7 @@ public:
 
 private:
   void chooseLanes();
-  /// Computes vectors of `lanes` elements at the iterations `linear`: first all
-  /// loads, then all arithmetic, then all stores, so that the loads overlap.
+  /// Computes vectors of `lanes` elements at the iterations `linear`.
   void emitElements(ArrayRef<Value> linear, int64_t lanes);
   LoopNest &nest;
   KernelBuilder builder;
@@ -82,44 +81,17 @@ void ElementwiseKernel::chooseLanes() {
 }
 
 void ElementwiseKernel::emitElements(ArrayRef<Value> linear, int64_t lanes) {
-  SmallVector<IRMapping> mappings;
-  SmallVector<SmallVector<Value>> indices;
   SmallVector<int64_t> sizes = nest.sizes;
   if (!sizes.empty())
     sizes.back() /= lanes;
+  SmallVector<Point> points;
   for (Value vector : linear) {
-    indices.push_back(builder.delinearize(vector, sizes));
+    SmallVector<Value> indices = builder.delinearize(vector, sizes);
     if (lanes > 1)
-      indices.back().back() = builder.multiply(indices.back().back(), lanes);
-    mappings.emplace_back();
-    builder.mapCaptured(nest, mappings.back());
+      indices.back() = builder.multiply(indices.back(), lanes);
+    points.push_back({&nest, std::move(indices)});
   }
-  auto load = [&](Access &access, unsigned part) {
-    bool isVector = lanes > 1 && access.getStride(nest.getNumLoops() - 1) != 0;
-    mappings[part].map(access.argument,
-                       builder.load(builder.getMemory(access.buffer),
-                                    builder.getAddress(access, indices[part]),
-                                    isVector ? lanes : 1));
-  };
-  for (unsigned part = 0; part < linear.size(); ++part) {
-    for (Access &access : nest.inputs)
-      if (!access.argument.use_empty())
-        load(access, part);
-    for (Access &access : nest.outputs)
-      if (access.argument && !access.argument.use_empty())
-        load(access, part);
-  }
-  SmallVector<SmallVector<Value>> results;
-  for (unsigned part = 0; part < linear.size(); ++part) {
-    results.push_back(
-        emitBody(b, *nest.body, mappings[part], lanes,
-                 builder.getAskedIndices(nest, indices[part], lanes,
-                                         nest.getNumLoops() - 1)));
-  }
-  for (unsigned part = 0; part < linear.size(); ++part)
-    for (auto [access, value] : llvm::zip(nest.outputs, results[part]))
-      builder.store(value, builder.getMemory(access.buffer),
-                    builder.getAddress(access, indices[part]));
+  emitPoints(builder, points, lanes, nest.getNumLoops() - 1);
 }
 
 void ElementwiseKernel::emit() {

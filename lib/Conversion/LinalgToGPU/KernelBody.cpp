@@ -330,3 +330,38 @@ SmallVector<Value> braid::kernels::emitBody(ImplicitLocOpBuilder &b,
     results.push_back(broadcast(b, mapping.lookupOrDefault(value), lanes));
   return results;
 }
+
+void braid::kernels::emitPoints(KernelBuilder &builder, ArrayRef<Point> points,
+                                int64_t lanes, unsigned vectorLoop) {
+  // What several ops read is loaded once.
+  SmallVector<std::tuple<const Access *, ArrayRef<Value>, Value>> loaded;
+  auto load = [&](const Access &access, ArrayRef<Value> indices) {
+    for (auto [other, places, value] : loaded)
+      if (other->buffer == access.buffer && other->base == access.base &&
+          other->strides == access.strides && places == indices)
+        return value;
+    bool isVector = lanes > 1 && access.getStride(vectorLoop) != 0;
+    Value value =
+        builder.load(builder.getMemory(access.buffer),
+                     builder.getAddress(access, indices), isVector ? lanes : 1);
+    loaded.emplace_back(&access, indices, value);
+    return value;
+  };
+  SmallVector<IRMapping> mappings(points.size());
+  for (auto [point, mapping] : llvm::zip_equal(points, mappings)) {
+    builder.mapCaptured(*point.nest, mapping);
+    for (const Access *access : point.nest->getAccesses())
+      if (access->argument && !access->argument.use_empty())
+        mapping.map(access->argument, load(*access, point.indices));
+  }
+  SmallVector<SmallVector<Value>> results;
+  for (auto [point, mapping] : llvm::zip_equal(points, mappings))
+    results.push_back(
+        emitBody(builder.b, *point.nest->body, mapping, lanes,
+                 builder.getAskedIndices(*point.nest, point.indices, lanes,
+                                         vectorLoop)));
+  for (auto [point, values] : llvm::zip_equal(points, results))
+    for (auto [access, value] : llvm::zip_equal(point.nest->outputs, values))
+      builder.store(value, builder.getMemory(access.buffer),
+                    builder.getAddress(access, point.indices));
+}

@@ -16,6 +16,8 @@
 
 namespace braid::kernels {
 
+class KernelBuilder;
+
 /// True if every op of `body` computes vectors as well as scalars.
 bool isVectorizable(mlir::Block &body);
 
@@ -46,6 +48,18 @@ llvm::SmallVector<mlir::Value> emitBody(mlir::ImplicitLocOpBuilder &b,
                                         mlir::Block &body,
                                         mlir::IRMapping &mapping, int64_t lanes,
                                         llvm::ArrayRef<mlir::Value> indices);
+
+/// An op without reductions, and the indices of its loops.
+struct Point {
+  const LoopNest *nest;
+  llvm::SmallVector<mlir::Value> indices;
+};
+
+/// Computes `points`, vectors of `lanes` elements along the loop `vectorLoop`:
+/// first all loads, then all arithmetic, then all stores, so that loads
+/// overlap.
+void emitPoints(KernelBuilder &builder, llvm::ArrayRef<Point> points,
+                int64_t lanes, unsigned vectorLoop);
 
 } // namespace braid::kernels
 

@@ -241,22 +241,20 @@ Value KernelBuilder::getMemory(Value buffer) { return memory.lookup(buffer); }
 
 void KernelBuilder::mapCaptured(const LoopNest &nest, IRMapping &mapping) {
   for (Value value : getCaptured(*nest.body)) {
-    // A body that reads a buffer indexes it by the buffer's own type.
     Value inKernel = fromHost.lookupOrNull(value);
-    if (!inKernel) {
+    bool isView = !inKernel;
+    if (isView)
+      inKernel = fromHost.lookup(getRoot(value));
+    if (isView || inKernel.getType() != value.getType()) {
+      // A body that reads a buffer indexes it by the buffer's own type. The
+      // kernel takes a dynamic offset as a separate argument.
       auto type = cast<MemRefType>(value.getType());
       auto [strides, offset] = type.getStridesAndOffset();
+      OpFoldResult start = b.getIndexAttr(offset);
+      if (Value dynamic = offsets.lookup(value))
+        start = dynamic;
       inKernel = memref::ReinterpretCastOp::create(
-          b, type, fromHost.lookup(getRoot(value)), offset, type.getShape(),
-          strides);
-    } else if (inKernel.getType() != value.getType()) {
-      // The kernel takes the offset as a separate argument.
-      auto type = cast<MemRefType>(value.getType());
-      SmallVector<int64_t> strides;
-      int64_t offset = 0;
-      (void)type.getStridesAndOffset(strides, offset);
-      inKernel = memref::ReinterpretCastOp::create(
-          b, type, inKernel, OpFoldResult(offsets.lookup(value)),
+          b, type, inKernel, start,
           getAsIndexOpFoldResult(b.getContext(), type.getShape()),
           getAsIndexOpFoldResult(b.getContext(), strides));
     }

@@ -155,42 +155,10 @@ void PartKernel::emitIteration(MutableArrayRef<PartOp> ops, const Walk &walk,
   set(place, walk.restLoops, isRestVector);
 
   auto emit = [&] {
-    // All loads, then all arithmetic, then all stores, so that loads overlap.
-    struct Loaded {
-      const Access *access;
-      Value value;
-    };
-    SmallVector<Loaded> loaded;
-    SmallVector<IRMapping> mappings(ops.size());
-    auto load = [&](const Access &access) {
-      for (const Loaded &other : loaded)
-        if (other.access->buffer == access.buffer &&
-            other.access->base == access.base &&
-            other.access->strides == access.strides)
-          return other.value;
-      bool isVector = walk.lanes > 1 && access.getStride(walk.vectorLoop) != 0;
-      Value value = builder.load(builder.getMemory(access.buffer),
-                                 builder.getAddress(access, loops),
-                                 isVector ? walk.lanes : 1);
-      loaded.push_back({&access, value});
-      return value;
-    };
-    for (auto [op, mapping] : llvm::zip_equal(ops, mappings)) {
-      builder.mapCaptured(op.nest, mapping);
-      for (Access *access : op.nest.getAccesses())
-        if (access->argument && !access->argument.use_empty())
-          mapping.map(access->argument, load(*access));
-    }
-    SmallVector<SmallVector<Value>> results;
-    for (auto [op, mapping] : llvm::zip_equal(ops, mappings))
-      results.push_back(
-          emitBody(b, *op.nest.body, mapping, walk.lanes,
-                   builder.getAskedIndices(op.nest, loops, walk.lanes,
-                                           walk.vectorLoop)));
-    for (auto [op, values] : llvm::zip_equal(ops, results))
-      for (auto [access, value] : llvm::zip_equal(op.nest.outputs, values))
-        builder.store(value, builder.getMemory(access.buffer),
-                      builder.getAddress(access, loops));
+    SmallVector<Point> points;
+    for (PartOp &op : ops)
+      points.push_back({&op.nest, loops});
+    emitPoints(builder, points, walk.lanes, walk.vectorLoop);
   };
   bool isWhole = run.numIndices % run.indicesOfBlock == 0;
   builder.emitIf(isWhole ? Value() : builder.isLess(index, run.numIndices),

@@ -179,3 +179,19 @@ braid::kernels::emitElements(ImplicitLocOpBuilder &b, const LoopNest &nest,
                b, mapping.lookupOrDefault(combiner.element), lanes)));
   return elements;
 }
+
+void braid::kernels::takeElements(ImplicitLocOpBuilder &b, const LoopNest &nest,
+                                  ArrayRef<Combiner> combiners,
+                                  IRMapping &mapping, int64_t lanes,
+                                  ArrayRef<Value> indices, Value isValid,
+                                  MutableArrayRef<Value> accumulators) {
+  for (auto [combiner, accumulator, element] :
+       llvm::zip(combiners, accumulators,
+                 emitElements(b, nest, combiners, mapping, lanes, indices))) {
+    Value taken = element;
+    if (isValid)
+      taken = arith::SelectOp::create(b, isValid, taken,
+                                      combiner.getNeutral(b, lanes));
+    accumulator = accumulator ? combiner.combine(b, accumulator, taken) : taken;
+  }
+}

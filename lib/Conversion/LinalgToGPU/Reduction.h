@@ -69,6 +69,15 @@ emitElements(mlir::ImplicitLocOpBuilder &b, const LoopNest &nest,
              llvm::ArrayRef<Combiner> combiners, mlir::IRMapping &mapping,
              int64_t lanes, llvm::ArrayRef<mlir::Value> indices);
 
+/// The same, but combines the elements with `accumulators`, of which null ones
+/// become the elements. If `isValid` is given and false, neutral elements
+/// replace the elements.
+void takeElements(mlir::ImplicitLocOpBuilder &b, const LoopNest &nest,
+                  llvm::ArrayRef<Combiner> combiners, mlir::IRMapping &mapping,
+                  int64_t lanes, llvm::ArrayRef<mlir::Value> indices,
+                  mlir::Value isValid,
+                  llvm::MutableArrayRef<mlir::Value> accumulators);
+
 } // namespace braid::kernels
 
 #endif // BRAID_LIB_CONVERSION_LINALGTOGPU_REDUCTION_H

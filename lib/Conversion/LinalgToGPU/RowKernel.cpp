@@ -114,6 +114,20 @@ Value keepRounding(ImplicitLocOpBuilder &b, Value value) {
 // Shape
 //===----------------------------------------------------------------------===//
 
+/// True if both accesses have the same element of each row at each position; an
+/// access without the loop along rows has one for all positions.
+bool haveSameElements(const Access &a, const Access &other) {
+  unsigned shared = std::min(a.strides.size(), other.strides.size());
+  auto isConstantBehind = [&](const Access &access) {
+    return llvm::all_of(ArrayRef(access.strides).drop_front(shared),
+                        [](int64_t stride) { return stride == 0; });
+  };
+  return a.buffer == other.buffer && a.base == other.base &&
+         ArrayRef(a.strides).take_front(shared) ==
+             ArrayRef(other.strides).take_front(shared) &&
+         isConstantBehind(a) && isConstantBehind(other);
+}
+
 /// Finds the loads and stores of the run: the first read of each buffer that
 /// the run does not compute itself, and the last write of each buffer that is
 /// used after the run.
@@ -121,15 +135,7 @@ void RowKernel::findMemoryAccesses() {
   SmallVector<const Access *> available;
   auto isAvailable = [&](const Access &access) {
     return llvm::any_of(available, [&](const Access *other) {
-      if (other->buffer != access.buffer || other->base != access.base)
-        return false;
-      unsigned shared = std::min(other->strides.size(), access.strides.size());
-      auto isZero = [](int64_t stride) { return stride == 0; };
-      return ArrayRef(other->strides).take_front(shared) ==
-                 ArrayRef(access.strides).take_front(shared) &&
-             llvm::all_of(ArrayRef(other->strides).drop_front(shared),
-                          isZero) &&
-             llvm::all_of(ArrayRef(access.strides).drop_front(shared), isZero);
+      return haveSameElements(*other, access);
     });
   };
   for (RowOp &op : run.ops) {
@@ -219,19 +225,9 @@ void RowKernel::emitPlace() {
 //===----------------------------------------------------------------------===//
 
 RowKernel::Known *RowKernel::find(const Access &access) {
-  for (Known &entry : known) {
-    if (entry.access.buffer != access.buffer ||
-        entry.access.base != access.base)
-      continue;
-    auto strideOf = [](const Access &of, unsigned loop) {
-      return loop < of.strides.size() ? of.strides[loop] : 0;
-    };
-    bool isSame = true;
-    for (unsigned loop = 0; loop <= run.rowSizes.size(); ++loop)
-      isSame &= strideOf(entry.access, loop) == strideOf(access, loop);
-    if (isSame)
+  for (Known &entry : known)
+    if (haveSameElements(entry.access, access))
       return &entry;
-  }
   return nullptr;
 }
 
@@ -333,16 +329,8 @@ SmallVector<Value> RowKernel::reduceParts(RowOp &op) {
     for (Access &access : op.nest.inputs)
       if (!access.argument.use_empty())
         mapping.map(access.argument, get(op, access, part));
-    SmallVector<Value> elements = emitElements(
-        b, op.nest, op.combiners, mapping, lanes, getAsked(op, columns[part]));
-    for (auto [combiner, accumulator, element] :
-         llvm::zip(op.combiners, accumulators, elements)) {
-      if (isInside[part])
-        element = arith::SelectOp::create(b, isInside[part], element,
-                                          combiner.getNeutral(b, lanes));
-      accumulator =
-          accumulator ? combiner.combine(b, accumulator, element) : element;
-    }
+    takeElements(b, op.nest, op.combiners, mapping, lanes,
+                 getAsked(op, columns[part]), isInside[part], accumulators);
   }
   return accumulators;
 }
@@ -357,17 +345,9 @@ SmallVector<Value> RowKernel::takeIn(RowOp &op, ArrayRef<Value> columns,
       if (!access.argument.use_empty())
         mapping.map(access.argument, loadIf(isValid, op, access, column));
   }
-  for (auto [column, mapping] : llvm::zip(columns, mappings)) {
-    SmallVector<Value> elements = emitElements(
-        b, op.nest, op.combiners, mapping, lanes, getAsked(op, column));
-    for (auto [combiner, accumulator, element] :
-         llvm::zip(op.combiners, accumulators, elements)) {
-      if (isValid)
-        element = arith::SelectOp::create(b, isValid, element,
-                                          combiner.getNeutral(b, lanes));
-      accumulator = combiner.combine(b, accumulator, element);
-    }
-  }
+  for (auto [column, mapping] : llvm::zip(columns, mappings))
+    takeElements(b, op.nest, op.combiners, mapping, lanes, getAsked(op, column),
+                 isValid, accumulators);
   return accumulators;
 }
 
