@@ -1,4 +1,4 @@
-//===- CountedWhiles.cpp - Loops that count to a constant -----------------===//
+//===- CountedWhiles.cpp - Loops that count to a known end ----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,15 +21,31 @@ using namespace braid;
 using namespace braid::comm;
 
 namespace {
-/// The result of a loop that is its counter, and the value that it has there.
+/// The result of a loop that is its counter, and where it begins and ends.
 struct Counter {
   unsigned number;
-  int64_t last;
+  Value first, end;
+  /// The value of the result; none for the larger one of the two above.
+  std::optional<int64_t> last;
 };
 } // namespace
 
+/// What `value`, of the first block of `loop`, is in all iterations; null if
+/// it changes.
+static Value getInvariant(scf::WhileOp loop, Value value) {
+  if (loop.isDefinedOutsideOfLoop(value))
+    return value;
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != loop.getBeforeBody())
+    return {};
+  unsigned number = argument.getArgNumber();
+  if (loop.getYieldOp().getOperand(number) != loop.getAfterArguments()[number])
+    return {};
+  return loop.getInits()[number];
+}
+
 /// The counter of `loop`, if it goes from a constant to a larger one by a
-/// constant step and does not wrap, which the number of iterations depends on.
+/// constant step, or from any value to any other one by one, and does not wrap.
 static std::optional<Counter> getCounter(scf::WhileOp loop) {
   Block &before = *loop.getBeforeBody();
   if (!llvm::hasSingleElement(before.without_terminator()))
@@ -57,10 +73,16 @@ static std::optional<Counter> getCounter(scf::WhileOp loop) {
   Value added = sum.getLhs() == former ? sum.getRhs() : sum.getLhs();
   if (sum.getLhs() != former && sum.getRhs() != former)
     return std::nullopt;
-  std::optional<int64_t> first = getConstantIntValue(loop.getInits()[number]);
-  std::optional<int64_t> limit = getConstantIntValue(end);
+  end = getInvariant(loop, end);
   std::optional<int64_t> step = getConstantIntValue(added);
-  if (!first || !limit || !step || *step < 1 || *first >= *limit)
+  if (!end || !step || *step < 1)
+    return std::nullopt;
+  Value begin = loop.getInits()[number];
+  std::optional<int64_t> first = getConstantIntValue(begin);
+  std::optional<int64_t> limit = getConstantIntValue(end);
+  if (*step == 1 && !(first && limit))
+    return Counter{number, begin, end, std::nullopt};
+  if (!first || !limit || *first >= *limit)
     return std::nullopt;
   unsigned width = counter.getType().isIndex()
                        ? IndexType::kInternalStorageBitWidth
@@ -70,7 +92,7 @@ static std::optional<Counter> getCounter(scf::WhileOp loop) {
       *first < -farthest || *limit > farthest)
     return std::nullopt;
   int64_t count = llvm::divideCeil(*limit - *first, *step);
-  return Counter{number, *first + count * *step};
+  return Counter{number, begin, end, *first + count * *step};
 }
 
 void braid::comm::replaceCountedWhiles(ModuleOp module) {
@@ -90,10 +112,19 @@ void braid::comm::replaceCountedWhiles(ModuleOp module) {
   for (auto [loop, counter] : loops) {
     // The loop that MLIR makes gives the counter of its last iteration.
     rewriter.setInsertionPoint(loop);
-    Value result = loop.getResult(counter.number);
-    Value last = arith::ConstantOp::create(
-        rewriter, loop.getLoc(),
-        rewriter.getIntegerAttr(result.getType(), counter.last));
+    Location loc = loop.getLoc();
+    Value result = loop.getResult(counter.number), last;
+    if (counter.last)
+      last = arith::ConstantOp::create(
+          rewriter, loc,
+          rewriter.getIntegerAttr(result.getType(), *counter.last));
+    else
+      last = arith::MaxSIOp::create(rewriter, loc, counter.first, counter.end);
+    auto compare = cast<arith::CmpIOp>(loop.getBeforeBody()->front());
+    bool isLess = compare.getPredicate() == arith::CmpIPredicate::slt;
+    rewriter.startOpModification(compare);
+    compare->setOperand(isLess ? 1 : 0, counter.end);
+    rewriter.finalizeOpModification(compare);
     rewriter.replaceAllUsesWith(result, last);
     // Other forms stay as they are.
     (void)scf::upliftWhileToForLoop(rewriter, loop);

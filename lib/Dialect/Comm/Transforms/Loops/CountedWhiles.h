@@ -1,4 +1,4 @@
-//===- CountedWhiles.h - Loops that count to a constant ---------*- C++ -*-===//
+//===- CountedWhiles.h - Loops that count to a known end --------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,8 +13,9 @@
 
 namespace braid::comm {
 
-/// Replaces each `scf.while` of `module` that has a collective and counts from
-/// a constant to a larger one, by constant steps, by an `scf.for`.
+/// Replaces each `scf.while` of `module` that has a collective and counts to a
+/// value that the loop does not change by an `scf.for`: by ones, or between
+/// constants by constant steps.
 void replaceCountedWhiles(mlir::ModuleOp module);
 
 } // namespace braid::comm

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "LoopStacks.h"
+#include "Dialect/Comm/Transforms/Chunks/ChunkedMatmul.h"
+#include "Dialect/Comm/Transforms/LegalizeNCCL/TensorRewrites.h"
 #include "LoopStarts.h"
 
 #include "Cost/IR/Roofline.h"
@@ -14,6 +16,7 @@
 #include "braid/Analysis/Structure/ReorderedSums.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace braid;
@@ -95,16 +98,42 @@ static bool isRow(tensor::InsertSliceOp insert) {
   return true;
 }
 
-/// True if `start` gives each element where it takes it.
-static bool keepsPlaces(CollectiveOpInterface start) {
+/// The dimension of rows along which members join or split what `start` sends;
+/// -1 if each element stays in its place. None if rows of a stack cannot be
+/// sent as one.
+static std::optional<int64_t> getSentDim(CollectiveOpInterface start) {
   switch (start.getCollectiveKind()) {
   case CollectiveKind::all_reduce:
   case CollectiveKind::broadcast:
   case CollectiveKind::permute:
-    return true;
+    return -1;
+  case CollectiveKind::all_gather:
+  case CollectiveKind::reduce_scatter:
+    return start.getSplitDim();
   default:
-    return false;
+    return std::nullopt;
   }
+}
+
+/// The type of the stack of what the start of `awaited` takes in place of what
+/// it gives, which `insert` inserts; null if the collective cannot send it.
+static RankedTensorType getSentType(tensor::InsertSliceOp insert,
+                                    const AwaitedValue &awaited) {
+  std::optional<int64_t> dim = getSentDim(awaited.start);
+  auto source = cast<RankedTensorType>(awaited.getSource().getType());
+  RankedTensorType row = insert.getSourceType(), stack = insert.getDestType();
+  if (!dim)
+    return {};
+  if (source == row)
+    return stack;
+  // A row of the stack has its first dimension, too, or not.
+  bool hasFirst = row.getRank() == stack.getRank();
+  if (source.getRank() != row.getRank() || (hasFirst && *dim == 0) ||
+      row.getShape().drop_front(hasFirst) != stack.getShape().drop_front())
+    return {};
+  SmallVector<int64_t> shape = {stack.getDimSize(0)};
+  llvm::append_range(shape, source.getShape().drop_front(hasFirst));
+  return stack.clone(shape);
 }
 
 static std::optional<LoopStack> findLoopStack(scf::ForOp loop, unsigned number,
@@ -121,8 +150,7 @@ static std::optional<LoopStack> findLoopStack(scf::ForOp loop, unsigned number,
       awaited->start->getBlock() != loop.getBody())
     return std::nullopt;
   CollectiveOpInterface start = awaited->start;
-  if (!keepsPlaces(start) || start.getScale() ||
-      awaited->getSource().getType() != insert.getSourceType() ||
+  if (start.getScale() || !getSentType(insert, *awaited) ||
       (dependsOnOrderOfTerms(start) && !mayReorder) ||
       !coversRows(insert.getMixedOffsets().front(), loop,
                   insert.getDestType().getDimSize(0)))
@@ -140,34 +168,96 @@ SmallVector<LoopStack> braid::comm::findLoopStacks(scf::ForOp loop,
   return found;
 }
 
-SmallVector<CollectiveOpInterface>
+/// Lets `loop` carry the stack of what the collective of `stack` takes, of type
+/// `sent`: all of its rows are replaced.
+static void carrySentRows(RewriterBase &rewriter, scf::ForOp loop,
+                          const LoopStack &stack, RankedTensorType sent) {
+  tensor::InsertSliceOp insert = stack.insert;
+  rewriter.setInsertionPoint(loop);
+  Value empty =
+      tensor::EmptyOp::create(rewriter, loop.getLoc(), sent.getShape(),
+                              sent.getElementType(), sent.getEncoding());
+  BlockArgument carried = loop.getRegionIterArg(stack.number);
+  rewriter.modifyOpInPlace(loop, [&]() {
+    loop.getInitArgsMutable()[stack.number].set(empty);
+    loop.getResult(stack.number).setType(sent);
+  });
+  carried.setType(sent);
+  SmallVector<OpFoldResult> sizes =
+      getAsIndexOpFoldResult(rewriter.getContext(), sent.getShape());
+  sizes.front() = rewriter.getIndexAttr(1);
+  rewriter.setInsertionPoint(insert);
+  Value rows = tensor::InsertSliceOp::create(
+      rewriter, insert.getLoc(), stack.awaited.getSource(), carried,
+      insert.getMixedOffsets(), sizes, insert.getMixedStrides());
+  rewriter.replaceAllUsesWith(insert.getResult(), rows);
+}
+
+SmallVector<Operation *>
 braid::comm::sinkBehindLoop(RewriterBase &rewriter, scf::ForOp loop,
                             ArrayRef<LoopStack> stacks) {
   OpBuilder::InsertionGuard guard(rewriter);
-  SmallVector<CollectiveOpInterface> starts;
+  SmallVector<Operation *> added;
   for (const LoopStack &stack : llvm::reverse(stacks)) {
     CollectiveOpInterface start = stack.awaited.start;
     WaitOp wait = stack.awaited.wait;
     Value source = stack.awaited.getSource();
     Value result = loop.getResult(stack.number);
-    auto token = TokenType::get(result.getType());
+    tensor::InsertSliceOp insert = stack.insert;
+    RankedTensorType type = insert.getDestType(), given = type,
+                     sent = getSentType(insert, stack.awaited);
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : result.getUses())
+      uses.push_back(&use);
+    bool isMoved = sent != type, gathers = isa<AllGatherOp>(start);
+    if (isMoved)
+      carrySentRows(rewriter, loop, stack, sent);
 
     rewriter.setInsertionPointAfter(loop);
+    ImplicitLocOpBuilder b(start.getLoc(), rewriter);
+    // Libraries join and split along dimension 0.
+    int64_t dim =
+        start.getSplitDim() + type.getRank() - insert.getSourceType().getRank();
+    OpFoldResult numMembers;
+    if (isMoved)
+      numMembers =
+          b.getIndexAttr(std::max(type.getDimSize(dim), sent.getDimSize(dim)) /
+                         std::min(type.getDimSize(dim), sent.getDimSize(dim)));
+    auto move = [&](Value value, int64_t from, int64_t to) {
+      value = moveDim(b, splitDim(b, value, from, numMembers), from, to);
+      added.push_back(value.getDefiningOp());
+      return joinDims(b, value, to);
+    };
     IRMapping behind;
     behind.map(source, result);
+    if (isMoved && gathers)
+      given = withSize(sent, 0,
+                       type.getNumElements() / sent.getNumElements() *
+                           sent.getDimSize(0));
+    else if (isMoved)
+      behind.map(source, move(result, dim, 0));
     Operation *last = rewriter.clone(*start, behind);
-    last->getResult(0).setType(token);
+    last->getResult(0).setType(TokenType::get(given));
+    if (isMoved)
+      llvm::TypeSwitch<Operation *>(last).Case<AllGatherOp, ReduceScatterOp>(
+          [](auto op) { op.setDim(0); });
     recordDivision(last, "for all iterations of a loop");
+    added.push_back(last);
     Operation *lastWait = rewriter.clone(*wait, behind);
-    lastWait->getResult(0).setType(result.getType());
-    rewriter.replaceAllUsesExcept(result, lastWait->getResult(0), last);
+    Value value = lastWait->getResult(0);
+    value.setType(given);
+    if (isMoved && gathers)
+      value = move(value, 0, dim);
+    for (OpOperand *use : uses)
+      rewriter.modifyOpInPlace(use->getOwner(), [&]() { use->set(value); });
 
-    tensor::InsertSliceOp insert = stack.insert;
-    rewriter.modifyOpInPlace(insert,
-                             [&]() { insert.getSourceMutable().set(source); });
+    if (isMoved)
+      rewriter.eraseOp(insert);
+    else
+      rewriter.modifyOpInPlace(
+          insert, [&]() { insert.getSourceMutable().set(source); });
     rewriter.eraseOp(wait);
     rewriter.eraseOp(start);
-    starts.push_back(cast<CollectiveOpInterface>(last));
   }
-  return starts;
+  return added;
 }

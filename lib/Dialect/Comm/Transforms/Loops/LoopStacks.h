@@ -26,15 +26,16 @@ struct LoopStack {
 };
 
 /// The stacks of `loop` whose collective may send all rows at once: one that
-/// gives elements where it takes them. Those that add up floats only if
-/// `mayReorder`: a library may add their terms in another order.
+/// gives elements where it takes them, a gather or a reduce-scatter within
+/// rows. Those that add up floats only if `mayReorder`: a library may add their
+/// terms in another order.
 llvm::SmallVector<LoopStack> findLoopStacks(mlir::scf::ForOp loop,
                                             bool mayReorder);
 
 /// Lets each iteration of `loop` insert the operands of the collectives of
 /// `stacks`, and one collective behind the loop send each stack. Returns the
-/// new starts.
-llvm::SmallVector<CollectiveOpInterface>
+/// new ops that take time: starts, and what moves the parts of members.
+llvm::SmallVector<mlir::Operation *>
 sinkBehindLoop(mlir::RewriterBase &rewriter, mlir::scf::ForOp loop,
                llvm::ArrayRef<LoopStack> stacks);
 

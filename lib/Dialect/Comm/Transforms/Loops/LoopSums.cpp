@@ -69,11 +69,11 @@ static Value createZeros(RewriterBase &rewriter, Location loc, Value value) {
   return linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
 }
 
-SmallVector<CollectiveOpInterface>
-braid::comm::reduceBehindLoop(RewriterBase &rewriter, scf::ForOp loop,
-                              ArrayRef<LoopSum> sums) {
+SmallVector<Operation *> braid::comm::reduceBehindLoop(RewriterBase &rewriter,
+                                                       scf::ForOp loop,
+                                                       ArrayRef<LoopSum> sums) {
   OpBuilder::InsertionGuard guard(rewriter);
-  SmallVector<CollectiveOpInterface> starts;
+  SmallVector<Operation *> starts;
   for (const LoopSum &sum : llvm::reverse(sums)) {
     unsigned number = sum.number;
     Location loc = sum.sum->getLoc();
@@ -105,7 +105,7 @@ braid::comm::reduceBehindLoop(RewriterBase &rewriter, scf::ForOp loop,
     rewriter.replaceAllUsesWith(wait.getValue(), source);
     rewriter.eraseOp(wait);
     rewriter.eraseOp(start);
-    starts.push_back(cast<CollectiveOpInterface>(last));
+    starts.push_back(last);
   }
   return starts;
 }

@@ -32,7 +32,7 @@ llvm::SmallVector<LoopSum> findLoopSums(mlir::scf::ForOp loop,
 
 /// Lets each iteration of `loop` add what the all-reduces of `sums` send, and
 /// one all-reduce behind the loop send the sum. Returns the new starts.
-llvm::SmallVector<CollectiveOpInterface>
+llvm::SmallVector<mlir::Operation *>
 reduceBehindLoop(mlir::RewriterBase &rewriter, mlir::scf::ForOp loop,
                  llvm::ArrayRef<LoopSum> sums);
 

@@ -62,8 +62,7 @@ private:
                             RankUniformity &uniformity, StartCounts &counts);
   FailureOr<int64_t> predictMoved(
       scf::ForOp loop, const CostOptions &costs, RewriteJudge &judge,
-      function_ref<SmallVector<CollectiveOpInterface>(scf::ForOp,
-                                                      const IRMapping &)>
+      function_ref<SmallVector<Operation *>(scf::ForOp, const IRMapping &)>
           move);
   LogicalResult sumBehind(scf::ForOp loop, const CostOptions &costs,
                           RankUniformity &uniformity, StartCounts &counts);
@@ -266,19 +265,18 @@ CommPipelineLoopsPass::choose(scf::ForOp loop, ArrayRef<ShiftedStart> starts,
 }
 
 /// What all iterations of `loop` take once `move` has changed a copy of it, and
-/// the starts that `move` returns, which run once, as if nothing hid them.
+/// the ops that `move` returns, which run once, as if nothing hid them.
 FailureOr<int64_t> CommPipelineLoopsPass::predictMoved(
     scf::ForOp loop, const CostOptions &costs, RewriteJudge &judge,
-    function_ref<SmallVector<CollectiveOpInterface>(scf::ForOp,
-                                                    const IRMapping &)>
+    function_ref<SmallVector<Operation *>(scf::ForOp, const IRMapping &)>
         move) {
   int64_t onceNs = 0;
   FailureOr<BlockPrediction> changed =
       judge.predict([&](const IRMapping &mapping) {
         CostModel model(costs);
         auto copy = cast<scf::ForOp>(mapping.lookup(loop.getOperation()));
-        for (CollectiveOpInterface start : move(copy, mapping))
-          onceNs = addNs(onceNs, model.getCost(start).ns);
+        for (Operation *op : move(copy, mapping))
+          onceNs = addNs(onceNs, model.getCost(op).ns);
         return success();
       });
   if (failed(changed))
@@ -348,7 +346,7 @@ FailureOr<bool> CommPipelineLoopsPass::maySink(scf::ForOp loop, size_t number,
         loop, costs, judge, [&](scf::ForOp copy, const IRMapping &mapping) {
           ShiftedStart moved = mapStart(other, mapping);
           pipelineLoop(rewriter, copy, moved);
-          return SmallVector<CollectiveOpInterface>{start};
+          return SmallVector<Operation *>{start};
         });
     if (failed(delayed))
       return failure();

@@ -5,7 +5,7 @@
 # CHECK: 20 programs: 0 wrong
 """Runs collectives of random loops beside other iterations; the results have to stay.
 
-The body of a loop, or of two nested ones, has what programs of test/Dev/rewritten_programs.py
+The body of a loop, some of them whiles, or of two nested ones, has what programs of test/Dev/rewritten_programs.py
 have, and most values that it carries add up what an all-reduce gives. Some loops stack values of collectives, in all
 rows or in some. comm-pipeline-loops rewrites the loop, and
 comm-interpret has to give the results of the program on all ranks: the same bits with
@@ -46,14 +46,19 @@ class LoopGenerator(rewritten_programs.Generator):
         """The next value of a stack with so many rows: of what a collective gives, at an index that counts up, down or to
         the middle."""
         name, shape, element = self.pick(lambda value: value[1:] == ((4, 4), "f32")) or self.arguments[0]
-        type, stack = spell(shape, element), spell((rows, *shape), element)
+        type, row, stack = (spell(sizes, element) for sizes in (shape, self.row, (rows, *self.row)))
         start = self.draw.choice(("all_reduce sum {} on @world", "all_reduce max {} on @pair", "broadcast {} on @world root 1",
                                   "permute {} on @pair pairs [[0, 1]]")).format(name)
+        if self.row != shape:
+            dim = 0 if self.row[1] == shape[1] else 1
+            start = f"{'all_gather' if self.row[dim] == 8 else 'reduce_scatter sum'} {name} on @pair dim {dim}"
+            type = f"{type} -> {row}"
         token, value, limit, index, result = (self.new() for _ in range(5))
         compute = self.draw.choice(("arith.subi {1}, {0}",) * 2 + ("arith.minsi {0}, {1}",) * 2 + ("arith.maxsi {0}, {1}",))
-        self.lines += [f"{token} = comm.{start} : {type}", f"{value} = comm.wait {token} : !comm.token<{type}>",
+        self.lines += [f"{token} = comm.{start} : {type}", f"{value} = comm.wait {token} : !comm.token<{row}>",
                        f"{limit} = arith.constant {rows - 1} : index", f"{index} = {compute.format(counter, limit)} : index",
-                       f"{result} = tensor.insert_slice {value} into %stack[{index}, 0, 0] [1, 4, 4] [1, 1, 1] : {type} into {stack}"]
+                       f"{result} = tensor.insert_slice {value} into %stack[{index}, 0, 0] [1, {self.row[0]}, {self.row[1]}] [1, 1, 1] : "
+                       f"{row} into {stack}"]
         return result
 
     def make(self):
@@ -73,8 +78,9 @@ class LoopGenerator(rewritten_programs.Generator):
         next_values = [self.add_up(value) for value in carried]
         arguments = list(self.arguments)
         if rows:
-            arguments.append(("%rows", (rows, 4, 4), "f32"))
-            carried.append(("%stack", (rows, 4, 4), "f32"))
+            self.row = self.draw.choice(((4, 4),) * 4 + ((8, 4), (4, 8), (2, 4), (4, 2)))
+            arguments.append(("%rows", (rows, *self.row), "f32"))
+            carried.append(("%stack", (rows, *self.row), "f32"))
             next_values.append(self.stack("%j" if is_nested else "%i", rows))
         types = ", ".join(spell(v[1], v[2]) for v in carried)
         starts = arguments[:3] + arguments[len(self.arguments):]
@@ -91,11 +97,26 @@ class LoopGenerator(rewritten_programs.Generator):
             body = [f"%q:{number} = scf.for %j = %c0 to %inner step %c1 iter_args({inner}) -> ({types}) {{",
                     *(line.replace("index_cast %i ", f"index_cast {counter} ") for line in body), "}",
                     f"scf.yield {results[1]} : {types}"]
+        head = f"%r:{number} = scf.for %i = %c0 to %end step %c1 iter_args({begins}) -> ({types}) {{"
+        known = [f"%end = arith.constant {end} : index"]
+        if not is_nested and self.draw.random() < 0.3:
+            # The same as a while, with an end that the text gives or not.
+            names = ", ".join(v[0] for v in carried)
+            typed = ", ".join(f"{v[0]}: {spell(v[1], v[2])}" for v in carried)
+            head = "\n".join([
+                f"%r:{number + 1} = scf.while (%i = %c0, {begins}) : (index, {types}) -> (index, {types}) {{",
+                "%go = arith.cmpi slt, %i, %end : index", f"scf.condition(%go) %i, {names} : index, {types}", "} do {",
+                f"^bb0(%i: index, {typed}):", "%next = arith.addi %i, %c1 : index"])
+            body[-1] = f"scf.yield %next, {', '.join(next_values)} : index, {types}"
+            results[0], types = ", ".join(f"%r#{i}" for i in range(number + 1)), f"index, {types}"
+            if self.draw.random() < 0.6:
+                known = ["%size = comm.size on @pair", f"%more = arith.constant {end - 2} : index",
+                         "%end = arith.addi %size, %more : index"]
         return "\n".join([
             f"comm.group @world [{list(range(self.ranks))}]", f"comm.group @pair {groups}",
             f"func.func @main({arguments}) -> ({types}) {{", "%c0 = arith.constant 0 : index",
-            "%c1 = arith.constant 1 : index", f"%end = arith.constant {end} : index", "%inner = arith.constant 2 : index",
-            f"%r:{number} = scf.for %i = %c0 to %end step %c1 iter_args({begins}) -> ({types}) {{", *body, "}", f"return {results[0]} : {types}", "}", ""])
+            "%c1 = arith.constant 1 : index", *known, "%inner = arith.constant 2 : index",
+            head, *body, "}", f"return {results[0]} : {types}", "}", ""])
 
 
 if __name__ == "__main__":
