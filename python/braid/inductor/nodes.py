@@ -7,6 +7,8 @@ Node 0 of the graph stands for the beginning, from where inputs that can be free
 scheduler node at place i of Inductor's order is node i + 1.
 """
 
+from collections import defaultdict
+
 from .. import _torch_ops
 from .._torch import KeepOrder
 from ..schedule import Graph
@@ -132,6 +134,7 @@ class SchedulerGraph:
         for first, second in zip(starts, starts[1:]):
             self.records[second].sequence.add(first)
         self._order_side_effects()
+        self._order_writes()
         self._order_random()
         self._order_checks()
         self._read_memory()
@@ -185,11 +188,17 @@ class SchedulerGraph:
 
     def _overwrites(self, snode, reader):
         """Whether `snode` writes in place what `reader` reads."""
-        written = {name for buffer in snode.get_outputs() for name in buffer.get_mutations()}
-        if not written:
-            return False
-        reads = {dep.name for dep in reader.read_writes.reads if not getattr(dep, "is_fake", False)}
-        return not self._find_memory(snode, written).isdisjoint(self._find_memory(snode, reads))
+        written = self._get_written(snode)
+        return bool(written) and not self._find_memory(snode, written).isdisjoint(self._find_memory(snode, self._get_read(reader)))
+
+    @staticmethod
+    def _get_written(snode):
+        """The names of the buffers that it writes in place."""
+        return {name for buffer in snode.get_outputs() for name in buffer.get_mutations()}
+
+    @staticmethod
+    def _get_read(snode):
+        return {dep.name for dep in snode.read_writes.reads if not getattr(dep, "is_fake", False)}
 
     @staticmethod
     def _find_memory(snode, names):
@@ -237,6 +246,28 @@ class SchedulerGraph:
                 last_effect, since = place, []
             else:
                 since.append(place)
+
+    def _order_writes(self):
+        """Keeps what writes memory in place in order with all that reads or writes it.
+
+        Inductor does so for accesses by one name. It misses those by other views where an op makes views, as ops without kernels do.
+        """
+        if not any(buffer.get_mutations() for snode in self.snodes for buffer in snode.get_outputs()):
+            return
+        writer, readers = {}, defaultdict(list)
+        for place, (snode, record) in enumerate(zip(self.snodes, self.records)):
+            # A wait only completes what its start writes, and parts of one result have waits of their own.
+            if record.kind == "wait":
+                continue
+            written, read = (self._find_memory(snode, find(snode)) for find in (self._get_written, self._get_read))
+            for name in written | read:
+                if name in writer:
+                    record.before.add(writer[name])
+            for name in written:
+                record.before.update(readers.pop(name, ()))
+                writer[name] = place
+            for name in read - written:
+                readers[name].append(place)
 
     def _order_random(self):
         """Ops that may draw random numbers stay in order."""

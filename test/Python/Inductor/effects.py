@@ -7,6 +7,7 @@ import unittest
 from unittest import mock
 
 import torch
+import torch._inductor.config as config
 import torch.distributed._functional_collectives as funcol
 import torch.nn.functional as F
 import torch_steps
@@ -14,6 +15,7 @@ from braid._torch_ops import may_draw
 from braid.inductor import Overlap
 from braid.inductor.costs import Costs
 from braid.inductor.nodes import SchedulerGraph, _may_draw
+from real_models.settings import keep_collectives
 
 c10d = torch.ops._c10d_functional
 
@@ -25,8 +27,6 @@ class Stop(Exception):
 class Effects(unittest.TestCase):
     def schedule(self, step, *inputs, **settings):
         """Reads what Inductor schedules of a step, and has Braid reorder it."""
-        import torch._inductor.config as config
-
         overlap = Overlap(machine="h100x8", estimates="braid", min_gain=0)
 
         def run(snodes):
@@ -134,6 +134,18 @@ class Effects(unittest.TestCase):
                 cost[0] for cost, record in zip(self.costs, self.graph.records) if record.kind == "start"
             ]
         self.assertEqual(*costs)
+
+    @unittest.skipUnless(hasattr(config, "fallback_by_default"), "this PyTorch has no fallback_by_default")
+    def test_a_write_by_another_view_keeps_its_place(self):
+        def step(x, w):
+            value = torch.as_strided_scatter(x.new_zeros(64), x * 2, [2, 32], [32, 1], 0)
+            return value.as_strided([2, 32, 1], [32, 1, 1], 0) / 16, funcol.all_gather_tensor(w, 0, "0")
+
+        keep_collectives()
+        self.schedule(step, torch.randn(2, 32), torch.randn(8, 8), fallback_by_default=True)
+        # The ops; what follows each names its result.
+        first, second = sorted(self.find(name)[0] for name in ("aten.copy_", "aten.div"))
+        self.assertIn(first, self.graph.records[second].before)
 
 
 if __name__ == "__main__":
