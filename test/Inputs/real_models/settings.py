@@ -63,8 +63,9 @@ def _overlap(**options):
 
 SETTINGS = {
     "plain": _reorder,
-    # Every op is PyTorch's own, so that nothing has to be compiled: a tenth of the time.
-    "no kernels": lambda *passes: {**_reorder(*passes), "fallback_by_default": True},
+    # Every op is PyTorch's own, so that nothing has to be compiled: a tenth of the time. Flash attention on CPUs reads other memory where the
+    # layouts of convolutions reach it.
+    "no kernels": lambda *passes: {**_reorder(*passes), "fallback_by_default": True, "layout_optimization": False},
     "deterministic": lambda *passes: {**_reorder(*passes), "deterministic": True},
     "buckets": _buckets,
     "overlap": _overlap(),
