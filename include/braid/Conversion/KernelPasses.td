@@ -101,10 +101,10 @@ def ExpandDivisionsPass : Pass<"braid-expand-divisions"> {
     System/6000 processor", 1990) if s has a magnitude from 2^-24 to 2^24 and x
     one from 2^-100 to below 2^28.
 
-    A vector with another element, such as a zero behind a mask, is divided in the
-    same way in f64 and rounded to f32, which gives the same bits as a division.
-    CUDA's division is up to 5 times slower for such numbers. Only rows whose
-    divisor or its reciprocal is not a normal number take the division.
+    A vector with another element, such as a zero behind a mask, or with another
+    divisor is divided in the same way in f64 and rounded to f32, which gives the
+    same bits as a division. CUDA's division is up to 5 times slower for such
+    numbers.
 
     The pass expands vectors of 4 and more elements of f32, bf16 or f16 that are
     divided by a broadcast number. Numbers of 16 bits are divided in f32, and the

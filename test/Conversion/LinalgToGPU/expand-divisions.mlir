@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --pass-pipeline='builtin.module(gpu.module(braid-expand-divisions))' | FileCheck %s
+// RUN: braid-opt %s --pass-pipeline='builtin.module(gpu.module(braid-expand-divisions,cse))' | FileCheck %s
 
 gpu.module @kernels {
   // CHECK-LABEL: func.func @vector
@@ -11,11 +11,6 @@ gpu.module @kernels {
   // CHECK-NEXT:    %[[MAX:.*]] = arith.constant 0x4B800000 : f32
   // CHECK-NEXT:    %[[SMALL:.*]] = arith.cmpf ole, %[[ABS]], %[[MAX]] : f32
   // CHECK-NEXT:    %[[DIVISOR_IS_SHORT:.*]] = arith.andi %[[LARGE]], %[[SMALL]] : i1
-  // CHECK-NEXT:    %[[LOWEST:.*]] = arith.constant 1.17549435E-38 : f32
-  // CHECK-NEXT:    %[[ABOVE:.*]] = arith.cmpf oge, %[[ABS]], %[[LOWEST]] : f32
-  // CHECK-NEXT:    %[[HIGHEST:.*]] = arith.constant 8.50705917E+37 : f32
-  // CHECK-NEXT:    %[[BELOW:.*]] = arith.cmpf ole, %[[ABS]], %[[HIGHEST]] : f32
-  // CHECK-NEXT:    %[[DIVISOR_IS_NORMAL:.*]] = arith.andi %[[ABOVE]], %[[BELOW]] : i1
   // CHECK:         %[[EXPONENT:.*]] = arith.constant dense<452984832> : vector<4xi32>
   // CHECK-NEXT:    %[[BITS:.*]] = arith.bitcast %[[X]] : vector<4xf32> to vector<4xi32>
   // CHECK-NEXT:    %[[DOUBLED:.*]] = arith.addi %[[BITS]], %[[BITS]] : vector<4xi32>
@@ -32,29 +27,17 @@ gpu.module @kernels {
   // CHECK-NEXT:      %[[SHORT:.*]] = math.fma %[[REST]], %[[YS]], %[[Q]] : vector<4xf32>
   // CHECK-NEXT:      scf.yield %[[SHORT]]
   // CHECK-NEXT:    } else {
-  // CHECK-NEXT:      %[[OTHER:.*]] = scf.if %[[DIVISOR_IS_NORMAL]] -> (vector<4xf32>) {
-  // CHECK-NEXT:        %[[WIDE_S:.*]] = arith.extf %[[S]] : f32 to f64
-  // The reciprocal in f64, by a step of Newton's method.
-  // CHECK:             %[[WIDE_X:.*]] = arith.extf %[[X]] : vector<4xf32> to vector<4xf64>
-  // CHECK:             %[[GUESS:.*]] = arith.extf %[[Y]] : f32 to f64
-  // CHECK:             %[[ERROR:.*]] = math.fma %{{.*}}, %[[GUESS]], %{{.*}} : f64
-  // CHECK-NEXT:        %[[WIDE_Y:.*]] = math.fma %[[GUESS]], %[[ERROR]], %[[GUESS]] : f64
-  // CHECK-NEXT:        %[[WIDE_YS:.*]] = vector.broadcast %[[WIDE_Y]] : f64 to vector<4xf64>
-  // CHECK:             %[[WIDE_Q:.*]] = arith.mulf %[[WIDE_X]], %[[WIDE_YS]] : vector<4xf64>
-  // CHECK-NEXT:        %[[WIDE_REST:.*]] = math.fma %[[WIDE_Q]], %{{.*}}, %[[WIDE_X]] : vector<4xf64>
-  // CHECK-NEXT:        %[[CORRECTED:.*]] = math.fma %[[WIDE_REST]], %[[WIDE_YS]], %[[WIDE_Q]] : vector<4xf64>
-  // Zeros, infinite numbers, and what is no number.
-  // CHECK:             %[[PRODUCT:.*]] = arith.mulf %[[X]], %{{.*}} : vector<4xf32>
-  // CHECK:             %[[IS_ORDINARY:.*]] = arith.cmpi ult, %{{.*}}, %{{.*}} : vector<4xi32>
-  // CHECK-NEXT:        %[[NARROW:.*]] = arith.truncf %[[CORRECTED]] : vector<4xf64> to vector<4xf32>
-  // CHECK-NEXT:        %[[CHOSEN:.*]] = arith.select %[[IS_ORDINARY]], %[[NARROW]], %[[PRODUCT]] : vector<4xi1>, vector<4xf32>
-  // CHECK-NEXT:        scf.yield %[[CHOSEN]]
-  // CHECK-NEXT:      } else {
-  // CHECK-NEXT:        %[[SS:.*]] = vector.broadcast %[[S]] : f32 to vector<4xf32>
-  // CHECK-NEXT:        %[[LONG:.*]] = arith.divf %[[X]], %[[SS]] : vector<4xf32>
-  // CHECK-NEXT:        scf.yield %[[LONG]]
-  // CHECK-NEXT:      }
-  // CHECK-NEXT:      scf.yield %[[OTHER]]
+  // CHECK:           %[[WIDE_S:.*]] = arith.extf %[[S]] : f32 to f64
+  // CHECK:           arith.divf %{{.*}}, %[[WIDE_S]] : f64
+  // CHECK:           %[[WIDE_Q:.*]] = arith.mulf %{{.*}}, %{{.*}} : vector<4xf64>
+  // CHECK-NEXT:      %[[WIDE_REST:.*]] = math.fma %[[WIDE_Q]], %{{.*}}, %{{.*}} : vector<4xf64>
+  // CHECK-NEXT:      %[[CORRECTED:.*]] = math.fma %[[WIDE_REST]], %{{.*}}, %[[WIDE_Q]] : vector<4xf64>
+  // The product replaces exact quotients, as zeros, and what is no number.
+  // CHECK:           %[[INEXACT:.*]] = arith.cmpf one, %[[WIDE_REST]], %{{.*}} : vector<4xf64>
+  // CHECK-NEXT:      %[[CHOSEN:.*]] = arith.select %[[INEXACT]], %[[CORRECTED]], %[[WIDE_Q]] : vector<4xi1>, vector<4xf64>
+  // CHECK-NEXT:      %[[NARROW:.*]] = arith.truncf %[[CHOSEN]] : vector<4xf64> to vector<4xf32>
+  // CHECK-NEXT:      scf.yield %[[NARROW]]
+  // CHECK-NEXT:    }
   // CHECK:         return %[[R]]
   func.func @vector(%x: vector<4xf32>, %s: f32) -> vector<4xf32> {
     %d = vector.broadcast %s : f32 to vector<4xf32>
