@@ -36,7 +36,6 @@ public:
       access.elementType = getElementTypeOrSelf(output.get());
       access.argument = op.getMatchingBlockArgument(&output);
     }
-    combiners = matchCombiners(nest);
   }
 
   void emit();
@@ -64,8 +63,6 @@ private:
   Value getIndex(const Number &number);
   void openKernel();
   void emitThread();
-  SmallVector<Value> emitLoops(unsigned number, ValueRange values);
-  SmallVector<Value> emitIteration(ValueRange values);
   SmallVector<Value> getIndices(OpOperand &operand);
   Value load(OpOperand &operand);
   Value createConstant(int64_t value) {
@@ -77,8 +74,6 @@ private:
   ImplicitLocOpBuilder host, b;
   /// The body and the outputs alone.
   LoopNest nest;
-  /// Sums of small floats have f32 in between, as in other kernels.
-  std::optional<SmallVector<Combiner>> combiners;
   gpu::GPUFuncOp kernel;
   SmallVector<Value> launchOperands;
   llvm::MapVector<Value, Memory> buffers;
@@ -196,56 +191,29 @@ Value GeneralKernel::load(OpOperand &operand) {
                                 getIndices(operand));
 }
 
-SmallVector<Value> GeneralKernel::emitIteration(ValueRange values) {
-  IRMapping mapping = inKernel;
-  for (OpOperand &operand : op->getOpOperands()) {
-    BlockArgument argument = op.getMatchingBlockArgument(&operand);
-    if (argument.use_empty())
-      continue;
-    if (op.isDpsInit(&operand)) {
-      unsigned output = operand.getOperandNumber() - op.getNumDpsInputs();
-      mapping.map(argument, values[output]);
-    } else if (isa<MemRefType>(operand.get().getType())) {
-      mapping.map(argument, load(operand));
-    } else {
-      mapping.map(argument, inKernel.lookup(operand.get()));
-    }
-  }
-  if (!combiners)
-    return emitBody(b, *op.getBlock(), mapping, /*lanes=*/1, indices);
-  SmallVector<Value> combined;
-  for (auto [combiner, value, element] : llvm::zip(
-           *combiners, values,
-           emitElements(b, nest, *combiners, mapping, /*lanes=*/1, indices)))
-    combined.push_back(combiner.combine(b, value, element));
-  return combined;
-}
-
-SmallVector<Value> GeneralKernel::emitLoops(unsigned number,
-                                            ValueRange values) {
-  if (number == reductions.size())
-    return emitIteration(values);
-  unsigned loop = reductions[number];
-  auto counted = scf::ForOp::create(b, createConstant(0), getIndex(sizes[loop]),
-                                    createConstant(1), values);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(counted.getBody());
-  indices[loop] = counted.getInductionVar();
-  scf::YieldOp::create(b, emitLoops(number + 1, counted.getRegionIterArgs()));
-  return SmallVector<Value>(counted.getResults());
-}
-
 void GeneralKernel::emitThread() {
   SmallVector<Value> values;
   for (OpOperand &output : op.getDpsInitsMutable())
     values.push_back(load(output));
-  if (combiners)
-    for (auto [combiner, value] : llvm::zip(*combiners, values))
-      value = combiner.widen(b, value);
-  values = emitLoops(0, values);
-  if (combiners)
-    for (auto [combiner, value] : llvm::zip(*combiners, values))
-      value = combiner.narrow(b, value);
+  auto getSize = [&](unsigned loop) { return getIndex(sizes[loop]); };
+  auto mapIteration = [&](ValueRange args, IRMapping &mapping) {
+    mapping = inKernel;
+    for (OpOperand &operand : op->getOpOperands()) {
+      BlockArgument argument = op.getMatchingBlockArgument(&operand);
+      if (argument.use_empty())
+        continue;
+      if (op.isDpsInit(&operand)) {
+        unsigned output = operand.getOperandNumber() - op.getNumDpsInputs();
+        mapping.map(argument, args[output]);
+      } else if (isa<MemRefType>(operand.get().getType())) {
+        mapping.map(argument, load(operand));
+      } else {
+        mapping.map(argument, inKernel.lookup(operand.get()));
+      }
+    }
+    return indices;
+  };
+  reduceInOrder(b, nest, reductions, getSize, indices, values, mapIteration);
   for (auto [output, value] : llvm::zip(op.getDpsInitsMutable(), values))
     memref::StoreOp::create(b, value, inKernel.lookup(output.get()),
                             getIndices(output));

@@ -10,6 +10,7 @@
 
 #include "KernelBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -194,4 +195,41 @@ void braid::kernels::takeElements(ImplicitLocOpBuilder &b, const LoopNest &nest,
                                       combiner.getNeutral(b, lanes));
     accumulator = accumulator ? combiner.combine(b, accumulator, taken) : taken;
   }
+}
+
+void braid::kernels::reduceInOrder(
+    ImplicitLocOpBuilder &b, const LoopNest &nest,
+    ArrayRef<unsigned> reductions, function_ref<Value(unsigned loop)> getSize,
+    MutableArrayRef<Value> indices, SmallVectorImpl<Value> &values,
+    function_ref<SmallVector<Value>(ValueRange, IRMapping &)> mapIteration) {
+  std::optional<SmallVector<Combiner>> combiners = matchCombiners(nest);
+  if (combiners)
+    for (auto [combiner, value] : llvm::zip(*combiners, values))
+      value = combiner.widen(b, value);
+  SmallVector<Value> begins, ends, steps;
+  for (unsigned loop : reductions) {
+    ends.push_back(getSize(loop));
+    Type type = ends.back().getType();
+    begins.push_back(arith::ConstantOp::create(b, b.getIntegerAttr(type, 0)));
+    steps.push_back(arith::ConstantOp::create(b, b.getIntegerAttr(type, 1)));
+  }
+  auto emitIteration = [&](OpBuilder &, Location, ValueRange loops,
+                           ValueRange args) {
+    for (auto [loop, index] : llvm::zip(reductions, loops))
+      indices[loop] = index;
+    IRMapping mapping;
+    SmallVector<Value> asked = mapIteration(args, mapping), next(args);
+    if (combiners)
+      takeElements(b, nest, *combiners, mapping, /*lanes=*/1, asked,
+                   /*isValid=*/{}, next);
+    else
+      next = emitBody(b, *nest.body, mapping, /*lanes=*/1, asked);
+    return scf::ValueVector(next.begin(), next.end());
+  };
+  values = llvm::to_vector(scf::buildLoopNest(b, b.getLoc(), begins, ends,
+                                              steps, values, emitIteration)
+                               .results);
+  if (combiners)
+    for (auto [combiner, value] : llvm::zip(*combiners, values))
+      value = combiner.narrow(b, value);
 }

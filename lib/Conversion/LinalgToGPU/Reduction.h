@@ -78,6 +78,19 @@ void takeElements(mlir::ImplicitLocOpBuilder &b, const LoopNest &nest,
                   mlir::Value isValid,
                   llvm::MutableArrayRef<mlir::Value> accumulators);
 
+/// Emits the loops `reductions` of `nest` in order around its body. They begin
+/// with `values`, which become the results, and set their `indices`.
+/// `mapIteration` maps the body's arguments, and returns the indices it asks
+/// for. Sums of small floats have f32 in between, as in other kernels.
+void reduceInOrder(mlir::ImplicitLocOpBuilder &b, const LoopNest &nest,
+                   llvm::ArrayRef<unsigned> reductions,
+                   llvm::function_ref<mlir::Value(unsigned loop)> getSize,
+                   llvm::MutableArrayRef<mlir::Value> indices,
+                   llvm::SmallVectorImpl<mlir::Value> &values,
+                   llvm::function_ref<llvm::SmallVector<mlir::Value>(
+                       mlir::ValueRange values, mlir::IRMapping &mapping)>
+                       mapIteration);
+
 } // namespace braid::kernels
 
 #endif // BRAID_LIB_CONVERSION_LINALGTOGPU_REDUCTION_H
