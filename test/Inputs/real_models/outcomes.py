@@ -12,7 +12,8 @@ from .matrix import Cell
 from .parallel import PARALLELISMS
 from .zoo import MODELS
 
-#: How a pass ended: the same bits, other bits, an error of PyTorch without any pass, an error or no end with it.
+#: How a pass ended: the same bits, other bits, an error of PyTorch or results unlike eager ones without any pass, an error or no end
+#: with it.
 SAME, DIFFERS, PYTORCH_FAILS, FAILED = "same", "differs", "pytorch fails", "failed"
 
 
@@ -47,8 +48,9 @@ def make_entries(cell, mode, passes, outcomes):
     own = [outcome for outcome in outcomes if outcome.setting == "eager"]
     for name in passes:
         found = [outcome for outcome in outcomes if outcome.setting == cell.setting and _get_pass(outcome.name) == name]
-        differences = [text for outcome in [*own, *found] for text in outcome.differences]
+        differences = [text for outcome in found for text in outcome.differences]
         failures = [outcome.failure for outcome in [*own, *found] if outcome.failure]
+        failures += [f"without passes, beside eager: {text}" for outcome in own for text in outcome.differences]
         result = DIFFERS if differences else PYTORCH_FAILS if failures else SAME if found else FAILED
         first = [outcome for outcome in found if outcome.rank == 0]
         reasons = sorted({reason for outcome in found for reason in outcome.reasons})

@@ -58,6 +58,11 @@ class Outcomes(unittest.TestCase):
         # Where the model itself fails, no pass has run.
         entries = make_entries(CELL, "late", ("inductor",), [self.make("", setting="eager", failure="no model")])
         self.assertEqual(entries[0].outcome, PYTORCH_FAILS)
+        # Nor is a pass to blame where results differ from eager ones without it.
+        eager = self.make("", setting="eager", differences=["output 1: differs"])
+        entries = make_entries(CELL, "late", ("inductor",), [eager, self.make("inductor", graphs=2, moved=1)])
+        self.assertEqual(entries[0].outcome, PYTORCH_FAILS)
+        self.assertEqual(entries[0].texts, ["without passes, beside eager: output 1: differs"])
 
     def test_file(self):
         with tempfile.TemporaryDirectory() as folder:
