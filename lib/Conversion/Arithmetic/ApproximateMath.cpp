@@ -1,5 +1,4 @@
-//===- ApproximateMath.cpp - Functions that LLVM lowers badly
-//--------------===//
+//===- ApproximateMath.cpp - Functions that LLVM lowers badly -------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
