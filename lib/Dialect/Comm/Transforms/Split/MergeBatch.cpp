@@ -45,7 +45,7 @@ private:
 };
 } // namespace
 
-/// The results of the ops of `block` that are computed from what `start` gives.
+/// `start`, and the ops of `block` that compute from what `start` gives.
 static llvm::DenseSet<Operation *> findDependents(Block *block,
                                                   Operation *start) {
   llvm::DenseSet<Operation *> found = {start};
@@ -119,10 +119,9 @@ static void mergeParts(const StartPair &pair) {
 FailureOr<std::optional<StartPair>>
 CommMergeBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
                            RankUniformity &uniformity, size_t &trialsLeft) {
-  std::optional<StartPair> chosen;
   SmallVector<StartPair> pairs = findStartPairs(block);
   if (pairs.empty())
-    return chosen;
+    return std::optional<StartPair>();
   if (all)
     return std::optional(pairs.front());
   RewriteJudge judge = getJudge(function, block, uniformity, planResources);
@@ -154,7 +153,7 @@ CommMergeBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
     if (*pays)
       return std::optional(pair);
   }
-  return chosen;
+  return std::optional<StartPair>();
 }
 
 LogicalResult CommMergeBatchPass::mergeIn(func::FuncOp function,
