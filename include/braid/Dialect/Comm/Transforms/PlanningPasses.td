@@ -249,12 +249,13 @@ def CommPipelineLoopsPass : Pass<"comm-pipeline-loops", "::mlir::ModuleOp"> {
     the loop becomes shorter although nothing hides that one. Sums of floats are
     rounded in another order then, which takes `numerics=reassociate`.
 
-    *Sunk* are all-reduces, broadcasts, permutations, and gathers and reduce-scatters
-    within rows, whose results replace the rows of a tensor that nothing else in the
-    loop reads, one in each iteration: the loop stacks their operands, and one collective behind it sends the stack,
-    if the loop becomes shorter although nothing hides that one, and shorter than
-    with delayed ones. A library may add up floats in another order then, which
-    takes `numerics=same-terms`.
+    *Sunk* are all-reduces, broadcasts, permutations, and gathers and
+    reduce-scatters within rows, whose results replace the rows of a tensor that
+    nothing else in the loop reads, one in each iteration: the loop stacks their
+    operands, and one collective behind it sends the stack, if the loop becomes
+    shorter although nothing hides that one, and shorter than with delayed ones. A
+    library may add up floats in another order then, which takes
+    `numerics=same-terms`.
 
     *Unrolled* with `unroll` are loops of known length: two or four iterations
     become one if collectives of one then run beside work of another. An

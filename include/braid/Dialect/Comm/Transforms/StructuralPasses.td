@@ -254,8 +254,8 @@ def CommMergeBatchPass : Pass<"comm-merge-batch", "::mlir::ModuleOp"> {
 
     Parts are merged where the prediction of the block, as with `comm-pipeline-matmul`,
     becomes shorter by the fraction `min-gain`, also by longer searches. The number of
-    predictions is that of `comm-combine`. With `max-memory` the peak stays within this limit. In a
-    block that ranks may reach differently nothing is merged.
+    predictions is that of `comm-combine`. With `max-memory` the peak stays within
+    this limit. In a block that ranks may reach differently nothing is merged.
 
     Before:
 
