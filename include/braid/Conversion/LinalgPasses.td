@@ -386,7 +386,8 @@ def WidenSumsPass : Pass<"braid-widen-sums", "::mlir::func::FuncOp"> {
   let description = [{
     An op that sums up or multiplies floats of fewer than 32 bits gets results of
     `f32`, which are rounded once behind it: a sum of thousands of `bf16` elements
-    has few correct bits otherwise. Products that it sums up are of `f32`, too.
+    has few correct bits otherwise. Products that it sums up are of `f32`, too. So
+    are maxima, which are exact in any type: hosts compute each of them in `f32`.
     Kernels of GPUs have `f32` in registers and need no such pass.
 
     Before:
@@ -448,6 +449,7 @@ def ConvertReductionsToLoopsPass
     registers. Along 16 or more adjacent numbers there are 16 partial results, which
     are combined in pairs at the end. So the order of a sum, and with it the bits,
     depend neither on the machine nor on what LLVM knows of the memory of operands.
+    Maxima, which bear any order, have several times as many partial results.
     Shorter reductions, and those of elements with other strides, stay scalars.
 
     Before:

@@ -32,6 +32,12 @@ namespace {
 /// nothing that a machine or the memory of operands decides.
 constexpr int64_t kPartials = 16;
 
+/// The bits of partial results of maxima for each of kPartials lanes. A maximum
+/// that orders zeros by their signs takes six instructions, each of which waits
+/// for the one before, so several run side by side. For f64 twice as many are
+/// slower than one.
+constexpr int64_t kMaximaBits = 128;
+
 /// Emits the loops of one reduction.
 class ReductionLoops {
 public:
@@ -43,10 +49,11 @@ public:
 
 private:
   bool canUseVectors();
+  int64_t getNumGroups();
   SmallVector<Value> combineAll(ValueRange outer, SmallVector<Value> values);
   SmallVector<Value> reducePartials(ValueRange outer, int64_t end,
                                     SmallVector<Value> values);
-  SmallVector<Value> loop(int64_t begin, Value end, int64_t step,
+  SmallVector<Value> loop(int64_t begin, Value end, int64_t lanes,
                           ValueRange outer, ValueRange values);
   SmallVector<Value> combine(ValueRange position, ValueRange values,
                              int64_t lanes);
@@ -203,18 +210,27 @@ SmallVector<Value> ReductionLoops::combine(ValueRange position,
   return results;
 }
 
-/// Combines `values` with the terms from `begin` to `end`, `step` at a time.
-SmallVector<Value> ReductionLoops::loop(int64_t begin, Value end, int64_t step,
+/// Combines `values`, one group of them or several, with the terms from `begin`
+/// to `end`, `lanes` for each group at a time.
+SmallVector<Value> ReductionLoops::loop(int64_t begin, Value end, int64_t lanes,
                                         ValueRange outer, ValueRange values) {
+  const int64_t count = combiners.size(), groups = values.size() / count;
   auto created = scf::ForOp::create(
-      rewriter, op.getLoc(), getConstant(begin), end, getConstant(step), values,
+      rewriter, op.getLoc(), getConstant(begin), end,
+      getConstant(lanes * groups), values,
       [&](OpBuilder &builder, Location loc, Value index, ValueRange partials) {
         OpBuilder::InsertionGuard guard(rewriter);
         rewriter.setInsertionPoint(builder.getInsertionBlock(),
                                    builder.getInsertionPoint());
-        SmallVector<Value> position(outer);
-        position.push_back(index);
-        SmallVector<Value> results = combine(position, partials, step);
+        SmallVector<Value> results;
+        for (int64_t group = 0; group < groups; ++group) {
+          SmallVector<Value> position(outer);
+          position.push_back(rewriter.createOrFold<affine::AffineApplyOp>(
+              loc, rewriter.getAffineDimExpr(0) + group * lanes, index));
+          llvm::append_range(
+              results,
+              combine(position, partials.slice(group * count, count), lanes));
+        }
         scf::YieldOp::create(rewriter, loc, results);
       });
   return created.getResults();
@@ -227,8 +243,21 @@ Value ReductionLoops::apply(Operation *combiner, Value left, Value right) {
   return rewriter.create(state)->getResult(0);
 }
 
+/// The number of groups of kPartials partial results. Only the order of maxima
+/// is free, as they do not round.
+int64_t ReductionLoops::getNumGroups() {
+  int64_t groups = kMaximaBits;
+  for (Operation *combiner : combiners) {
+    if (!isa<arith::MaximumFOp, arith::MinimumFOp>(combiner))
+      return 1;
+    Type type = combiner->getResult(0).getType();
+    groups = std::min(groups, kMaximaBits / type.getIntOrFloatBitWidth());
+  }
+  return groups;
+}
+
 /// Combines `values` with the terms up to `end`, a multiple of kPartials, in
-/// kPartials sums that are added in pairs.
+/// kPartials sums that are added in pairs, or in several times as many maxima.
 SmallVector<Value> ReductionLoops::reducePartials(ValueRange outer, int64_t end,
                                                   SmallVector<Value> values) {
   Location loc = op.getLoc();
@@ -238,7 +267,21 @@ SmallVector<Value> ReductionLoops::reducePartials(ValueRange outer, int64_t end,
         spread(arith::ConstantOp::create(rewriter, loc,
                                          *arith::getNeutralElement(combiner)),
                kPartials));
-  partials = loop(0, getConstant(end), kPartials, outer, partials);
+  const int64_t groups = getNumGroups(), step = groups * kPartials;
+  int64_t done = groups > 1 ? end / step * step : 0;
+  if (done > 0) {
+    const size_t count = combiners.size();
+    SmallVector<Value> all;
+    for (int64_t group = 0; group < groups; ++group)
+      llvm::append_range(all, partials);
+    all = loop(0, getConstant(done), kPartials, outer, all);
+    partials.assign(all.begin(), all.begin() + count);
+    for (size_t i = count; i < all.size(); ++i)
+      partials[i % count] =
+          apply(combiners[i % count], partials[i % count], all[i]);
+  }
+  if (done < end)
+    partials = loop(done, getConstant(end), kPartials, outer, partials);
   for (auto [value, partial, combiner] :
        llvm::zip_equal(values, partials, combiners)) {
     for (int64_t half = kPartials / 2; half > 0; half /= 2)

@@ -33,7 +33,8 @@ static Operation *getSum(linalg::LinalgOp op, unsigned number) {
   Operation *sum = body.getTerminator()->getOperand(number).getDefiningOp();
   bool isSum = isa<FloatType>(old.getType()) &&
                old.getType().getIntOrFloatBitWidth() < 32 &&
-               isa_and_nonnull<arith::AddFOp, arith::MulFOp>(sum) &&
+               isa_and_nonnull<arith::AddFOp, arith::MulFOp, arith::MaximumFOp,
+                               arith::MinimumFOp>(sum) &&
                sum->hasOneUse() && old.hasOneUse() && *old.user_begin() == sum;
   return isSum ? sum : nullptr;
 }

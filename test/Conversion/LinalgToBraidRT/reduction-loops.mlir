@@ -70,6 +70,45 @@ func.func @largest_of_bf16(%a: memref<8x32xbf16>, %b: memref<8xbf16>) {
   return
 }
 
+// Four groups of maxima, then one, then numbers.
+// CHECK-LABEL: func.func @groups_of_maxima
+// CHECK:         %[[LOW:.*]] = vector.broadcast %{{.*}} : f32 to vector<16xf32>
+// CHECK:         %[[MAXIMA:.*]]:4 = scf.for %[[I:.*]] = %{{.*}} to %[[END:.*]] step %{{.*}} iter_args(%[[M0:.*]] = %[[LOW]], %{{.*}} = %[[LOW]], %{{.*}} = %[[LOW]], %[[M3:.*]] = %[[LOW]])
+// CHECK:           vector.load %{{.*}}[%{{.*}}, %[[I]]]
+// CHECK-NEXT:      arith.maximumf %[[M0]], %{{.*}} : vector<16xf32>
+// CHECK-COUNT-3:   vector.load
+// CHECK-NEXT:      arith.maximumf %[[M3]], %{{.*}} : vector<16xf32>
+// CHECK-NEXT:      scf.yield
+// CHECK:         arith.maximumf %[[MAXIMA]]#0, %[[MAXIMA]]#1 : vector<16xf32>
+// CHECK-NEXT:    arith.maximumf %{{.*}}, %[[MAXIMA]]#2
+// CHECK-NEXT:    %[[GROUP:.*]] = arith.maximumf %{{.*}}, %[[MAXIMA]]#3
+// CHECK:         scf.for %{{.*}} iter_args(%{{.*}} = %[[GROUP]]) -> (vector<16xf32>)
+// CHECK:         scf.for %{{.*}} -> (f32)
+func.func @groups_of_maxima(%a: memref<8x151xf32>, %b: memref<8xf32>) {
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+    ins(%a : memref<8x151xf32>) outs(%b : memref<8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %m = arith.maximumf %out, %in : f32
+    linalg.yield %m : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @maxima_of_f64
+// CHECK:         %[[MAXIMA:.*]]:4 = scf.for %{{.*}} -> (vector<16xf64>, vector<16xf64>, vector<16xf64>, vector<16xf64>)
+// CHECK:         arith.minimumf %[[MAXIMA]]#0, %[[MAXIMA]]#2 : vector<16xf64>
+// CHECK-NEXT:    arith.maximumf %[[MAXIMA]]#1, %[[MAXIMA]]#3 : vector<16xf64>
+func.func @maxima_of_f64(%a: memref<8x64xf64>, %b: memref<8xf64>, %c: memref<8xf64>) {
+  linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+    ins(%a : memref<8x64xf64>) outs(%b, %c : memref<8xf64>, memref<8xf64>) {
+  ^bb0(%in: f64, %x: f64, %y: f64):
+    %low = arith.minimumf %x, %in : f64
+    %high = arith.maximumf %y, %in : f64
+    linalg.yield %low, %high : f64, f64
+  }
+  return
+}
+
 // CHECK-LABEL: func.func @short_strided_and_dynamic_ones_are_scalars
 // CHECK-NOT:     vector
 // CHECK-COUNT-3: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (f32)

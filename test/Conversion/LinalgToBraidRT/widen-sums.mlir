@@ -46,14 +46,14 @@ func.func @buffers(%a: memref<4x8xbf16>, %b: memref<4xbf16>) {
   return
 }
 
-// The maximum and the sum of f32 stay as they are.
+// The sum of f32 stays as it is.
 // CHECK-LABEL: func.func @some_results
-// CHECK:         linalg.generic {{.*}} outs(%{{.*}}, %{{.*}}, %{{.*}} : tensor<4xbf16>, tensor<4xf32>, tensor<4xf32>)
-// CHECK-NEXT:    ^bb0(%[[IN:.*]]: bf16, %[[MAX:.*]]: bf16, %[[SUM:.*]]: f32, %[[OTHER:.*]]: f32):
-// CHECK-DAG:       %[[LARGEST:.*]] = arith.maximumf %[[MAX]], %[[IN]] : bf16
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}}, %{{.*}}, %{{.*}} : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+// CHECK-NEXT:    ^bb0(%[[IN:.*]]: bf16, %[[MAX:.*]]: f32, %[[SUM:.*]]: f32, %[[OTHER:.*]]: f32):
+// CHECK-DAG:       %[[LARGEST:.*]] = arith.maximumf %[[MAX]], %{{.*}} : f32
 // CHECK-DAG:       %[[ADDED:.*]] = arith.addf %[[SUM]], %{{.*}} : f32
 // CHECK-DAG:       %[[NEXT:.*]] = arith.addf %[[OTHER]], %{{.*}} : f32
-// CHECK:           linalg.yield %[[LARGEST]], %[[ADDED]], %[[NEXT]] : bf16, f32, f32
+// CHECK:           linalg.yield %[[LARGEST]], %[[ADDED]], %[[NEXT]] : f32, f32, f32
 func.func @some_results(%a: tensor<4x8xbf16>, %m: tensor<4xbf16>, %s: tensor<4xbf16>, %f: tensor<4xf32>)
     -> (tensor<4xbf16>, tensor<4xbf16>, tensor<4xf32>) {
   %r:3 = linalg.generic {indexing_maps = [#id, #row, #row, #row], iterator_types = ["parallel", "reduction"]}
