@@ -66,8 +66,8 @@ typedef enum braid_rt_dtype {
  * Operands are combined in the order of the group's ranks; f16, bf16 and f8 are
  * combined in f32 and rounded once at the end (to nearest, ties to even); avg
  * is the sum divided by the size of the group (integers truncate towards
- * zero); min and max of a NaN are NaN; premul_sum multiplies each rank's
- * operand by the scale of that rank first. */
+ * zero); min and max of a NaN are NaN, and -0 is less than 0; premul_sum
+ * multiplies each rank's operand by the scale of that rank first. */
 typedef enum braid_rt_reduction {
 #define BRAID_RT_REDUCTION(NAME, name, boolean, integer, real, complex)        \
   BRAID_RT_##NAME,

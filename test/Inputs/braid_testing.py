@@ -215,11 +215,11 @@ def combine(element, reduction, inputs, scales=None):
         quotient = np.abs(total) // len(values) * np.sign(total)
         return quotient.astype(element.storage)
     def smaller(x, y):
-        # The first of two equal values stays (of -0 and 0, too); a NaN stays.
-        return np.where((x <= y) | (x != x), x, y)
+        # -0 is less than 0; a NaN stays.
+        return np.where((x < y) | (x != x) | ((x == y) & (np.copysign(1, x) < 0)), x, y)
 
     def larger(x, y):
-        return np.where((x >= y) | (x != x), x, y)
+        return np.where((x > y) | (x != x) | ((x == y) & (np.copysign(1, y) < 0)), x, y)
 
     operator = {
         "sum": np.add, "avg": np.add, "premul_sum": np.add, "product": _multiply,

@@ -21,6 +21,7 @@
 #include "braid-rt/Types.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
@@ -104,19 +105,31 @@ struct Product {
     return wrapping(a, b, [](auto x, auto y) { return x * y; });
   }
 };
-// The result of two equal values, including -0 and 0, is the first one. The
-// result is NaN if either value is NaN.
-struct Min {
-  template <typename T> static T apply(T a, T b) {
-    // NOLINTNEXTLINE(misc-redundant-expression): true of a NaN alone.
-    return a <= b || a != a ? a : b;
+/// IEEE 754's minimum and maximum: NaN if either value is NaN, and -0 is less
+/// than 0. Comparisons alone leave one of two zeros to the order of operands,
+/// so both orders are taken, and their bits combined: a zero has no other bit
+/// than its sign.
+template <bool isMax, typename T> T order(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return isMax ? std::max(a, b) : std::min(a, b);
+  } else {
+    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    T one = (isMax ? a > b : a < b) ? a : b;
+    T other = (isMax ? b > a : b < a) ? b : a;
+    Bits bits, others;
+    std::memcpy(&bits, &one, sizeof(bits));
+    std::memcpy(&others, &other, sizeof(others));
+    bits = isMax ? bits & others : bits | others;
+    std::memcpy(&one, &bits, sizeof(one));
+    return std::isunordered(a, b) ? a + b : one;
   }
+}
+
+struct Min {
+  template <typename T> static T apply(T a, T b) { return order<false>(a, b); }
 };
 struct Max {
-  template <typename T> static T apply(T a, T b) {
-    // NOLINTNEXTLINE(misc-redundant-expression): true of a NaN alone.
-    return a >= b || a != a ? a : b;
-  }
+  template <typename T> static T apply(T a, T b) { return order<true>(a, b); }
 };
 struct BitAnd {
   template <typename T> static T apply(T a, T b) {

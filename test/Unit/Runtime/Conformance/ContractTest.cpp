@@ -127,9 +127,9 @@ TEST_P(ContractTest, NaNOfAnyRankReachesAllRanks) {
     }
 }
 
-TEST_P(ContractTest, OfEqualValuesThatOfTheFirstRankStays) {
+TEST_P(ContractTest, ZerosAreOrderedByTheirSigns) {
   BRAID_NEEDS(whyNoOrder());
-  // -0 and 0 are equal: the sign tells which one stayed.
+  // The first rank has the other zero than the rest.
   for (int32_t dtype : floatTypes)
     for (int32_t reduction : {BRAID_RT_MIN, BRAID_RT_MAX}) {
       std::vector<Buffer> sources = makeBuffers(dtype, {2});
@@ -137,9 +137,15 @@ TEST_P(ContractTest, OfEqualValuesThatOfTheFirstRankStays) {
         encode(sources[rank], 0, rank == 0 ? -0.0 : 0.0, 0);
         encode(sources[rank], 1, rank == 0 ? 0.0 : -0.0, 0);
       }
+      std::vector<Buffer> expected = makeBuffers(dtype, {2});
+      for (int element = 0; element < 2; ++element)
+        encode(expected[0], element,
+               ranks == 1 ? (element == 0 ? -0.0 : 0.0)
+                          : (reduction == BRAID_RT_MIN ? -0.0 : 0.0),
+               0);
       std::vector<Buffer> found = allReduce(sources, reduction);
       for (int32_t rank : world->localRanks())
-        EXPECT_TRUE(found[rank].data == sources[0].data)
+        EXPECT_TRUE(found[rank].data == expected[0].data)
             << braid_rt_reduction_name(reduction) << " of "
             << braid_rt_dtype_name(dtype);
     }
