@@ -187,6 +187,7 @@ void braid::buildInductorOverlapPipeline(
 
 /// Lowers linalg on buffers to loops over scalars that LLVM supports.
 static void addLoops(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createTileTransposesPass());
   pm.addNestedPass<func::FuncOp>(createConvertReductionsToLoopsPass());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   addExpandFloats(pm.nest<func::FuncOp>());

@@ -441,6 +441,38 @@ def ArrangeLoopsPass : Pass<"braid-arrange-loops", "::mlir::func::FuncOp"> {
   }];
 }
 
+def TileTransposesPass : Pass<"braid-tile-transposes", "::mlir::func::FuncOp"> {
+  let summary = "Tile ops on buffers that access some elements transposed";
+  let description = [{
+    An elementwise op becomes loops over tiles of 32 x 32 if its innermost loop strides
+    over an operand that another loop accesses in order, and so many cache lines apart
+    that they leave the cache before they are used up: lines whose distance is a multiple
+    of a power of two share few sets.
+
+    Before:
+
+    ```mlir
+    linalg.transpose ins(%a : memref<1024x1024xf32>) outs(%b : memref<1024x1024xf32>) permutation = [1, 0]
+    ```
+
+    After:
+
+    ```mlir
+    scf.for %i = %c0 to %c1024 step %c32 {
+      scf.for %j = %c0 to %c1024 step %c32 {
+        %in = memref.subview %a[%j, %i] [32, 32] [1, 1] : ...
+        %out = memref.subview %b[%i, %j] [32, 32] [1, 1] : ...
+        linalg.transpose ins(%in : ...) outs(%out : ...) permutation = [1, 0]
+      }
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
 def ConvertReductionsToLoopsPass
     : Pass<"convert-reductions-to-loops", "::mlir::func::FuncOp"> {
   let summary = "Convert reductions on buffers to loops with sums in registers";
