@@ -116,8 +116,8 @@ private:
   ScheduleGraph &graph;
   mlir::Block &block;
   RankUniformity &uniformity;
-  /// True if ranks may come to the block in different texts; unknown before a
-  /// wait needs it.
+  /// True if ranks may reach the block in different programs or by different
+  /// calls; unknown before a wait needs it.
   std::optional<bool> isDivergent;
 
   /// The last start.

@@ -1,5 +1,4 @@
-//===- SourceKind.cpp - Files that are no programs
-//----------------------------===//
+//===- SourceKind.cpp - Files that are no programs ------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- kernel_emulator.cpp - Kernels on the host
-//---------------------------===//
+//===- kernel_emulator.cpp - Kernels on the host --------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

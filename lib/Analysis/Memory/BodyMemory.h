@@ -25,8 +25,8 @@ namespace braid {
 /// rules.
 class BodyMemory {
 public:
-  /// A piece of memory that several values may share. It comes to life with the
-  /// first of its users and dies after the last.
+  /// A piece of memory that several values may share. It is allocated before
+  /// the first of its users and freed after the last.
   struct Piece {
     int64_t bytes;
     /// Lives to the end of the body.
@@ -42,9 +42,9 @@ public:
   /// Of one block: what other blocks use lives to its end.
   BodyMemory(mlir::Block &block, const comm::SizeDefaults &sizes);
 
-  /// The next op, and its number: not lower than those before. An op without
-  /// one takes no time; what it makes comes to life with the first that uses
-  /// it.
+  /// Adds the next op. `number` is not lower than those before. An op without a
+  /// number takes no time; its results are allocated before their first user
+  /// with a number.
   void add(mlir::Operation *op, std::optional<unsigned> number);
 
   llvm::ArrayRef<Piece> getPieces() const { return pieces; }

@@ -1,5 +1,4 @@
-//===- EndlessRecursion.cpp - Functions that never return
-//--------------------===//
+//===- EndlessRecursion.cpp - Functions that never return -----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

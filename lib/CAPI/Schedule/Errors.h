@@ -43,8 +43,8 @@ bool hasSize(const T *given, const char *name, braid_error *error) {
   return false;
 }
 
-/// What the caller, who knows `size` bytes, gave; fields that it does not know
-/// are 0.
+/// Copies `given`, of which the caller's version has `size` bytes; fields that
+/// the caller's version lacks are 0.
 template <typename T> T read(const T *given, size_t size) {
   T result = {};
   std::memcpy(&result, given, std::min(size, sizeof(T)));
@@ -54,7 +54,8 @@ template <typename T> T read(const T &given) {
   return read(&given, given.struct_size);
 }
 
-/// Hands the caller, who knows `size` bytes, the fields that it knows.
+/// Copies to `target` the fields that the caller's version, of `size` bytes,
+/// has.
 template <typename T> void write(T result, T *target, size_t size) {
   result.struct_size = std::min(size, sizeof(T));
   std::memcpy(target, &result, result.struct_size);

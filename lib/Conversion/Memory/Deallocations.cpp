@@ -1,5 +1,4 @@
 //===- Deallocations.cpp - Deallocations after the last use, or none ------===//
-//-------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- StackGuard.cpp - Stacks of the threads of ranks
-//---------------------===//
+//===- StackGuard.cpp - Stacks of the threads of ranks --------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

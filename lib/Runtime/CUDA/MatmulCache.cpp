@@ -1,5 +1,4 @@
-//===- MatmulCache.cpp - Algorithms of matmuls that stay on disk
-//-----------===//
+//===- MatmulCache.cpp - Algorithms of matmuls that stay on disk ----------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -15,22 +15,30 @@
 // groups that the multiprocessors are built in: that many are enough however
 // the free ones are spread. Clusters of two fit into the pairs that a
 // persistent kernel leaves. A copy engine needs one for a moment, for the
-// blocks that tell the ranks to begin. 2. Operations wait in the order in which
-// they ask. While one waits, nothing else gets what becomes free. The next of a
-// lane asks when the one before it has ended, after all who ask already. The
-// first of a lane asks `laneLaunchNs` after the stream has started it, for an
-// event and a launch: the next kernel of the stream may be faster. 3. A
-// persistent kernel (a matmul) of t tiles has b = min(S, its target, t) blocks,
-// one a multiprocessor. It begins on those of b that are free, at least one;
-// the others join as soon as somebody leaves and no operation waits. A block
-// takes one tile after another from a common pool, each of which takes tileNs =
-// cost / ceil(t / b) at full speed, and leaves its multiprocessor when none is
-// left. The kernel ends with its last tile. Its blocks come in pairs: blocks of
-// operations that come one by one take more multiprocessors from it than they
-// are (`takenFromPairs`), but take none from a kernel that has begun. 4. Any
-// other kernel gives way: at the end of the wave that runs when the operation
-// asks, or at once if it has no tiles. Then its arithmetic stretches
-// (Contention.h). 5. What runs takes longer by the interference of the two
+// blocks that tell the ranks to begin.
+//
+// 2. Operations queue in the order of their requests. While one waits, no other
+// op gets multiprocessors that become free. The next operation of a lane
+// requests its multiprocessors when the one before it has ended, behind all
+// requests that are queued. The first of a lane requests them `laneLaunchNs`
+// after the stream has started it, for an event and a launch: the next kernel
+// of the stream may be faster.
+//
+// 3. A persistent kernel (a matmul) of t tiles has b = min(S, its target, t)
+// blocks, one a multiprocessor. It begins on those of b that are free, at least
+// one; its other blocks begin as soon as multiprocessors are free and no
+// operation waits. A block takes one tile after another from a common pool,
+// each of which takes tileNs = cost / ceil(t / b) at full speed, and frees its
+// multiprocessor when no tile is left. The kernel ends with its last tile. Its
+// blocks come in pairs: blocks of operations that come one by one take more
+// multiprocessors from it than they are (`takenFromPairs`), but take none from
+// a kernel that has begun.
+//
+// 4. Any other kernel yields its multiprocessors: at the end of the wave that
+// runs when the operation requests them, or at once if it has no tiles. Then
+// its arithmetic takes longer (Contention.h).
+//
+// 5. A kernel and an operation that run beside each other slow each other down
 // (Contention.h). The times of a kernel are on its own clock, which shows how
 // much of its cost has passed.
 //

@@ -1,5 +1,4 @@
-//===- BatchPropagation.h - What carries a batch ---------------- *- C++
-//-*-===//
+//===- BatchPropagation.h - What carries a batch ----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

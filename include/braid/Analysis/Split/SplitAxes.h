@@ -1,5 +1,4 @@
-//===- SplitAxes.h - Axes along which ops can be split ----------- *- C++
-//-*-===//
+//===- SplitAxes.h - Axes along which ops can be split ----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

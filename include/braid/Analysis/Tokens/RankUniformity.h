@@ -41,7 +41,7 @@ public:
   /// From now on `copy`, which nothing calls, is entered as `function` is.
   void addCopy(mlir::Operation *copy, mlir::Operation *function);
 
-  /// True if all ranks that run `block` come to it in the same text: no module
+  /// True if all ranks that run `block` reach it in the same program: no module
   /// around it is `comm.mpmd`, all conditions and loop bounds up to the
   /// function are uniform, and so are those around all known calls of the
   /// function. Public functions are taken to be called by all ranks together; a

@@ -29,8 +29,8 @@
 
 namespace braid {
 
-/// Memory whose life depends on the order: it comes to life with the first of
-/// its users in an order and dies after the last.
+/// Memory whose lifetime depends on the order: it is allocated before the first
+/// of its users in an order and freed after the last.
 struct GraphBuffer {
   int64_t bytes = 0;
   /// It outlives the block.
@@ -110,7 +110,7 @@ struct SchedulingProblem {
 };
 
 /// The buffers that live while the node at `position` of `order` runs, the
-/// largest first: who holds a peak. O(users of buffers).
+/// largest first, to explain a peak. O(users of buffers).
 std::vector<unsigned> getLiveBuffers(const SchedulingProblem &problem,
                                      llvm::ArrayRef<unsigned> order,
                                      unsigned position);

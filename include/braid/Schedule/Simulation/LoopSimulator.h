@@ -21,7 +21,7 @@ struct LoopSimulation {
   /// end with operations in flight that the next one hides.
   int64_t periodNs = 0;
   /// One of the iterations that take this time. Its times are relative to the
-  /// moment when the stream comes to its first op, and may be beyond the period
+  /// moment when the stream reaches its first op, and may be beyond the period
   /// where the next iteration awaits. `makespanNs` is the period; what is
   /// hidden is counted over one period, whichever iteration has started it.
   Simulation iteration;

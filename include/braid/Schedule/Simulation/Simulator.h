@@ -53,8 +53,8 @@ struct SimulatedOp {
   /// The ops that have to come before it whatever the order, for the lower
   /// bound; the starts that a wait awaits need not be named again.
   llvm::SmallVector<unsigned, 4> predecessors;
-  /// Bytes that come to life with the op, and that die after it. `transient`
-  /// bytes live during the op alone.
+  /// Bytes that are allocated before the op, and that are freed after it.
+  /// `transient` bytes live during the op alone.
   int64_t allocatedBytes = 0;
   int64_t freedBytes = 0;
   int64_t transientBytes = 0;
@@ -64,7 +64,7 @@ struct SimulatedOp {
 
 /// What happens to one op.
 struct SimulatedTimes {
-  /// When the stream comes to the op. A wait begins to hold the stream here.
+  /// When the stream reaches the op. A wait begins to hold the stream here.
   int64_t issuedNs = 0;
   /// When it runs, on the stream or on its lane. A wait runs from the moment
   /// that it holds the stream.

@@ -23,10 +23,10 @@
 
 namespace braid::rt::cuda {
 
-/// Listens for rank 0 and has everyone who connects introduce himself. A
-/// stranger gets nothing but a challenge: he cannot end, stall or grow the job,
-/// because visitors have little time, little memory, and are few; of too many
-/// the one that has waited longest goes.
+/// Accepts connections for rank 0 and authenticates each peer. A peer without
+/// the job's key gets nothing but a challenge and cannot end, delay or enlarge
+/// the job: the time, the memory and the number of unauthenticated connections
+/// are limited. A connection above that number closes the oldest one.
 class Door {
 public:
   using Log = std::function<void(const std::string &line)>;
@@ -55,7 +55,7 @@ public:
   void serve(const Admit &admit, const Enter &enter);
 
 private:
-  /// Someone who has connected.
+  /// A connection that is not yet that of a rank of the world.
   struct Visitor {
     std::unique_ptr<Connection> connection;
     std::string peer;
@@ -75,7 +75,7 @@ private:
   const int64_t introductionNs;
   const Log log;
   std::vector<int> listeners;
-  std::deque<Visitor> visitors; ///< Those who came first are in front.
+  std::deque<Visitor> visitors; ///< The oldest is in front.
   int64_t pausedUntilNs = 0;    ///< No descriptor is left.
   int64_t reports = 0;
 };

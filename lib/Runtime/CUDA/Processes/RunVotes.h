@@ -20,13 +20,13 @@
 
 namespace braid::rt::cuda {
 
-/// Where the processes of one host say, before each invocation, with which
-/// arguments they begin it: memory that they share. All of them get the numbers
+/// Shared memory in which the processes of one host exchange the numbers of
+/// their arguments before each invocation. Either all processes get the numbers
 /// of all, or none does.
 ///
-/// A rank may run an entry that others do not run. What nobody joins in time is
-/// over for those who come later, and after some of these in a row nobody waits
-/// any more.
+/// A rank may run an entry that other ranks do not run. A vote that some ranks
+/// do not join in time fails for all, later ranks included. After `mostMissed`
+/// such votes in a row no rank waits any more.
 class RunVotes {
 public:
   ~RunVotes();

@@ -22,9 +22,9 @@
 
 namespace braid {
 
-/// Follows the bytes that live while an order is laid down from its end to its
-/// beginning: a buffer comes to life with the first of its users that is placed
-/// and dies with the last.
+/// Follows the live bytes while an order is built from its end to its
+/// beginning: a buffer lives from the first of its users that is placed to the
+/// last.
 class BackwardMemory {
 public:
   explicit BackwardMemory(const SchedulingProblem &problem);

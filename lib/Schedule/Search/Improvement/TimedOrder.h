@@ -76,7 +76,7 @@ public:
   unsigned getPlace(unsigned node) const { return place[node]; }
   llvm::ArrayRef<unsigned> getPlaces() const { return place; }
   int64_t getMakespanNs() const { return streamTailNs.front(); }
-  /// When the stream comes to the node at `where`, and from there to the end.
+  /// When the stream reaches the node at `where`, and from there to the end.
   int64_t getStreamNs(unsigned where) const { return streamNs[where]; }
   int64_t getStreamTailNs(unsigned where) const { return streamTailNs[where]; }
   /// Of a start: when its operation ends, and from there to the end.
@@ -88,7 +88,7 @@ public:
   /// From the end of its operation to the end of the order, as far as nodes
   /// from the place `from` on await it.
   int64_t getAwaitedTail(unsigned start, unsigned from) const;
-  /// True if the makespan would grow with the time at which the stream comes to
+  /// True if the makespan would grow with the time at which the stream reaches
   /// `where`.
   bool isCritical(unsigned where) const {
     return streamNs[where] + streamTailNs[where] == getMakespanNs();

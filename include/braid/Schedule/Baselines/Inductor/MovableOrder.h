@@ -88,7 +88,8 @@ private:
   llvm::ArrayRef<unsigned> getBuffers(unsigned node) const {
     return lists.buffersOf[node];
   }
-  /// Sets what nodes do to memory, and who uses each buffer first and last.
+  /// Sets the bytes that nodes allocate and free, and the first and the last
+  /// user of each buffer.
   void findBuffers(llvm::ArrayRef<unsigned> position);
   /// Counts the operations in flight at each start.
   void countInFlight(llvm::ArrayRef<unsigned> order);
@@ -125,8 +126,8 @@ private:
   std::vector<int64_t> bytesOf;
   /// The first and the last user of each buffer in the order.
   std::vector<unsigned> firstUser, lastUser;
-  /// Bytes that come to life with each node, that live during it alone, that
-  /// die after it, and that live before it.
+  /// Bytes that are allocated before each node, that live during it alone, that
+  /// are freed after it, and that live before it.
   std::vector<int64_t> allocated, transient, freed, bytesBefore;
   int64_t endBytes = 0;
 

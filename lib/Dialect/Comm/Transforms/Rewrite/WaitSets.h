@@ -1,5 +1,4 @@
-//===- WaitSets.h - Which collectives ops depend on --------------*- C++
-//-*-===//
+//===- WaitSets.h - Which collectives ops depend on -------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
