@@ -181,12 +181,17 @@ class Process:
                 self.changed.wait(0.05)
         return True
 
+    def wait_for_end(self, deadline):
+        """The exit status; None where the process still runs at the deadline."""
+        try:
+            return self.process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            return None
+
     def end(self, deadline):
         """The exit status; None where the process had to be killed."""
-        try:
-            status = self.process.wait(max(0.0, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            status = None
+        status = self.wait_for_end(deadline)
+        if status is None:
             self.kill()
         self.reader.join(2)
         return status
@@ -308,7 +313,9 @@ class Runner:
         time.sleep(0.5)
         os.kill(processes[-1].process.pid, fault.signal)
         if fault.signal == signal.SIGSTOP:
-            processes[0].end(deadline)
+            # Process 0 fails after 5 s at the latest, and then waits up to 20 s until NCCL ends its
+            # communicators. The same wait of the other process begins before that one ends.
+            processes[0].wait_for_end(min(deadline, time.monotonic() + 12))
             os.kill(processes[-1].process.pid, signal.SIGCONT)
         return ""
 
