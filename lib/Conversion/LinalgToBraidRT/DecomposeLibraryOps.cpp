@@ -71,16 +71,6 @@ struct DecomposeAttentionPass
 
 } // namespace
 
-/// True if the features of a point of the input are no multiple of 16 bytes:
-/// cuDNN's fast kernels read a copy, with zeros between the points.
-static bool hasUnalignedFeatures(library::ConvolutionOp op,
-                                 const LibraryConvolution &match) {
-  auto type = cast<ShapedType>(op.getInput().getType());
-  return type.getDimSize(match.dims[0][1]) * type.getElementTypeBitWidth() %
-             128 !=
-         0;
-}
-
 namespace {
 
 struct DecomposeConvolutionsPass

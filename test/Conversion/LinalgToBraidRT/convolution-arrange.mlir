@@ -32,6 +32,21 @@ func.func @patches(%x: tensor<2x4x4x3xbf16>, %w: tensor<2x2x3x8xbf16>, %v: tenso
 
 // -----
 
+// The gradient of patches by the input writes 6 bytes of features, then 16.
+// CHECK-LABEL: func.func @gradient_of_patches(
+// CHECK-NOT:     library.convolution {{.*}}tensor<2x4x4x3xbf16>
+// CHECK:         linalg.transpose
+// CHECK:         library.convolution {{.*}} -> tensor<2x4x4x8xbf16>
+func.func @gradient_of_patches(%dy: tensor<2x2x2x8xbf16>, %w: tensor<2x2x3x8xbf16>, %v: tensor<8x2x2x8xbf16>) -> (tensor<2x4x4x3xbf16>, tensor<2x4x4x8xbf16>) {
+  %e = tensor.empty() : tensor<2x4x4x3xbf16>
+  %a = library.convolution ins(%dy, %w : tensor<2x2x2x8xbf16>, tensor<2x2x3x8xbf16>) outs(%e : tensor<2x4x4x3xbf16>) {dim_labels = "b01f_01oi->b01f", lhs_dilation = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>, reversed = array<i1: true, true>} -> tensor<2x4x4x3xbf16>
+  %f = tensor.empty() : tensor<2x4x4x8xbf16>
+  %b = library.convolution ins(%dy, %v : tensor<2x2x2x8xbf16>, tensor<8x2x2x8xbf16>) outs(%f : tensor<2x4x4x8xbf16>) {dim_labels = "b01f_i01o->b01f", lhs_dilation = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>, reversed = array<i1: true, true>} -> tensor<2x4x4x8xbf16>
+  return %a, %b : tensor<2x4x4x3xbf16>, tensor<2x4x4x8xbf16>
+}
+
+// -----
+
 // Features stay first where input and output have them first.
 // CHECK-LABEL: func.func @features_first(
 // CHECK-NOT:     linalg.transpose

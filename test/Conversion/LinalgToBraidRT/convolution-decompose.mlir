@@ -68,6 +68,35 @@ func.func @patches_of_pictures(%x: tensor<2x4x6x3xbf16>, %w: tensor<2x3x3x16xbf1
   return %y, %dw : tensor<2x2x2x16xbf16>, tensor<2x3x3x16xbf16>
 }
 
+// The gradient of patches by the input: a product with a patch for each place, whose rows a transpose joins.
+// CHECK-LABEL: func.func @gradient_of_patches(
+// CHECK-NOT:     tensor.insert_slice
+// CHECK:         %[[SUMS:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<8x16xbf16>, tensor<18x16xbf16>) outs(%{{.*}} : tensor<8x18xf32>)
+// CHECK:         arith.truncf
+// CHECK:         tensor.expand_shape {{.*}} output_shape [2, 2, 2, 2, 3, 3]
+// CHECK:         linalg.transpose {{.*}} permutation = [0, 1, 3, 2, 4, 5]
+// CHECK:         tensor.expand_shape {{.*}} output_shape [2, 4, 6, 3]
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @gradient_of_patches(%dy: tensor<2x2x2x16xbf16>, %w: tensor<2x3x3x16xbf16>) -> tensor<2x4x6x3xbf16> {
+  %e = tensor.empty() : tensor<2x4x6x3xbf16>
+  %dx = library.convolution ins(%dy, %w : tensor<2x2x2x16xbf16>, tensor<2x3x3x16xbf16>) outs(%e : tensor<2x4x6x3xbf16>) {dim_labels = "b01f_01oi->b01f", lhs_dilation = array<i64: 2, 3>, padding = array<i64: 1, 1, 2, 2>, reversed = array<i1: true, true>} -> tensor<2x4x6x3xbf16>
+  return %dx : tensor<2x4x6x3xbf16>
+}
+
+// Windows that overlap, and a kernel that is not reversed: no patches.
+// CHECK-LABEL: func.func @no_patches(
+// CHECK:         tensor.insert_slice
+// CHECK:         tensor.insert_slice
+// CHECK:         return
+func.func @no_patches(%dy: tensor<2x2x16xbf16>, %w: tensor<3x3x16xbf16>, %v: tensor<2x3x16xbf16>) -> (tensor<2x5x3xbf16>, tensor<2x4x3xbf16>) {
+  %e = tensor.empty() : tensor<2x5x3xbf16>
+  %dx = library.convolution ins(%dy, %w : tensor<2x2x16xbf16>, tensor<3x3x16xbf16>) outs(%e : tensor<2x5x3xbf16>) {dim_labels = "b0f_0oi->b0f", lhs_dilation = array<i64: 2>, padding = array<i64: 2, 2>, reversed = array<i1: true>} -> tensor<2x5x3xbf16>
+  %f = tensor.empty() : tensor<2x4x3xbf16>
+  %dz = library.convolution ins(%dy, %v : tensor<2x2x16xbf16>, tensor<2x3x16xbf16>) outs(%f : tensor<2x4x3xbf16>) {dim_labels = "b0f_0oi->b0f", lhs_dilation = array<i64: 2>, padding = array<i64: 1, 1>} -> tensor<2x4x3xbf16>
+  return %dx, %dz : tensor<2x5x3xbf16>, tensor<2x4x3xbf16>
+}
+
 // Groups are loops.
 // CHECK-LABEL: func.func @groups(
 // CHECK:         linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction", "reduction", "parallel", "parallel"]} ins(%{{.*}}, %{{.*}} : tensor<2x8x2x2xf32>, tensor<3x2x2x8xf32>) outs(%{{.*}} : tensor<2x6x2x8xf32>)

@@ -70,10 +70,22 @@ class ConvolutionTest(jt.JaxTestCase):
                    ((2, 9, 12, 3), (4, 4, 3, 5), {"window_strides": (4, 4), "padding": "VALID"}))
 
     def test_matmuls_in_place(self):
-        # Points, patches of few features but for the gradient by the input, and patches beside strides, which are copied.
+        # Points, patches of few features, and patches beside strides, which are copied.
         self.check(((2, 4, 4, 3), (1, 1, 3, 5), {}),
                    ((2, 8, 12, 3), (4, 4, 3, 5), {"window_strides": (4, 4), "padding": "VALID"}),
-                   ((2, 8, 7, 3), (4, 3, 3, 5), {"window_strides": (4, 2), "padding": "VALID"}), remaining=4)
+                   ((2, 8, 7, 3), (4, 3, 3, 5), {"window_strides": (4, 2), "padding": "VALID"}), remaining=3)
+
+    def test_patches_in_each_order(self):
+        # The gradient by the input is a matmul, whose patches a transpose puts next to each other.
+        words = {"window_strides": (2, 3), "padding": "VALID"}
+        for numbers in (FEATURES_FIRST, ("NHWC", "OIHW", "NHWC"), ("NCHW", "HWIO", "NHWC"), ("HWNC", "HIWO", "NHCW"), ("CHWN", "IOHW", "NCHW")):
+            sizes = ({"N": 2, "H": 4, "W": 9, "C": 3}, {"H": 2, "W": 3, "I": 3, "O": 5})
+            x, w = (tuple(size[letter] for letter in order) for size, order in zip(sizes, numbers))
+            self.check((x, w, words | {"numbers": numbers}), remaining=0)
+        self.check(((2, 6, 3), (3, 3, 5), {"window_strides": (3,), "padding": "VALID"}),
+                   ((2, 3, 3), (3, 3, 5), {"window_strides": (3,), "padding": "VALID"}),
+                   ((1, 4, 6, 1), (2, 2, 1, 1), {"window_strides": (2, 2), "padding": "VALID"}),
+                   ((2, 4, 2, 6, 3), (2, 1, 3, 3, 4), {"window_strides": (2, 1, 3), "padding": "VALID"}), remaining=0)
 
     def test_dilated_inputs(self):
         # The gradient by the kernel of a transposed convolution is no convolution of cuDNN.

@@ -149,14 +149,30 @@ getMatrixLoops(ConvolutionOp op, const ConvolutionShape &shape) {
   return loops;
 }
 
+/// True if `op` is the gradient of a convolution of patches by its input: each
+/// element of the output is the product of one place of the input with one of
+/// the kernel.
+static bool isGradientOfPatches(const ConvolutionShape &shape) {
+  auto isPatch = [](const ConvolutionDim &dim) {
+    return dim.stride == 1 && dim.low == dim.taps - 1 && dim.high == dim.low &&
+           (dim.lhsDilation == dim.taps || dim.inputs == 1) &&
+           (dim.taps == 1 || (dim.rhsDilation == 1 && dim.isReversed));
+  };
+  return shape.featureGroups == 1 && shape.batchGroups == 1 &&
+         llvm::all_of(shape.spatial, isPatch) &&
+         llvm::any_of(shape.spatial,
+                      [](const ConvolutionDim &dim) { return dim.taps > 1; });
+}
+
 bool library::isMatmulInPlace(ConvolutionOp op) {
   return getMatrixLoops(op, op.getShape()).has_value();
 }
 
 bool library::isMatmulOfPatches(ConvolutionOp op) {
   ConvolutionShape shape = op.getShape();
-  return shape.featureGroups == 1 && shape.batchGroups == 1 &&
-         getInputLoops(op, shape).has_value();
+  return isGradientOfPatches(shape) ||
+         (shape.featureGroups == 1 && shape.batchGroups == 1 &&
+          getInputLoops(op, shape).has_value());
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,6 +212,10 @@ private:
   Value pad();
   Value collect(Value input, ArrayRef<Loop> loops);
   Value multiply(Value left, ArrayRef<Loop> leftLoops);
+  Value multiply(Value left, bool isLeftSwapped, Value right,
+                 bool isRightSwapped, bool isResultSwapped);
+  Value toMatrix(Value value, ArrayRef<Loop> loops, bool &isFeatureFirst);
+  Value spreadPatches();
   Value sumInLoops(Value input);
   Value contract(ValueRange inputs, ArrayRef<AffineMap> maps, Value init,
                  ArrayRef<utils::IteratorType> kinds);
@@ -370,15 +390,34 @@ Value ConvolutionDecomposer::contract(ValueRange inputs,
   return sum;
 }
 
+/// The rounded product of matrices of rows and summed places and of summed
+/// places and columns, some of them with their dimensions swapped.
+Value ConvolutionDecomposer::multiply(Value left, bool isLeftSwapped,
+                                      Value right, bool isRightSwapped,
+                                      bool isResultSwapped) {
+  AffineExpr m, n, k;
+  bindDims(builder.getContext(), m, n, k);
+  auto matrix = [&](AffineExpr first, AffineExpr second, bool isSwapped) {
+    return AffineMap::get(3, 0, {first, second}, builder.getContext())
+        .getSubMap(isSwapped ? ArrayRef<unsigned>{1, 0}
+                             : ArrayRef<unsigned>{0, 1});
+  };
+  SmallVector<int64_t> sizes = {getOperandSizes(left)[isLeftSwapped],
+                                getOperandSizes(right)[!isRightSwapped]};
+  if (isResultSwapped)
+    std::swap(sizes[0], sizes[1]);
+  return round(
+      contract({left, right},
+               {matrix(m, k, isLeftSwapped), matrix(k, n, isRightSwapped),
+                matrix(m, n, isResultSwapped)},
+               zeros(sizes, exact),
+               {utils::IteratorType::parallel, utils::IteratorType::parallel,
+                utils::IteratorType::reduction}));
+}
+
 /// The output, of the input as a matrix of the loops `leftLoops`, whose summed
 /// ones have the order of those of the kernel.
 Value ConvolutionDecomposer::multiply(Value left, ArrayRef<Loop> leftLoops) {
-  // ConvolutionLoops of the product: row, column, summed.
-  AffineExpr m, n, k;
-  bindDims(builder.getContext(), m, n, k);
-  auto matrix = [&](AffineExpr first, AffineExpr second) {
-    return AffineMap::get(3, 0, {first, second}, builder.getContext());
-  };
   ConvolutionLoops rowLoops = filter(outputLoops, isRow);
   int64_t rows = countPoints(rowLoops);
   int64_t summed = countPoints(filter(kernelLoops, isSummed));
@@ -408,17 +447,8 @@ Value ConvolutionDecomposer::multiply(Value left, ArrayRef<Loop> leftLoops) {
   // the last one of the output.
   ConvolutionLoops longOutputs = filter(outputLoops, isLong);
   bool areColumnsLast = columns == 1 || isColumn(longOutputs.back());
-  Value sum =
-      contract({left, kernel},
-               {areRowsFirst ? matrix(m, k) : matrix(k, m),
-                isColumnFirst ? matrix(n, k) : matrix(k, n),
-                areColumnsLast ? matrix(m, n) : matrix(n, m)},
-               zeros(areColumnsLast ? SmallVector<int64_t>{rows, columns}
-                                    : SmallVector<int64_t>{columns, rows},
-                     exact),
-               {utils::IteratorType::parallel, utils::IteratorType::parallel,
-                utils::IteratorType::reduction});
-  sum = round(sum);
+  Value sum = multiply(left, !areRowsFirst, kernel, isColumnFirst,
+                       /*isResultSwapped=*/!areColumnsLast);
   if (areColumnsLast || isColumn(longOutputs.front()))
     return reshape(sum, getOperandSizes(op.getOutput()));
   SmallVector<int64_t> sizes = {columns}, order;
@@ -427,6 +457,60 @@ Value ConvolutionDecomposer::multiply(Value left, ArrayRef<Loop> leftLoops) {
   for (const Loop &loop : outputLoops)
     order.push_back(isColumn(loop) ? 0 : next++);
   return transpose(reshape(sum, sizes), order, op.getOutput());
+}
+
+/// `value`, whose dimensions are `loops`, as a matrix of its features and of
+/// all other loops in their order.
+Value ConvolutionDecomposer::toMatrix(Value value, ArrayRef<Loop> loops,
+                                      bool &isFeatureFirst) {
+  auto isFeature = [](const Loop &loop) { return loop.role == Role::Feature; };
+  ConvolutionLoops longs = filter(loops, isLong);
+  int64_t features = llvm::find_if(loops, isFeature)->size;
+  isFeatureFirst = features > 1 && isFeature(longs.front());
+  if (features > 1 && !isFeatureFirst && !isFeature(longs.back())) {
+    SmallVector<int64_t> order;
+    for (auto [dim, loop] : llvm::enumerate(loops))
+      if (!isFeature(loop))
+        order.push_back(static_cast<int64_t>(dim));
+    order.push_back(llvm::find_if(loops, isFeature) - loops.begin());
+    value = transpose(value, order);
+  }
+  int64_t others = countPoints(loops) / features;
+  return reshape(value, isFeatureFirst
+                            ? SmallVector<int64_t>{features, others}
+                            : SmallVector<int64_t>{others, features});
+}
+
+/// The output of a gradient of patches: the product has a patch for each place
+/// of the input, and a transpose puts the patches next to each other.
+Value ConvolutionDecomposer::spreadPatches() {
+  ConvolutionLoops inputLoops(getOperandSizes(op.getInput()).size());
+  ArrayRef<int64_t> sizes = getOperandSizes(op.getInput());
+  inputLoops[shape.inputBatch] = {Role::Batch, 0, sizes[shape.inputBatch]};
+  inputLoops[shape.inputFeature] = {Role::Feature, 0,
+                                    sizes[shape.inputFeature]};
+  for (auto [number, dim] : llvm::enumerate(shape.spatial))
+    inputLoops[dim.input] = {Role::Place, static_cast<unsigned>(number),
+                             dim.inputs};
+  bool isInputSwapped = false, isKernelSwapped = false;
+  Value input = toMatrix(op.getInput(), inputLoops, isInputSwapped);
+  Value kernel = toMatrix(op.getKernel(), kernelLoops, isKernelSwapped);
+  auto isOther = [](const Loop &loop) { return loop.role != Role::Feature; };
+  ConvolutionLoops loops = filter(inputLoops, isOther);
+  llvm::append_range(loops, filter(kernelLoops, isOther));
+  Value sum = multiply(input, isInputSwapped, kernel, !isKernelSwapped,
+                       /*isResultSwapped=*/false);
+  SmallVector<int64_t> order;
+  auto add = [&](Role role, unsigned spatial) {
+    order.push_back(llvm::find(loops, Loop{role, spatial, 0}) - loops.begin());
+  };
+  for (const Loop &loop : outputLoops) {
+    add(loop.role, loop.spatial);
+    if (loop.role == Role::Place)
+      add(Role::Tap, loop.spatial);
+  }
+  return reshape(transpose(reshape(sum, sizesOf(loops)), order),
+                 getOperandSizes(op.getOutput()));
 }
 
 /// The output as a sum of products in a nest of loops.
@@ -499,6 +583,8 @@ Value ConvolutionDecomposer::sumInLoops(Value input) {
 Value ConvolutionDecomposer::decompose() {
   if (std::optional<ConvolutionLoops> loops = getMatrixLoops(op, shape))
     return multiply(op.getInput(), *loops);
+  if (isGradientOfPatches(shape))
+    return spreadPatches();
   Value input = pad();
   ConvolutionLoops rows = filter(outputLoops, isRow);
   ConvolutionLoops summed = filter(kernelLoops, isSummed);

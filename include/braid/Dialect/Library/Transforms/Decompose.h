@@ -27,8 +27,10 @@ void decomposeAttention(mlir::RewriterBase &rewriter, mlir::Operation *op);
 /// such as a convolution of single points.
 bool isMatmulInPlace(ConvolutionOp op);
 
-/// True if `op` reads each element of its input once and has no groups, as a
-/// convolution of patches: a matmul of a permuted copy of the input.
+/// True if `op` has no groups and reads each element of its input once, as a
+/// convolution of patches, or computes each element of its output from one
+/// place of the input, as the gradient of such a convolution: a matmul of a
+/// permuted copy of the input, or with a permuted result.
 bool isMatmulOfPatches(ConvolutionOp op);
 
 /// Replaces `op` by ops of `linalg` on tensors that compute the same with the
