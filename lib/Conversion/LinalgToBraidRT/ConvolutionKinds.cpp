@@ -65,14 +65,6 @@ static FailureOr<Dim> matchDataGradient(const ConvolutionDim &dim) {
   return found;
 }
 
-/// A gradient by w sums over the batch, which the op therefore calls features:
-/// in the order of dimensions that all layouts of programs share the batch
-/// comes first. Sizes would not tell: pictures may be as small as kernels.
-static bool isFilterGradient(const ConvolutionShape &shape) {
-  return shape.batchGroups > 1 ||
-         (shape.featureGroups == 1 && shape.inputFeature < shape.inputBatch);
-}
-
 /// Finds the kind and the window.
 static LogicalResult matchKind(const ConvolutionShape &shape,
                                LibraryConvolution &match,
@@ -85,7 +77,7 @@ static LogicalResult matchKind(const ConvolutionShape &shape,
   });
   bool isPoint = llvm::all_of(
       shape.spatial, [](const ConvolutionDim &dim) { return dim.taps == 1; });
-  if (!isDilated && isFilterGradient(shape)) {
+  if (!isDilated && shape.isGradientByKernel()) {
     match.kind = BRAID_RT_CONVOLUTION_BACKWARD_FILTER;
     for (const ConvolutionDim &dim : shape.spatial)
       match.spatial.push_back(matchWindow(dim, dim.rhsDilation, dim.stride));

@@ -39,7 +39,8 @@ Arithmetic estimateArithmetic(const comm::Work &work, const Hardware &hardware,
 double estimateMemoryNs(const comm::Work &work, const Hardware &hardware);
 
 /// The nanoseconds of `work` on `hardware`: the longer of its arithmetic and
-/// its bytes. The estimate ignores launches, caches and utilisation.
+/// its bytes, behind its extra kernels. The estimate ignores the launch of the
+/// kernel, caches and utilisation.
 double estimateRooflineNs(const comm::Work &work, const Hardware &hardware,
                           int64_t target = 0);
 

@@ -39,6 +39,10 @@ uint64_t ConvolutionDim::countPairs() const {
   return count;
 }
 
+bool ConvolutionShape::isGradientByKernel() const {
+  return batchGroups > 1 || (featureGroups == 1 && inputFeature < inputBatch);
+}
+
 /// The labels of `b01f_01io->b01f`, for the input, the kernel and the output.
 static std::array<StringRef, 3> splitLabels(StringRef labels) {
   auto [input, rest] = labels.split('_');
@@ -264,7 +268,7 @@ void ConvolutionOp::getEffects(
 }
 
 /// The elements of a sum that a library does not divide.
-static constexpr uint64_t kPart = 4096;
+static constexpr uint64_t kPart = 2048;
 
 comm::Work ConvolutionOp::getWork(const comm::SizeDefaults &) {
   comm::Work work;
@@ -304,6 +308,15 @@ comm::Work ConvolutionOp::getWork(const comm::SizeDefaults &) {
   matmul.batch =
       llvm::SaturatingMultiply(groups, std::max<uint64_t>(summed / kPart, 1));
   matmul.operations = operations;
+  // A gradient by the kernel collects both operands, in square tiles, and adds
+  // up parts. A gradient by the input has a kernel for each place in a stride.
+  bool isByKernel = shape.isGradientByKernel();
+  matmul.collectedColumns = isByKernel ? 128 : 256;
+  // A kernel clears the workspace first.
+  work.extraKernels = isByKernel ? 2 : 1;
+  for (const ConvolutionDim &dim : shape.spatial)
+    work.extraKernels = llvm::SaturatingMultiply(
+        work.extraKernels, static_cast<uint64_t>(dim.lhsDilation));
   work.matmuls.push_back(matmul);
   return work;
 }

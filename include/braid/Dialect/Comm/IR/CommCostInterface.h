@@ -42,6 +42,9 @@ struct Matmul {
   /// in the right one.
   bool isLeftTransposed = false;
   bool isRightTransposed = false;
+  /// The most columns of a tile whose operands a kernel collects from memory
+  /// on the way; 0 if the operands are matrices in memory.
+  uint64_t collectedColumns = 0;
 };
 
 /// An amount of work, independent of the machine. All counts saturate.
@@ -59,6 +62,8 @@ struct Work {
   llvm::SmallVector<Matmul, 1> matmuls;
   uint64_t bytesRead = 0;
   uint64_t bytesWritten = 0;
+  /// Short kernels beside the one that does the work.
+  uint64_t extraKernels = 0;
 
   /// Adds `count` operations on elements of type `elementType`.
   void addOperations(mlir::Type elementType, uint64_t count);

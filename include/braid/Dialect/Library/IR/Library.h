@@ -60,6 +60,12 @@ struct ConvolutionShape {
   int64_t featureGroups = 1, batchGroups = 1;
   bool hasKernelInputGroups = false; ///< Groups divide inputs of the kernel.
   mlir::SmallVector<ConvolutionDim, 3> spatial;
+
+  /// True for the gradient of a convolution by its kernel. It sums over the
+  /// batch, which it therefore calls features: in the order of dimensions that
+  /// all layouts of programs share the batch comes first. Sizes would not tell:
+  /// pictures may be as small as kernels.
+  bool isGradientByKernel() const;
 };
 
 } // namespace braid::library
