@@ -97,6 +97,8 @@ struct ncclComm {
   std::vector<std::unique_ptr<const char *>>
       registrations; ///< Of ncclCommRegister.
   int64_t windowCount = 0;
+  /// Memory that graphs have registered, and whether an exchange was first.
+  std::map<const char *, bool> recorded;
   /// What has been begun without blocking: looks that are left until then.
   int looksLeft = 0;
   std::vector<std::shared_ptr<fakenccl::Batch>> begun;

@@ -16,7 +16,8 @@
 //   in progress, or after its end;
 // - streams and memory of another device than the communicator's;
 // - a buffer in a window that was freed without its registration being undone;
-// - a communicator that is destroyed while its operations are under way.
+// - a communicator that is destroyed while its operations are under way;
+// - a recorded collective on memory that an exchange has registered before.
 //
 // Members that start different operations wait for ever, as with NCCL.
 // Reductions combine operands in the order of the ranks, backwards: results of

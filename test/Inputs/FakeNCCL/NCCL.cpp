@@ -34,6 +34,10 @@ struct OpenGroup {
 } // namespace
 
 static thread_local OpenGroup group;
+
+// The driver's, in libfake_cuda.so.
+extern "C" int cuStreamIsCapturing(Stream stream, int *status);
+
 //===----------------------------------------------------------------------===//
 // Groups
 //===----------------------------------------------------------------------===//
@@ -139,6 +143,32 @@ static Result endGroup() {
   return result;
 }
 
+/// Registers the memory of a recorded call as NCCL 2.28.9 does: where an
+/// exchange comes first, later collectives lack the addresses of the peers.
+static void registerRecorded(const char *name, ncclComm *comm, Stream stream,
+                             const Task &task) {
+  int status = 0;
+  if (cuStreamIsCapturing(stream, &status) != 0 || status == 0)
+    return;
+  bool exchanges = task.kind >= Kind::AlltoAll;
+  if (!exchanges && task.kind != Kind::AllGather &&
+      task.kind != Kind::Broadcast &&
+      (task.kind != Kind::AllReduce || task.source == task.destination))
+    return;
+  std::lock_guard<std::mutex> lock(library().mutex);
+  for (const char *used : {exchanges ? task.source : nullptr,
+                           static_cast<const char *>(task.destination)}) {
+    auto after = library().allocations.upper_bound(used);
+    if (!used || after == library().allocations.begin())
+      continue;
+    auto [memory, isFirst] =
+        comm->recorded.try_emplace(std::prev(after)->first, exchanges);
+    if (!isFirst && !exchanges && memory->second)
+      fake_cuda_abort(name, "an exchange has registered the memory: the kernel "
+                            "has no address of a peer");
+  }
+}
+
 /// Adds a call to the thread's group, or runs it as a group of its own.
 static Result add(const char *name, ncclComm *comm, Stream stream, Task task) {
   FAKE_NCCL_ENTER(name)
@@ -177,6 +207,7 @@ static Result add(const char *name, ncclComm *comm, Stream stream, Task task) {
         holds(task.source, task.sourceBytes(comm->rank, comm->size)) &&
         holds(task.destination, task.destinationBytes(comm->rank, comm->size));
   }
+  registerRecorded(name, comm, stream, task);
   bool alone = group.depth == 0;
   std::shared_ptr<Batch> *batch = nullptr;
   for (std::shared_ptr<Batch> &existing : group.batches)

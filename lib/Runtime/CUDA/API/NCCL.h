@@ -172,6 +172,11 @@ public:
   /// `unhandled cuda error (...)`, with the library's text of the last error.
   std::string describe(Result result) const;
 
+  /// True if a collective on registered memory may crash after an exchange of
+  /// the communicator: before 2.29.2, NCCL tells devices the addresses that
+  /// peers have for memory only where a collective is the first to register it.
+  bool losesAddresses() const { return version < 22902; }
+
   int version = 0; ///< 22809 for 2.28.9.
 };
 

@@ -13,6 +13,7 @@
 #include "CUDA/Communication/Rank.h"
 #include "CUDA/Communication/RankServices.h"
 
+#include <algorithm>
 #include <numeric>
 
 using namespace braid::rt;
@@ -195,6 +196,52 @@ void NCCLCommunicator::deregisterBuffers() {
   });
 }
 
+/// True if NCCL moves the results of a gather from window to window, without
+/// other registrations.
+bool NCCLCommunicator::gathersInWindows(const Operation &operation) const {
+  return wantsWindows() &&
+         std::all_of(operation.operands.begin(), operation.operands.end(),
+                     [&](const Operand &operand) {
+                       return rank.isSymmetric(
+                           deviceAddress(operand.destination),
+                           operand.destinationBytes());
+                     });
+}
+
+/// True if NCCL must not register the memory of a collective, whose addresses
+/// at the peers it may have lost in an exchange.
+bool NCCLCommunicator::mustNotRegister(const Operation &operation) {
+  bool mayRegister =
+      rank.gpu().capturing || wantsWindows() || rank.engine.registersBuffers();
+  if (!mayRegister || !rank.engine.nccl().losesAddresses())
+    return false;
+  switch (operation.kind) {
+  case BRAID_RT_ALL_TO_ALL:
+  case BRAID_RT_GATHER:
+  case BRAID_RT_SCATTER:
+  case BRAID_RT_PERMUTE:
+    hasExchanged = true;
+    return false;
+  case BRAID_RT_ALL_GATHER:
+    return hasExchanged && !gathersInWindows(operation);
+  case BRAID_RT_ALL_REDUCE:
+  case BRAID_RT_BROADCAST:
+    return hasExchanged;
+  default: // NCCL registers no memory for the others.
+    return false;
+  }
+}
+
+/// Makes an all-reduce one in place, for which NCCL registers no memory.
+void NCCLCommunicator::reduceInPlace(const Operation &operation,
+                                     std::vector<const char *> &sources) {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const Operand &operand = operation.operands[i];
+    copy(operand.destination, sources[i], operand.sourceBytes());
+    sources[i] = operand.destination;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // The calls
 //===----------------------------------------------------------------------===//
@@ -230,10 +277,17 @@ void NCCLCommunicator::issue(const Operation &operation) {
   std::vector<const char *> sources = stage(operation);
   std::vector<const char *> given = sources;
   stageArguments(operation, given);
+  bool isUnregistered = mustNotRegister(operation);
+  bool sends = isUnregistered && operation.kind != BRAID_RT_ALL_REDUCE;
+  if (isUnregistered && !sends)
+    reduceInPlace(operation, given);
   copyBefore(operation);
   nccl::Group group(nccl);
   for (size_t i = 0; i < given.size(); ++i)
-    issueOperand(operation, operation.operands[i], given[i], op);
+    if (sends)
+      issueAsMessages(operation, operation.operands[i], given[i]);
+    else
+      issueOperand(operation, operation.operands[i], given[i], op);
   settle(collectives, group.end(), "ncclGroupEnd");
   if (scales)
     nccl.call(nccl.redOpDestroy, op, collectives.comm);
@@ -259,20 +313,21 @@ void NCCLCommunicator::issueBarrier() {
 
 void NCCLCommunicator::issueReduction(const Operation &operation,
                                       const Operand &operand,
+                                      const char *source,
                                       nccl::ReductionOp op) {
   const nccl::NCCL &nccl = rank.engine.nccl();
   ElementType type = reducedType(operand.dtype);
   nccl::Comm comm = collectives.comm;
   Stream stream = collectives.stream;
   if (operation.kind == BRAID_RT_ALL_REDUCE)
-    return nccl.call(nccl.allReduce, operand.source, operand.destination,
+    return nccl.call(nccl.allReduce, source, operand.destination,
                      countOf(type, elementCount(operand.sourceSizes)),
                      type.type, op, comm, stream);
   if (operation.kind == BRAID_RT_REDUCE_SCATTER)
-    return nccl.call(nccl.reduceScatter, operand.source, operand.destination,
+    return nccl.call(nccl.reduceScatter, source, operand.destination,
                      countOf(type, elementCount(operand.destinationSizes)),
                      type.type, op, comm, stream);
-  nccl.call(nccl.reduce, operand.source,
+  nccl.call(nccl.reduce, source,
             operation.root == spec.index ? operand.destination : nullptr,
             countOf(type, elementCount(operand.sourceSizes)), type.type, op,
             static_cast<int>(operation.root), comm, stream);
@@ -312,7 +367,7 @@ void NCCLCommunicator::issueOperand(const Operation &operation,
                      countOf(type, given / spec.size()), type.type, comm,
                      stream);
   default:
-    return issueReduction(operation, operand, op);
+    return issueReduction(operation, operand, source, op);
   }
 }
 
@@ -340,6 +395,34 @@ void NCCLCommunicator::issueSplits(const Operation &operation,
                 type.type, peer, comm, stream);
     source += sent * rowBytes;
     destination += received * rowBytes;
+  }
+}
+
+/// A gather to all, or a broadcast.
+void NCCLCommunicator::issueAsMessages(const Operation &operation,
+                                       const Operand &operand,
+                                       const char *source) {
+  const nccl::NCCL &nccl = rank.engine.nccl();
+  ElementType type = movedType(operand.dtype);
+  size_t count = countOf(type, elementCount(operand.sourceSizes));
+  bool gathers = operation.kind == BRAID_RT_ALL_GATHER;
+  for (int64_t other = 0; count > 0 && other < spec.size(); ++other) {
+    char *part =
+        operand.destination + (gathers ? other * operand.sourceBytes() : 0);
+    bool isSent = gathers || operation.root == spec.index;
+    bool isReceived = gathers || operation.root == other;
+    if (other == spec.index) {
+      if (isSent)
+        copy(part, source, operand.sourceBytes());
+      continue;
+    }
+    auto peer = static_cast<int>(other);
+    if (isSent)
+      nccl.call(nccl.send, source, count, type.type, peer, collectives.comm,
+                collectives.stream);
+    if (isReceived)
+      nccl.call(nccl.recv, part, count, type.type, peer, collectives.comm,
+                collectives.stream);
   }
 }
 

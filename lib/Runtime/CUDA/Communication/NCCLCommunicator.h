@@ -79,10 +79,12 @@ public:
   void noteStarts() {
     notedStarts = started;
     notedCounts = counts;
+    hadExchanged = hasExchanged;
   }
   void restoreStarts() {
     started = notedStarts;
     counts = notedCounts;
+    hasExchanged = hadExchanged;
   }
 
   /// Creates the streams and events. Does not communicate.
@@ -162,9 +164,11 @@ private:
   void issueOperand(const Operation &operation, const Operand &operand,
                     const char *source, nccl::ReductionOp op);
   void issueReduction(const Operation &operation, const Operand &operand,
-                      nccl::ReductionOp op);
+                      const char *source, nccl::ReductionOp op);
   void issueSplits(const Operation &operation, const Operand &operand,
                    const char *source);
+  void issueAsMessages(const Operation &operation, const Operand &operand,
+                       const char *source);
   void issuePairs(const Operation &operation, const Operand &operand,
                   const char *source);
   void issueMessage(const Operation &operation);
@@ -178,6 +182,10 @@ private:
   void stageArguments(const Operation &operation,
                       std::vector<const char *> &sources);
   void registerMemory(Lane &lane);
+  bool gathersInWindows(const Operation &operation) const;
+  bool mustNotRegister(const Operation &operation);
+  void reduceInPlace(const Operation &operation,
+                     std::vector<const char *> &sources);
   void settle(Lane &lane, nccl::Result result, const char *function) const;
   /// Calls a function of NCCL and settles its result.
   template <typename Function, typename... Arguments>
@@ -196,6 +204,8 @@ private:
   int64_t notedStarts = 0;
   std::map<std::pair<int64_t, bool>, int64_t> notedCounts;
   std::vector<CudaRequest *> deferred;
+  /// NCCL may have registered memory for an exchange; the same of all members.
+  bool hasExchanged = false, hadExchanged = false;
   static constexpr int64_t kStagingAlignment = 256;
   /// The word of barriers. Behind it, at a multiple of `kStagingAlignment`, is
   /// the staging memory of the lane. NCCL has both as one window.

@@ -28,7 +28,7 @@ namespace {
 /// The descriptor of the argument.
 struct Memref {
   float *allocated, *aligned;
-  int64_t offset = 0, size = 4, stride = 1;
+  int64_t offset = 0, size = 7, stride = 1;
 };
 
 /// A program whose entry adds the first elements of all ranks and copies the
@@ -39,7 +39,7 @@ protected:
     fake_cuda_reset();
     fake_nccl_reset();
     calls = 0;
-    isAwaitedByHost = false;
+    isAwaitedByHost = exchanges = false;
   }
   void TearDown() override {
     for (const auto &[rank, memory] : allocated)
@@ -65,7 +65,7 @@ protected:
   std::vector<float *> allocate() {
     std::vector<float *> found;
     for (int32_t rank : world->locals) {
-      found.push_back(world->allocate(rank, 4));
+      found.push_back(world->allocate(rank, 7));
       allocated.emplace_back(rank, found.back());
     }
     return found;
@@ -105,6 +105,8 @@ protected:
   static void body(void **args) {
     ++calls;
     float *at = static_cast<Memref *>(args[0])->aligned;
+    if (exchanges)
+      exchange(at);
     void *sum = startAllReduce(everyone, at, at + 1, 1);
     if (isAwaitedByHost && braid_rt_current_rank() == 1)
       braid_rt_host_wait(sum, nullptr);
@@ -113,9 +115,23 @@ protected:
     braid_rt_copy(at + 2, at + 1, sizeof(float), nullptr);
   }
 
+  /// Swaps the first elements of two ranks, then gathers and broadcasts them.
+  static void exchange(float *at) {
+    const int64_t one = 1, two = 2, pairs[] = {0, 1, 1, 0};
+    braid_rt_view own = {at, &one, BRAID_RT_F32, 1};
+    braid_rt_view other = {at + 3, &one, BRAID_RT_F32, 1};
+    braid_rt_view both = {at + 4, &two, BRAID_RT_F32, 1};
+    braid_rt_view last = {at + 6, &one, BRAID_RT_F32, 1};
+    for (void *started :
+         {braid_rt_permute(&everyone, 1, &own, &other, 2, pairs, nullptr),
+          braid_rt_all_gather(&everyone, 1, &own, &both, 0, nullptr),
+          braid_rt_broadcast(&everyone, 1, &own, &last, 1, nullptr)})
+      braid_rt_wait(started, nullptr);
+  }
+
   static std::atomic<int> calls;
-  static bool isAwaitedByHost;
-  const int64_t sizes[1] = {4};
+  static bool isAwaitedByHost, exchanges;
+  const int64_t sizes[1] = {7};
   const braid_rt_argument argument = {"arg0", BRAID_RT_F32,   1,
                                       sizes,  BRAID_RT_INOUT, BRAID_RT_MEMREF};
   const braid_rt_entry entry = {"step", body, 1, &argument, nullptr};
@@ -130,6 +146,7 @@ protected:
 
 std::atomic<int> GraphChoiceTest::calls{0};
 bool GraphChoiceTest::isAwaitedByHost = false;
+bool GraphChoiceTest::exchanges = false;
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -264,6 +281,28 @@ TEST_F(GraphChoiceTest, RunsAsItIsOnAllRanksIfTheDriverRefusesOne) {
     TearDown();
     allocated.clear();
     world.reset();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Addresses that NCCL loses
+//===----------------------------------------------------------------------===//
+
+TEST_F(GraphChoiceTest, RegistersNothingForCollectivesAfterAnExchange) {
+  exchanges = true;
+  open();
+  std::vector<float *> memory = allocate();
+  for (int called : {2, 2, 0, 0}) {
+    EXPECT_EQ(step(memory), called);
+    auto first = float(steps), last = first + 10;
+    EXPECT_EQ(world->get(0, memory[0] + 3, 4),
+              (std::vector<float>{last, first, last, last}));
+    EXPECT_EQ(world->get(1, memory[1] + 3, 4),
+              (std::vector<float>{first, first, last, last}));
+    // NCCL registers memory of recordings alone.
+    std::string log = fake_nccl_log();
+    EXPECT_EQ(log.find("ncclAllGather") != std::string::npos, steps == 1);
+    fake_nccl_reset();
   }
 }
 
