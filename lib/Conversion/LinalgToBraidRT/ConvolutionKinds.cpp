@@ -184,7 +184,7 @@ private:
   Value transpose(Value value, ArrayRef<int64_t> order, Value init = Value());
   SmallVector<int64_t> getOrder(unsigned operand, bool areFeaturesFirst);
   int64_t countAddedFeatures();
-  Value addFeatures(Value value, int64_t count);
+  Value addFeatures(Value value, ArrayRef<int64_t> order, int64_t count);
   bool hasFeaturesFirst(unsigned operand) {
     return llvm::is_sorted(match.dims[operand]);
   }
@@ -324,11 +324,14 @@ int64_t Arranger::countAddedFeatures() {
   return llvm::alignTo(features, step) - features;
 }
 
-/// `value` with `count` zeros behind each row of its last dimension.
-Value Arranger::addFeatures(Value value, int64_t count) {
+/// `value` with its dimensions in `order` and `count` zeros behind each row of
+/// the last one.
+Value Arranger::addFeatures(Value value, ArrayRef<int64_t> order,
+                            int64_t count) {
   if (count == 0)
-    return value;
-  SmallVector<int64_t> sizes(getOperandSizes(value));
+    return transpose(value, order);
+  SmallVector<int64_t> sizes = llvm::map_to_vector(
+      order, [&](int64_t dim) { return getOperandSizes(value)[dim]; });
   int64_t features = sizes.back();
   sizes.back() += count;
   Value init = empty(sizes);
@@ -340,11 +343,11 @@ Value Arranger::addFeatures(Value value, int64_t count) {
              rewriter.getMultiDimIdentityMap(sizes.size()), kinds,
              [&](OpBuilder &nested, Location at, ValueRange) {
                ImplicitLocOpBuilder b(at, nested);
-               SmallVector<Value> places;
-               for (size_t dim = 0; dim != sizes.size(); ++dim)
-                 places.push_back(linalg::IndexOp::create(b, dim));
+               SmallVector<Value> places(order.size());
+               for (auto [index, dim] : llvm::enumerate(order))
+                 places[dim] = linalg::IndexOp::create(b, index);
                Value isInside = arith::CmpIOp::create(
-                   b, arith::CmpIPredicate::ult, places.back(),
+                   b, arith::CmpIPredicate::ult, places[order.back()],
                    arith::ConstantIndexOp::create(b, features));
                auto branch = scf::IfOp::create(
                    b, isInside,
@@ -415,9 +418,8 @@ void Arranger::arrange() {
                              : DenseBoolArrayAttr(),
       op.getFeatureGroupsAttr(), op.getBatchGroupsAttr(),
       op.getKernelInputGroupsAttr(),
-      ValueRange{
-          addFeatures(transpose(input, orders[0]), added),
-          addFeatures(transpose(kernel, orders[1]), isFilter ? 0 : added)},
+      ValueRange{addFeatures(input, orders[0], added),
+                 addFeatures(kernel, orders[1], isFilter ? 0 : added)},
       init);
   arranged.setDimLabels(labels);
   if (kernel != op.getKernel() && match.groups > 1)

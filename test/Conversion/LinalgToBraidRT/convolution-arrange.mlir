@@ -70,6 +70,24 @@ func.func @added_features(%x: tensor<2x9x3xbf16>, %w: tensor<16x3x3xbf16>, %dy: 
 
 // -----
 
+// The kernel that adds zeros transposes, too.
+// CHECK-LABEL: func.func @added_features_transposed(
+// CHECK-SAME:    %{{[^:]*}}: tensor<2x9x3xbf16>, %[[W:[^:]*]]: tensor<3x3x16xbf16>
+// CHECK-NOT:     linalg.transpose
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<16x3x8xbf16>) {
+// CHECK:         %[[O:.*]] = linalg.index 0
+// CHECK-NEXT:    %[[TAP:.*]] = linalg.index 1
+// CHECK-NEXT:    %[[I:.*]] = linalg.index 2
+// CHECK:         arith.cmpi ult, %[[I]],
+// CHECK:         tensor.extract %[[W]][%[[TAP]], %[[I]], %[[O]]]
+func.func @added_features_transposed(%x: tensor<2x9x3xbf16>, %w: tensor<3x3x16xbf16>) -> tensor<2x4x16xbf16> {
+  %e = tensor.empty() : tensor<2x4x16xbf16>
+  %y = library.convolution ins(%x, %w : tensor<2x9x3xbf16>, tensor<3x3x16xbf16>) outs(%e : tensor<2x4x16xbf16>) {dim_labels = "b0f_0io->b0f", strides = array<i64: 2>} -> tensor<2x4x16xbf16>
+  return %y : tensor<2x4x16xbf16>
+}
+
+// -----
+
 // TF32 has elements of 4 bytes. Exact f32 has no tensor cores, and groups divide the features as they are.
 // CHECK-LABEL: func.func @added_features_f32(
 // CHECK:         library.convolution {{.*}} : tensor<2x9x8xf32>, tensor<16x3x8xf32>)
