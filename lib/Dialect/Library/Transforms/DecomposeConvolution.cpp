@@ -137,14 +137,11 @@ getMatrixLoops(ConvolutionOp op, const ConvolutionShape &shape) {
   int changes = 0;
   for (size_t i = 1; i < loops->size(); ++i)
     changes += (*loops)[i].isRow() != (*loops)[i - 1].isRow();
-  auto summed = [](ArrayRef<Loop> all) {
-    return filter(filter(all, isLong), isSummed);
+  auto agree = [&](ArrayRef<Loop> others, bool (*isKind)(const Loop &)) {
+    return filter(*loops, isKind) == filter(filter(others, isLong), isKind);
   };
-  auto rows = [](ArrayRef<Loop> all) {
-    return filter(filter(all, isLong), isRow);
-  };
-  if (changes > 1 || summed(*loops) != summed(getKernelLoops(op, shape)) ||
-      rows(*loops) != rows(getOutputLoops(op, shape)))
+  if (changes > 1 || !agree(getKernelLoops(op, shape), isSummed) ||
+      !agree(getOutputLoops(op, shape), isRow))
     return std::nullopt;
   return loops;
 }
@@ -214,7 +211,7 @@ private:
   Value multiply(Value left, ArrayRef<Loop> leftLoops);
   Value multiply(Value left, bool isLeftSwapped, Value right,
                  bool isRightSwapped, bool isResultSwapped);
-  Value toMatrix(Value value, ArrayRef<Loop> loops, bool &isFeatureFirst);
+  Value toMatrix(Value value, ArrayRef<Loop> loops, Role role, bool &isFirst);
   Value spreadPatches();
   Value sumInLoops(Value input);
   Value contract(ValueRange inputs, ArrayRef<AffineMap> maps, Value init,
@@ -415,6 +412,26 @@ Value ConvolutionDecomposer::multiply(Value left, bool isLeftSwapped,
                 utils::IteratorType::reduction}));
 }
 
+/// `value`, whose dimensions are `loops`, as a matrix of the loop of `role` and
+/// of all others in their order. `isFirst` says whether the loop is the first
+/// dimension of the matrix.
+Value ConvolutionDecomposer::toMatrix(Value value, ArrayRef<Loop> loops,
+                                      Role role, bool &isFirst) {
+  auto isIt = [&](const Loop &loop) { return loop.role == role; };
+  const Loop *found = llvm::find_if(loops, isIt);
+  ConvolutionLoops longs = filter(loops, isLong);
+  isFirst = found->size > 1 && isIt(longs.front());
+  if (found->size > 1 && !isFirst && !isIt(longs.back())) {
+    auto order = llvm::to_vector(llvm::seq<int64_t>(loops.size()));
+    order.erase(order.begin() + (found - loops.begin()));
+    order.push_back(found - loops.begin());
+    value = transpose(value, order);
+  }
+  int64_t others = countPoints(loops) / found->size;
+  return reshape(value, isFirst ? SmallVector<int64_t>{found->size, others}
+                                : SmallVector<int64_t>{others, found->size});
+}
+
 /// The output, of the input as a matrix of the loops `leftLoops`, whose summed
 /// ones have the order of those of the kernel.
 Value ConvolutionDecomposer::multiply(Value left, ArrayRef<Loop> leftLoops) {
@@ -427,21 +444,10 @@ Value ConvolutionDecomposer::multiply(Value left, ArrayRef<Loop> leftLoops) {
   left = reshape(left, areRowsFirst ? SmallVector<int64_t>{rows, summed}
                                     : SmallVector<int64_t>{summed, rows});
 
-  Value kernel = op.getKernel();
-  ConvolutionLoops longs = filter(kernelLoops, isLong);
+  bool isColumnFirst = false;
+  Value kernel =
+      toMatrix(op.getKernel(), kernelLoops, Role::Column, isColumnFirst);
   auto isColumn = [](const Loop &loop) { return loop.role == Role::Column; };
-  bool isColumnFirst = !longs.empty() && isColumn(longs.front());
-  if (!isColumnFirst && columns > 1 && !isColumn(longs.back())) {
-    SmallVector<int64_t> order;
-    for (auto [dim, loop] : llvm::enumerate(kernelLoops))
-      if (!isColumn(loop))
-        order.push_back(static_cast<int64_t>(dim));
-    order.push_back(shape.kernelOutput);
-    kernel = transpose(kernel, order);
-  }
-  kernel =
-      reshape(kernel, isColumnFirst ? SmallVector<int64_t>{columns, summed}
-                                    : SmallVector<int64_t>{summed, columns});
 
   // The dimension of the features in the product is the last one where it is
   // the last one of the output.
@@ -459,28 +465,6 @@ Value ConvolutionDecomposer::multiply(Value left, ArrayRef<Loop> leftLoops) {
   return transpose(reshape(sum, sizes), order, op.getOutput());
 }
 
-/// `value`, whose dimensions are `loops`, as a matrix of its features and of
-/// all other loops in their order.
-Value ConvolutionDecomposer::toMatrix(Value value, ArrayRef<Loop> loops,
-                                      bool &isFeatureFirst) {
-  auto isFeature = [](const Loop &loop) { return loop.role == Role::Feature; };
-  ConvolutionLoops longs = filter(loops, isLong);
-  int64_t features = llvm::find_if(loops, isFeature)->size;
-  isFeatureFirst = features > 1 && isFeature(longs.front());
-  if (features > 1 && !isFeatureFirst && !isFeature(longs.back())) {
-    SmallVector<int64_t> order;
-    for (auto [dim, loop] : llvm::enumerate(loops))
-      if (!isFeature(loop))
-        order.push_back(static_cast<int64_t>(dim));
-    order.push_back(llvm::find_if(loops, isFeature) - loops.begin());
-    value = transpose(value, order);
-  }
-  int64_t others = countPoints(loops) / features;
-  return reshape(value, isFeatureFirst
-                            ? SmallVector<int64_t>{features, others}
-                            : SmallVector<int64_t>{others, features});
-}
-
 /// The output of a gradient of patches: the product has a patch for each place
 /// of the input, and a transpose puts the patches next to each other.
 Value ConvolutionDecomposer::spreadPatches() {
@@ -493,8 +477,10 @@ Value ConvolutionDecomposer::spreadPatches() {
     inputLoops[dim.input] = {Role::Place, static_cast<unsigned>(number),
                              dim.inputs};
   bool isInputSwapped = false, isKernelSwapped = false;
-  Value input = toMatrix(op.getInput(), inputLoops, isInputSwapped);
-  Value kernel = toMatrix(op.getKernel(), kernelLoops, isKernelSwapped);
+  Value input =
+      toMatrix(op.getInput(), inputLoops, Role::Feature, isInputSwapped);
+  Value kernel =
+      toMatrix(op.getKernel(), kernelLoops, Role::Feature, isKernelSwapped);
   auto isOther = [](const Loop &loop) { return loop.role != Role::Feature; };
   ConvolutionLoops loops = filter(inputLoops, isOther);
   llvm::append_range(loops, filter(kernelLoops, isOther));
