@@ -24,7 +24,8 @@ from .groups import World
 from .manual import inline_manual_computations, unwrap
 from .partition import partition
 from .rewrites import (bodies, complex_numbers, control, conversions, convolutions, empty_arrays, library_calls,
-                       matmuls, pieces, pools, recurrences, reduce_scatters, scalars, scatters, sorts, sums, unroll)
+                       matmuls, pieces, pools, recurrences, reduce_scatters, scalars, scans, scatters, sorts, sums,
+                       unroll)
 from .walk import walk
 
 # The dialects that braid-opt knows and the legalisation makes.
@@ -100,6 +101,8 @@ def to_text(module, world, attention_too=True, recurrences_too=True):
                   bodies.reduce_nothing, sums.rewrite, scalars.fold_broadcast, conversions.rewrite)
         for op in walk(module):
             _rewrite(op, (control.note_iterations, *before))
+        for op in walk(module, "stablehlo.reduce_window"):
+            _rewrite(op, (scans.rewrite,))
         _drop_attributes(module)
         run_passes(module, "func.func(stablehlo-legalize-to-linalg),stablehlo-convert-to-signless,canonicalize,cse")
         groups = collectives.Groups(world)

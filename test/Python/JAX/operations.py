@@ -134,6 +134,28 @@ class PiecesTest(jt.JaxTestCase):
         self.check_equal(shard(lambda x, y: (scan(x, y), lax.associative_scan(jnp.minimum, y, axis=1, reverse=True))), x, y)
         self.check_equal(shard(jax.grad(lambda x, y: (scan(x, y)[1] * y).sum(), argnums=(0, 1))), x[:, :8], y[:, :8])
 
+    def test_cumulative_reductions(self):
+        """Bodies of several ops take steps that double what is reduced, and no windows."""
+        def scan(x, y):
+            sums = [lax.cumlogsumexp(x, axis=axis, reverse=reverse) for axis in (0, 1) for reverse in (False, True)]
+            # Linear maps: their composition does not commute.
+            maps = lax.reduce_window((x, y), (np.float32(0), np.float32(1)),
+                                     lambda a, b: (a[0] * b[1] + b[0], a[1] * b[1]), (1, 13), (1, 1), ((0, 0), (12, 0)))
+            return sums, maps
+
+        x, y = jt.normals((22, 13), seed=1), jt.normals((22, 13), seed=2)
+        program = self.check_equal(jax.jit(scan), x, y, tolerance=1e-5)
+        self.assertNotIn('"reduction"', program.text)
+        special = with_special_values((22, 13))
+        special[:, 0] = -np.inf
+        found, expected = (fn(special, y)[0] for fn in (braid.jax.compile(jax.jit(scan), x, y), jax.jit(scan)))
+        for one, other in zip(found, expected):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+        # Parts of windows stay.
+        program = self.check_equal(jax.jit(lambda x: lax.reduce_window(
+            x, np.float32(-np.inf), jnp.logaddexp, (1, 13), (1, 1), ((0, 0), (11, 1)))), x, tolerance=1e-5)
+        self.assertIn('"reduction"', program.text)
+
     def check_recurrence(self, shape, axis, reverse=False, element=np.float32, tolerance=1e-5):
         """A linear recurrence and its gradient are no tree of levels, and give what JAX's tree gives."""
         def scan(a, b):
