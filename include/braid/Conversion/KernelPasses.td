@@ -215,11 +215,11 @@ def LowerNontemporalLoadsPass
 def ApproximateMathPass : Pass<"braid-approximate-math", "::mlir::ModuleOp"> {
   let summary = "Compute functions of f32 by polynomials";
   let description = [{
-    `exp`, `expm1`, `log1p`, `tanh` and `erf` of f32 become upstream's polynomials,
-    which LLVM vectorizes, in place of calls of the C library. An element has the
-    same bits in each vector and in the rest of a loop. The error is at most 6 units
-    in the last place (C library: 1); `exp` of less than -87.3 is zero. Other
-    `expm1` become calls of the C library, as LLVM has no intrinsic for them.
+    `exp`, `expm1`, `log`, `log1p`, `tanh` and `erf` of f32 become upstream's
+    polynomials, which LLVM vectorizes, in place of calls of the C library. An
+    element has the same bits in each vector and in the rest of a loop. The error is
+    at most 6 units in the last place (C library: 1); `exp` of less than -87.3 is
+    zero. Other `expm1` become calls of the C library, as LLVM has no intrinsic for them.
 
     Before:
 

@@ -13,8 +13,11 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace braid {
 #define GEN_PASS_DEF_APPROXIMATEMATHPASS
@@ -23,19 +26,41 @@ namespace braid {
 
 using namespace mlir;
 
+/// Makes `op` take the logarithm of a normal number: upstream's polynomial
+/// takes subnormal numbers for the smallest normal one.
+static void scaleSubnormals(math::LogOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto constant = [&](double value) -> Value {
+    return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
+  };
+  Value x = op.getOperand();
+  Value isTiny = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x,
+                                       constant(0x1p-126));
+  Value scaled = arith::MulFOp::create(b, x, constant(0x1p23));
+  op.setOperand(arith::SelectOp::create(b, isTiny, scaled, x));
+  b.setInsertionPointAfter(op);
+  Value shift = arith::SelectOp::create(
+      b, isTiny, constant(-23 * llvm::numbers::ln2), constant(0));
+  auto sum = arith::AddFOp::create(b, op, shift);
+  op.getResult().replaceAllUsesExcept(sum, sum);
+}
+
 namespace {
 
 struct ApproximateMathPass
     : public braid::impl::ApproximateMathPassBase<ApproximateMathPass> {
   void runOnOperation() override {
+    getOperation().walk([](math::LogOp op) {
+      if (op.getType().isF32())
+        scaleSubnormals(op);
+    });
     RewritePatternSet patterns(&getContext());
-    // Upstream's sine and cosine lose all digits of large angles, and its
-    // logarithm those of subnormal numbers.
+    // Upstream's sine and cosine lose all digits of large angles.
     populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
       return llvm::is_contained(
           {math::ExpOp::getOperationName(), math::ExpM1Op::getOperationName(),
-           math::Log1pOp::getOperationName(), math::TanhOp::getOperationName(),
-           math::ErfOp::getOperationName()},
+           math::LogOp::getOperationName(), math::Log1pOp::getOperationName(),
+           math::TanhOp::getOperationName(), math::ErfOp::getOperationName()},
           name);
     });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -16,12 +16,28 @@ func.func @functions_of_f32_become_polynomials(%x: f32) -> (f32, f32, f32, f32, 
 // CHECK-LABEL: func.func @inaccurate_polynomials_are_not_used
 // CHECK:         math.sin
 // CHECK:         math.cos
-// CHECK:         math.log
-func.func @inaccurate_polynomials_are_not_used(%x: f32) -> (f32, f32, f32) {
+func.func @inaccurate_polynomials_are_not_used(%x: f32) -> (f32, f32) {
   %sin = math.sin %x : f32
   %cos = math.cos %x : f32
-  %log = math.log %x : f32
-  return %sin, %cos, %log : f32, f32, f32
+  return %sin, %cos : f32, f32
+}
+
+// A subnormal number is scaled by 2^23, and 23 log(2) taken away.
+// CHECK-LABEL: func.func @log_of_subnormal_numbers
+// CHECK-SAME:    %[[X:.*]]: f32
+// CHECK-DAG:     %[[NORMAL:.*]] = arith.constant 1.17549435E-38 : f32
+// CHECK-DAG:     %[[SCALE:.*]] = arith.constant 0x4B000000 : f32
+// CHECK-DAG:     %[[SHIFT:.*]] = arith.constant -15.9423847 : f32
+// CHECK:         %[[IS_TINY:.*]] = arith.cmpf olt, %[[X]], %[[NORMAL]] : f32
+// CHECK-NEXT:    %[[SCALED:.*]] = arith.mulf %[[X]], %[[SCALE]] : f32
+// CHECK-NEXT:    arith.select %[[IS_TINY]], %[[SCALED]], %[[X]] : f32
+// CHECK-NOT:     math.log
+// CHECK:         %[[TERM:.*]] = arith.select %[[IS_TINY]], %[[SHIFT]], %{{.*}} : f32
+// CHECK-NEXT:    %[[Y:.*]] = arith.addf %{{.*}}, %[[TERM]] : f32
+// CHECK-NEXT:    return %[[Y]] : f32
+func.func @log_of_subnormal_numbers(%x: f32) -> f32 {
+  %y = math.log %x : f32
+  return %y : f32
 }
 
 // CHECK-LABEL: func.func @other_types_stay
