@@ -234,10 +234,7 @@ def DecomposeConvolutionsPass
     Other convolutions stay for cuDNN, which computes a convolution, its gradient by the input and
     that by the kernel. The pass brings each to one of these, with the dimensions of operands in
     the order that cuDNN is fast with: features last, or first where input and output have them
-    first. Transposes around the op become part of elementwise ops. Where the features of the input
-    come last and are no multiple of 16 bytes, as the three colors of a picture, zeros make them one,
-    which the kernels of tensor cores expect: for bf16, f16 and TF32, without groups, and not for
-    gradients by the input.
+    first. Transposes around the op become part of elementwise ops.
 
     Before:
 
@@ -276,7 +273,7 @@ def DecomposeConvolutionsPass
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
   ];
 }
 

@@ -8,14 +8,10 @@
 
 #include "ConvolutionKinds.h"
 
-#include "braid/Support/MatmulAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace braid;
@@ -183,8 +179,6 @@ private:
   Value regroup(Value kernel);
   Value transpose(Value value, ArrayRef<int64_t> order, Value init = Value());
   SmallVector<int64_t> getOrder(unsigned operand, bool areFeaturesFirst);
-  int64_t countAddedFeatures();
-  Value addFeatures(Value value, ArrayRef<int64_t> order, int64_t count);
   bool hasFeaturesFirst(unsigned operand) {
     return llvm::is_sorted(match.dims[operand]);
   }
@@ -311,65 +305,6 @@ SmallVector<int64_t> Arranger::getOrder(unsigned operand,
   return order;
 }
 
-/// The features of zeros that x needs for the kernels of tensor cores, which
-/// are several times as fast; 0 for exact f32, which has no such kernels.
-int64_t Arranger::countAddedFeatures() {
-  Type element = getElementTypeOrSelf(op.getInput());
-  bool isGradient = match.kind == BRAID_RT_CONVOLUTION_BACKWARD_DATA;
-  if (isGradient || match.groups != 1 || !hasUnalignedFeatures(op, match) ||
-      (element.isF32() && !op->hasAttr(kPrecisionAttrName)))
-    return 0;
-  int64_t features = getOperandSizes(op.getInput())[match.dims[0][1]];
-  int64_t step = kAlignedBits / element.getIntOrFloatBitWidth();
-  return llvm::alignTo(features, step) - features;
-}
-
-/// `value` with its dimensions in `order` and `count` zeros behind each row of
-/// the last one.
-Value Arranger::addFeatures(Value value, ArrayRef<int64_t> order,
-                            int64_t count) {
-  if (count == 0)
-    return transpose(value, order);
-  SmallVector<int64_t> sizes = llvm::map_to_vector(
-      order, [&](int64_t dim) { return getOperandSizes(value)[dim]; });
-  int64_t features = sizes.back();
-  sizes.back() += count;
-  Value init = empty(sizes);
-  SmallVector<utils::IteratorType> kinds(sizes.size(),
-                                         utils::IteratorType::parallel);
-  // One kernel writes the elements and the zeros, unlike for `tensor.pad`.
-  return linalg::GenericOp::create(
-             rewriter, loc, init.getType(), ValueRange(), init,
-             rewriter.getMultiDimIdentityMap(sizes.size()), kinds,
-             [&](OpBuilder &nested, Location at, ValueRange) {
-               ImplicitLocOpBuilder b(at, nested);
-               SmallVector<Value> places(order.size());
-               for (auto [index, dim] : llvm::enumerate(order))
-                 places[dim] = linalg::IndexOp::create(b, index);
-               Value isInside = arith::CmpIOp::create(
-                   b, arith::CmpIPredicate::ult, places[order.back()],
-                   arith::ConstantIndexOp::create(b, features));
-               auto branch = scf::IfOp::create(
-                   b, isInside,
-                   [&](OpBuilder &inner, Location) {
-                     scf::YieldOp::create(
-                         inner, at,
-                         tensor::ExtractOp::create(inner, at, value, places)
-                             .getResult());
-                   },
-                   [&](OpBuilder &inner, Location) {
-                     Type element = getElementTypeOrSelf(value);
-                     scf::YieldOp::create(
-                         inner, at,
-                         arith::ConstantOp::create(inner, at,
-                                                   inner.getZeroAttr(element))
-                             .getResult());
-                   });
-               linalg::YieldOp::create(b, branch.getResults());
-             })
-      .getResult(0);
-}
-
 void Arranger::arrange() {
   unsigned other = match.kind == BRAID_RT_CONVOLUTION_BACKWARD_FILTER ? 1 : 2;
   bool areFeaturesFirst = hasFeaturesFirst(0) && hasFeaturesFirst(other);
@@ -379,8 +314,7 @@ void Arranger::arrange() {
   SmallVector<int64_t> padding;
   Value input = trim(padding);
   Value kernel = regroup(reverse(op.getKernel()));
-  int64_t added = areFeaturesFirst ? 0 : countAddedFeatures();
-  if (input == op.getInput() && kernel == op.getKernel() && added == 0 &&
+  if (input == op.getInput() && kernel == op.getKernel() &&
       llvm::all_of(orders, [](ArrayRef<int64_t> order) {
         return llvm::is_sorted(order);
       }))
@@ -400,15 +334,8 @@ void Arranger::arrange() {
   SmallVector<int64_t> sizes;
   for (int64_t dim : orders[2])
     sizes.push_back(getOperandSizes(op.getOutput())[dim]);
-  // Zeros of x meet zeros of w, or give features of the gradient by w that
-  // nothing reads.
-  bool isFilter = match.kind == BRAID_RT_CONVOLUTION_BACKWARD_FILTER;
-  int64_t addedOutputs = isFilter ? added : 0;
-  SmallVector<int64_t> wanted = sizes;
-  sizes.back() += addedOutputs;
   bool isOutputMoved = !llvm::is_sorted(orders[2]);
-  Value init =
-      isOutputMoved || addedOutputs != 0 ? empty(sizes) : op.getOutput();
+  Value init = isOutputMoved ? empty(sizes) : op.getOutput();
   SmallVector<bool> reversed(shape.spatial.size(), true);
   auto arranged = ConvolutionOp::create(
       rewriter, loc, TypeRange(init.getType()), op.getDimLabelsAttr(),
@@ -418,22 +345,13 @@ void Arranger::arrange() {
                              : DenseBoolArrayAttr(),
       op.getFeatureGroupsAttr(), op.getBatchGroupsAttr(),
       op.getKernelInputGroupsAttr(),
-      ValueRange{addFeatures(input, orders[0], added),
-                 addFeatures(kernel, orders[1], isFilter ? 0 : added)},
+      ValueRange{transpose(input, orders[0]), transpose(kernel, orders[1])},
       init);
   arranged.setDimLabels(labels);
   if (kernel != op.getKernel() && match.groups > 1)
     arranged.setKernelInputGroups(match.isKernelReversed);
   arranged->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   Value result = arranged.getResult(0);
-  if (addedOutputs != 0) {
-    SmallVector<int64_t> zeros(wanted.size(), 0), ones(wanted.size(), 1);
-    MLIRContext *context = rewriter.getContext();
-    result = tensor::ExtractSliceOp::create(
-        rewriter, loc, result, getAsIndexOpFoldResult(context, zeros),
-        getAsIndexOpFoldResult(context, wanted),
-        getAsIndexOpFoldResult(context, ones));
-  }
   if (isOutputMoved) {
     SmallVector<int64_t> back(orders[2].size());
     for (auto [number, dim] : llvm::enumerate(orders[2]))

@@ -49,8 +49,7 @@ bool hasUnalignedFeatures(library::ConvolutionOp op,
                           const LibraryConvolution &match);
 
 /// Brings the operands of `op`, on tensors, which matches, to the order in
-/// which cuDNN is fast, and to convolutions of the groups that it has. Adds
-/// zeros to the features of x, if they come last, where tensor cores need it.
+/// which cuDNN is fast, and to convolutions of the groups that it has.
 void arrangeForLibrary(mlir::RewriterBase &rewriter, library::ConvolutionOp op);
 
 } // namespace braid

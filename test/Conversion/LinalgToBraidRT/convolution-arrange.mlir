@@ -47,62 +47,6 @@ func.func @gradient_of_patches(%dy: tensor<2x2x2x8xbf16>, %w: tensor<2x2x3x8xbf1
 
 // -----
 
-// Zeros behind the features give the kernels of tensor cores 16 bytes. The gradient by the kernel has features
-// that nothing reads.
-// CHECK-LABEL: func.func @added_features(
-// CHECK-SAME:    %[[X:[^:]*]]: tensor<2x9x3xbf16>, %[[W:[^:]*]]: tensor<16x3x3xbf16>
-// CHECK:         %[[PADDED:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x9x8xbf16>) {
-// CHECK:         %[[INSIDE:.*]] = arith.cmpi ult, %{{.*}}, %{{.*}} : index
-// CHECK-NEXT:    scf.if %[[INSIDE]]
-// CHECK-NEXT:      tensor.extract %[[X]][%{{.*}}, %{{.*}}, %{{.*}}]
-// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<16x3x8xbf16>) {
-// CHECK:         tensor.extract %[[W]]
-// CHECK:         library.convolution {{.*}} : tensor<2x9x8xbf16>, tensor<16x3x8xbf16>)
-// CHECK:         %[[DW:.*]] = library.convolution {{.*}} : tensor<2x9x8xbf16>, tensor<2x4x16xbf16>) outs(%{{.*}} : tensor<16x3x8xbf16>)
-// CHECK:         tensor.extract_slice %[[DW]][0, 0, 0] [16, 3, 3] [1, 1, 1]
-func.func @added_features(%x: tensor<2x9x3xbf16>, %w: tensor<16x3x3xbf16>, %dy: tensor<2x4x16xbf16>) -> (tensor<2x4x16xbf16>, tensor<16x3x3xbf16>) {
-  %e = tensor.empty() : tensor<2x4x16xbf16>
-  %y = library.convolution ins(%x, %w : tensor<2x9x3xbf16>, tensor<16x3x3xbf16>) outs(%e : tensor<2x4x16xbf16>) {dim_labels = "b0f_o0i->b0f", strides = array<i64: 2>} -> tensor<2x4x16xbf16>
-  %f = tensor.empty() : tensor<16x3x3xbf16>
-  %dw = library.convolution ins(%x, %dy : tensor<2x9x3xbf16>, tensor<2x4x16xbf16>) outs(%f : tensor<16x3x3xbf16>) {dim_labels = "f0b_i0o->f0b", rhs_dilation = array<i64: 2>} -> tensor<16x3x3xbf16>
-  return %y, %dw : tensor<2x4x16xbf16>, tensor<16x3x3xbf16>
-}
-
-// -----
-
-// The kernel that adds zeros transposes, too.
-// CHECK-LABEL: func.func @added_features_transposed(
-// CHECK-SAME:    %{{[^:]*}}: tensor<2x9x3xbf16>, %[[W:[^:]*]]: tensor<3x3x16xbf16>
-// CHECK-NOT:     linalg.transpose
-// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<16x3x8xbf16>) {
-// CHECK:         %[[O:.*]] = linalg.index 0
-// CHECK-NEXT:    %[[TAP:.*]] = linalg.index 1
-// CHECK-NEXT:    %[[I:.*]] = linalg.index 2
-// CHECK:         arith.cmpi ult, %[[I]],
-// CHECK:         tensor.extract %[[W]][%[[TAP]], %[[I]], %[[O]]]
-func.func @added_features_transposed(%x: tensor<2x9x3xbf16>, %w: tensor<3x3x16xbf16>) -> tensor<2x4x16xbf16> {
-  %e = tensor.empty() : tensor<2x4x16xbf16>
-  %y = library.convolution ins(%x, %w : tensor<2x9x3xbf16>, tensor<3x3x16xbf16>) outs(%e : tensor<2x4x16xbf16>) {dim_labels = "b0f_0io->b0f", strides = array<i64: 2>} -> tensor<2x4x16xbf16>
-  return %y : tensor<2x4x16xbf16>
-}
-
-// -----
-
-// TF32 has elements of 4 bytes. Exact f32 has no tensor cores, and groups divide the features as they are.
-// CHECK-LABEL: func.func @added_features_f32(
-// CHECK:         library.convolution {{.*}} : tensor<2x9x8xf32>, tensor<16x3x8xf32>)
-// CHECK:         library.convolution {{.*}} : tensor<2x9x5xf32>, tensor<16x3x5xf32>)
-// CHECK:         library.convolution {{.*}} : tensor<2x9x6xf32>, tensor<16x3x3xf32>)
-func.func @added_features_f32(%x: tensor<2x9x5xf32>, %w: tensor<16x3x5xf32>, %z: tensor<2x9x6xf32>, %v: tensor<16x3x3xf32>) -> (tensor<2x4x16xf32>, tensor<2x4x16xf32>, tensor<2x4x16xf32>) {
-  %e = tensor.empty() : tensor<2x4x16xf32>
-  %a = library.convolution ins(%x, %w : tensor<2x9x5xf32>, tensor<16x3x5xf32>) outs(%e : tensor<2x4x16xf32>) {dim_labels = "b0f_o0i->b0f", strides = array<i64: 2>, braid.precision = "tf32"} -> tensor<2x4x16xf32>
-  %b = library.convolution ins(%x, %w : tensor<2x9x5xf32>, tensor<16x3x5xf32>) outs(%e : tensor<2x4x16xf32>) {dim_labels = "b0f_o0i->b0f", strides = array<i64: 2>} -> tensor<2x4x16xf32>
-  %c = library.convolution ins(%z, %v : tensor<2x9x6xf32>, tensor<16x3x3xf32>) outs(%e : tensor<2x4x16xf32>) {dim_labels = "b0f_o0i->b0f", strides = array<i64: 2>, feature_groups = 2 : i64, braid.precision = "tf32"} -> tensor<2x4x16xf32>
-  return %a, %b, %c : tensor<2x4x16xf32>, tensor<2x4x16xf32>, tensor<2x4x16xf32>
-}
-
-// -----
-
 // Features stay first where input and output have them first.
 // CHECK-LABEL: func.func @features_first(
 // CHECK-NOT:     linalg.transpose
