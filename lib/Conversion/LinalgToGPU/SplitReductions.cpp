@@ -26,7 +26,7 @@ using namespace mlir;
 using namespace braid::kernels;
 
 /// The numbers of blocks that keep a large GPU busy, and that a split aims at.
-static constexpr int64_t kManyRows = 512, kManyColumnBlocks = 96;
+static constexpr int64_t kManyRows = 512, kManyColumnBlocks = 264;
 static constexpr int64_t kWantedRows = 1024, kWantedColumnBlocks = 512;
 /// The least number of contiguous bytes that a block reads, and the number that
 /// is best.

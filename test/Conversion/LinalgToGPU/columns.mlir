@@ -7,13 +7,13 @@
 // Neighbouring threads have neighbouring columns. The fill is part of the kernel.
 // CHECK-LABEL: func.func @columns(
 //  CHECK-NEXT:   %{{.*}} = arith.constant
-//       CHECK:   gpu.launch_func @kernels::@columns blocks in (%c128, %c1, %c1) threads in (%c1024, %c1, %c1)
+//       CHECK:   gpu.launch_func @kernels::@columns blocks in (%c256, %c1, %c1) threads in (%c256, %c1, %c1)
 //  CHECK-NEXT:   return
-func.func @columns(%x: memref<8192x4096xf32>, %s: memref<4096xf32>) {
+func.func @columns(%x: memref<8192x8192xf32>, %s: memref<8192xf32>) {
   %zero = arith.constant 0.0 : f32
-  linalg.fill ins(%zero : f32) outs(%s : memref<4096xf32>)
+  linalg.fill ins(%zero : f32) outs(%s : memref<8192xf32>)
   linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]}
-      ins(%x : memref<8192x4096xf32>) outs(%s : memref<4096xf32>) {
+      ins(%x : memref<8192x8192xf32>) outs(%s : memref<8192xf32>) {
   ^bb0(%a: f32, %o: f32):
     %0 = arith.addf %o, %a : f32
     linalg.yield %0 : f32
@@ -68,6 +68,21 @@ func.func @every_other(%x: memref<64x512xbf16, strided<[1024, 2]>>, %s: memref<5
   return
 }
 
+// A prime number of rows has no parts: blocks of more threads share them.
+// CHECK-LABEL: func.func @prime(
+//       CHECK:   gpu.launch_func @kernels::@columns_2 blocks in (%c128, %c1, %c1) threads in (%c1024, %c1, %c1)
+func.func @prime(%x: memref<8191x4096xf32>, %s: memref<4096xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%s : memref<4096xf32>)
+  linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<8191x4096xf32>) outs(%s : memref<4096xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
 // Four rows are in flight at once; the threads of a warp combine what they have,
 // then the warps, in order.
 // CHECK-LABEL: gpu.func @columns(
@@ -77,7 +92,7 @@ func.func @every_other(%x: memref<64x512xbf16, strided<[1024, 2]>>, %s: memref<5
 //   CHECK-NOT:   vector.load
 //       CHECK:   gpu.shuffle xor
 //       CHECK:   gpu.barrier
-//       CHECK:   memref.store %{{.*}} : memref<4096xf32, strided<[1]>>
+//       CHECK:   memref.store %{{.*}} : memref<8192xf32, strided<[1]>>
 //       CHECK:   gpu.return
 
 // CHECK-LABEL: gpu.func @sequential_1(

@@ -131,11 +131,30 @@ func.func @bf16(%x: memref<32768x64xbf16>, %s: memref<64xbf16>) {
 
 // -----
 
-// Enough columns for 64 blocks that read whole lines of the cache.
+// Enough columns for two blocks of 64 bytes on each multiprocessor.
 // CHECK-LABEL: func.func @enough_columns(
 //  CHECK-NEXT:   linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]
 //       CHECK:   return
-func.func @enough_columns(%x: memref<16384x4096xbf16>, %s: memref<4096xf32>) {
+func.func @enough_columns(%x: memref<4096x8448xbf16>, %s: memref<8448xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+                  iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<4096x8448xbf16>) outs(%s : memref<8448xf32>) {
+  ^bb0(%a: bf16, %o: f32):
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// 128 such blocks do not fill the multiprocessors: eight parts have blocks that
+// read whole lines of the cache.
+// CHECK-LABEL: func.func @half_the_columns(
+//       CHECK:   memref.alloc() : memref<4096x8xf32>
+//       CHECK:   return
+func.func @half_the_columns(%x: memref<16384x4096xbf16>, %s: memref<4096xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
                   iterator_types = ["reduction", "parallel"]}
       ins(%x : memref<16384x4096xbf16>) outs(%s : memref<4096xf32>) {
