@@ -33,6 +33,21 @@ static bool isUniformSize(comm::SizeOp op) {
                        [](ArrayRef<int64_t> ranks) { return ranks.size(); })));
 }
 
+/// True if all ranks that may run `wait` get the same bits: copies of what the
+/// members of a group with one list have, or reductions of their integers.
+static bool givesSameToAll(comm::WaitOp wait) {
+  Operation *start = wait.getToken().getDefiningOp();
+  auto collective = dyn_cast_or_null<comm::CollectiveOpInterface>(start);
+  if (!collective || !(isa<comm::AllGatherOp, comm::BroadcastOp>(start) ||
+                       (isa<comm::AllReduceOp>(start) &&
+                        getElementTypeOrSelf(wait.getValue()).isInteger())))
+    return false;
+  SymbolTableCollection symbolTables;
+  comm::GroupOp group =
+      comm::lookupGroup(start, collective.getGroupAttr(), symbolTables);
+  return group && (group.isAll() || group.getRankLists().size() == 1);
+}
+
 namespace {
 
 /// Collects what a value is computed from. If nothing of it may differ between
@@ -122,6 +137,8 @@ bool UniformValues::visitResult(OpResult result) {
     return false;
   if (auto size = dyn_cast<comm::SizeOp>(op))
     return isUniformSize(size);
+  if (auto wait = dyn_cast<comm::WaitOp>(op))
+    return givesSameToAll(wait);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return add({branch.getCondition(), branch.thenYield().getOperand(number),
                 branch.elseYield().getOperand(number)});

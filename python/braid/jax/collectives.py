@@ -262,6 +262,13 @@ _MARKERS = {
     "sdy.propagation_barrier": _identity,
 }
 
+
+def maximum(value, world):
+    """The maxima of an array of signed integers over all ranks, as `mark` leaves them."""
+    return _create("all_reduce", [value], [value.type], reduction=ir.StringAttr.get("max"),
+                   group=_lists(world.every_rank()))[0]
+
+
 # ===-----------------------------------------------------------------------===#
 # After the legalisation
 # ===-----------------------------------------------------------------------===#

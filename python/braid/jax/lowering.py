@@ -21,16 +21,16 @@ from braid.mlir import BraidError
 from . import attention, callbacks, collectives, element_types, private_names
 from .errors import PassError, UnsupportedError, name_with_place, source_location
 from .groups import World
-from .manual import inline_manual_computations, unwrap
+from .manual import find_main, inline_manual_computations, unwrap
 from .partition import partition
-from .rewrites import (bodies, complex_numbers, control, conversions, convolutions, empty_arrays, library_calls,
-                       matmuls, pieces, pools, recurrences, reduce_scatters, scalars, scans, scatters, sorts, sums,
-                       unroll)
+from .rewrites import (agreement, bodies, complex_numbers, control, conversions, convolutions, empty_arrays,
+                       library_calls, matmuls, pieces, pools, recurrences, reduce_scatters, scalars, scans, scatters,
+                       sorts, sums, unroll)
 from .walk import walk
 
 # The dialects that braid-opt knows and the legalisation makes.
-_KNOWN = ("arith", "bufferization", "builtin", "comm", "complex", "func", "library", "linalg",
-          "math", "scf", "shape", "tensor")
+_KNOWN = ("arith", "bufferization", "builtin", "cf", "comm", "complex", "func", "library",
+          "linalg", "math", "scf", "shape", "tensor")
 
 
 def run_passes(module, pipeline):
@@ -103,10 +103,12 @@ def to_text(module, world, attention_too=True, recurrences_too=True):
             _rewrite(op, (control.note_iterations, *before))
         for op in walk(module, "stablehlo.reduce_window"):
             _rewrite(op, (scans.rewrite,))
+        agreement.add(find_main(module), world)
         _drop_attributes(module)
         run_passes(module, "func.func(stablehlo-legalize-to-linalg),stablehlo-convert-to-signless,canonicalize,cse")
         groups = collectives.Groups(world)
-        after = (control.convert, scatters.finish, lambda op: collectives.finish(op, groups), scalars.expand, attention.finish)
+        after = (control.convert, agreement.finish, scatters.finish, lambda op: collectives.finish(op, groups), scalars.expand,
+                 attention.finish)
         for op in walk(module):
             _rewrite(op, after)
         for op in walk(module, "tensor.extract"):

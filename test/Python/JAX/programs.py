@@ -12,6 +12,8 @@ import numpy as np
 from jax import lax
 from jax.sharding import PartitionSpec as P
 
+import braid.mlir
+
 LINE = jt.make_mesh((4,), ("r",))
 TOLERANCE = 4e-6  # of products and sums in f32
 
@@ -132,6 +134,56 @@ class ControlFlowTest(jt.JaxTestCase):
     def test_loop_of_a_number_of_iterations_that_the_rank_decides(self):
         self.check_equal(shard(lambda x: lax.fori_loop(
             0, lax.axis_index("r"), lambda i, c: c * 2, x)), jt.integers((8, 3)))
+
+    def test_loops_that_count_to_values(self):
+        def loops(x, begin, end, ends):
+            def step(state):
+                i, n, c = state
+                return i + 1, n, lax.fori_loop(i, n, lambda j, c: c + j * c.at[j % 2].get() + i, c)
+
+            last, _, up = lax.while_loop(lambda s: s[0] < s[1], step, (begin, end, x))
+            none, _, same = lax.while_loop(lambda s: s[0] < s[1], step, (end, begin, x))
+            # The end changes, the step is two, and an array has the end.
+            moved = lax.while_loop(lambda s: s[0] < s[1], lambda s: (s[0] + 1, s[1] - 1, s[2] * 2), (begin, end, x))
+            long = lax.while_loop(lambda s: s[0] < end, lambda s: (s[0] + 2, s[1] + s[0]), (begin, x))
+            own = lax.fori_loop(begin, ends[0] + lax.axis_index("r"), lambda i, c: c + i, x)
+            return jax.tree.map(lambda r: jnp.broadcast_to(r, x.shape), (last, up, none, same, *moved, *long, own))
+
+        program = self.check_equal(shard(loops, (P("r"), P(), P(), P("r"))), jt.integers((8, 3)), np.int32(-3), np.int32(4),
+                                   np.full(4, 2, np.int32))
+        self.assertEqual(program.text.count("scf.while"), 2)
+        self.assertNotIn("cf.assert", program.text)
+
+    def test_ranks_compare_arguments_that_loops_count_to(self):
+        def loop(x, n, m, k):
+            x = lax.fori_loop(0, n, lambda i, c: c + i * lax.psum(x, "r"), x)
+            end = m.astype(jnp.int32) + n
+            return lax.while_loop(lambda s: s[1] < end, lambda s: (lax.pmax(s[0], "r") + k, s[1] + 3), (x, n))[0]
+
+        numbers = np.int32(5), np.uint8(250), np.int32(2)
+        program = self.check_equal(shard(loop, (P("r"), P(), P(), P())), jt.integers((8, 3)), *numbers)
+        # Nothing depends on the last one but values.
+        self.assertEqual(program.text.count("cf.assert"), 2)
+        self.assertEqual(program.text.count("comm.all_reduce max"), 2)
+        executable = program.compile().executable
+        parts = program.shard(jt.integers((8, 3)), *numbers)
+        for argument in (1, 2):
+            for rank in range(4):
+                given = [list(part) for part in parts]
+                given[rank][argument] = given[rank][argument] - 3
+                with self.assertRaises(braid.mlir.RankError) as caught:
+                    executable.run(given, timeout=10.0)
+                self.assertEqual(sorted(failure.rank for failure in caught.exception.failures), [0, 1, 2, 3])
+                self.assertIn(f"different values of argument {argument}, which", str(caught.exception))
+        executable.run(parts)
+
+    def test_ranks_compare_no_arguments_that_decide_nothing_together(self):
+        def loop_of_rank(x, n, ns):
+            x = lax.fori_loop(0, ns[0] + n, lambda i, c: c + i * lax.psum(x, "r"), x)
+            return lax.fori_loop(0, n, lambda i, c: c + i * x, x)
+
+        program = self.check_equal(shard(loop_of_rank, (P("r"), P(), P("r"))), jt.integers((8, 3)), np.int32(3), np.full(4, 5, np.int32))
+        self.assertNotIn("cf.assert", program.text)
 
     def test_while_loop_that_all_ranks_end_together(self):
         self.check_equal(shard(lambda x: lax.while_loop(

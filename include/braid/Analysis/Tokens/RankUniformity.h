@@ -18,7 +18,8 @@ namespace braid {
 
 /// True if `value` is known to be the same on all ranks: constants, the size of
 /// a group whose lists have one length, the induction variables of loops that
-/// all ranks run equally often, and what is computed from these alone without
+/// all ranks run equally often, what gathers, broadcasts and reductions of
+/// integers give all ranks, and what is computed from these alone without
 /// effects: by ops, by the bodies of linalg ops, in conditions that are uniform
 /// and from one iteration of a loop to the next one. Arguments and the contents
 /// of memory may differ.

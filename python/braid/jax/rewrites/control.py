@@ -8,7 +8,7 @@
 """`while`, `case` and `if`, which the legalisation to linalg leaves in place.
 
 They are converted when their bodies are: the values that they carry are tensors in
-both dialects. A loop whose number of iterations is known, as that of `lax.scan` is, is
+both dialects. A loop that counts to a constant, as `lax.scan` does, or to a value is
 found before, while its condition is StableHLO, and becomes an `scf.for`, for which
 Braid knows the costs of loops and their schedules. Its counter is the index of the
 `scf.for` instead of an array that the loop carries: a GPU's host would read that array
@@ -22,14 +22,59 @@ from jaxlib.mlir.dialects import stablehlo
 _ITERATIONS = "braid_iterations"
 # The op that stands for a counter in the body of a loop, and its attributes: the first value, and how much the next one is more.
 _COUNTER, _BEGIN, _STEP = "braid_jax.counter", "begin", "step"
+# The op that stands for the comparison of the counter of a loop with its end, a value.
+_LESS = "braid_jax.less"
 
 
 def note_iterations(op):
     """Notes how often the body of a `while` runs. Replaces nothing: gives False."""
+    if op.name != "stablehlo.while":
+        return False
     iterations = count_iterations(op)
     if iterations is not None:
         set_iterations(op, iterations)
+    elif _counts(op):
+        compare = _last(op.regions[0]).operands[0].owner
+        with ir.InsertionPoint(compare), compare.location:
+            less = ir.Operation.create(_LESS, results=[compare.results[0].type], operands=list(compare.operands)).result
+        compare.results[0].replace_all_uses_with(less)
+        compare.erase()
     return False
+
+
+def _counts(op):
+    """Whether a `while` counts by one to a value that its body leaves alone."""
+    condition, body = (region.blocks[0] for region in op.regions)
+    *others, compare, _ = [o.operation for o in condition.operations] if len(list(condition.operations)) > 1 else [None, None]
+    if (compare is None or any(o.name != "stablehlo.constant" for o in others) or compare.name != "stablehlo.compare"
+            or list(compare.results) != list(_last(op.regions[0]).operands)
+            or "LT" not in str(compare.attributes["comparison_direction"])):
+        return False
+    number, end = _counter(op, compare)
+    if number is None or end is None or ir.RankedTensorType(compare.operands[0].type).rank:
+        return False
+    element = ir.RankedTensorType(compare.operands[0].type).element_type
+    return (isinstance(element, ir.IntegerType) and ir.IntegerType(element).is_signless
+            and ir.IntegerType(element).width >= 32
+            and _step(_last(op.regions[1]).operands[number], body.arguments[number]) == 1)
+
+
+def _counter(op, compare):
+    """The number of the counter that the condition of a `while` compares, None if it is none; and the end, None if it changes."""
+    arguments = list(op.regions[0].blocks[0].arguments)
+    counter, end = compare.operands
+    if end in arguments:
+        number = arguments.index(end)
+        unchanged = _last(op.regions[1]).operands[number] == op.regions[1].blocks[0].arguments[number]
+        end = op.operands[number] if unchanged else None
+    elif not isinstance(end.owner, ir.Block) and end.owner.block == op.regions[0].blocks[0]:
+        end = None
+    return arguments.index(counter) if counter in arguments else None, end
+
+
+def _last(region):
+    """The terminator of a region of one block."""
+    return list(region.blocks[0].operations)[-1].operation
 
 
 def set_iterations(op, count):
@@ -140,29 +185,50 @@ def _yield(values):
     ir.Operation.create("scf.yield", operands=values)
 
 
-def _for(op):
-    """A loop that carries neither what all iterations have nor constants that only the code behind it reads."""
-    count = ir.IntegerAttr(op.attributes[_ITERATIONS]).value
-    body = op.regions[1].blocks[0]
-    yielded = list(list(body.operations)[-1].operation.operands)
-    # By number, what the body and the code behind the loop read instead.
-    fixed = {n: value for n, value in enumerate(op.operands) if count == 0 or yielded[n] == body.arguments[n]}
-    lasts = {n: value.owner.attributes["value"] for n, value in enumerate(yielded)
-             if n not in fixed and not list(body.arguments[n].uses) and _is_constant(value)}
-    carried = [n for n in range(len(yielded)) if n not in fixed and n not in lasts]
-    types = [op.operands[n].type for n in carried]
+def _for(op, less=None):
+    """A loop that carries neither what all iterations have nor constants that only the code behind it reads, nor its
+    counter. less: the op that compares a counter with an end that is a value."""
     index = ir.IndexType.get()
-    zero, end, one = (_constant(ir.IntegerAttr.get(index, n)) for n in (0, count, 1))
+    body = op.regions[1].blocks[0]
+    yielded = list(_last(op.regions[1]).operands)
+    # By number, what the body and the code behind the loop read instead.
+    fixed = {n: value for n, value in enumerate(op.operands) if yielded[n] == body.arguments[n]}
+    counter, lasts = None, {}
+    if less is None:
+        count = ir.IntegerAttr(op.attributes[_ITERATIONS]).value
+        fixed = dict(enumerate(op.operands)) if count == 0 else fixed
+        lasts = {n: value.owner.attributes["value"] for n, value in enumerate(yielded)
+                 if n not in fixed and not list(body.arguments[n].uses) and _is_constant(value)}
+        begin, end = (_constant(ir.IntegerAttr.get(index, n)) for n in (0, count))
+    else:
+        counter, end = _counter(op, less)
+        begin, end = (ir.Operation.create("arith.index_cast", results=[index], operands=[_scalar(value)]).result
+                      for value in (op.operands[counter], end))
+    carried = [n for n in range(len(yielded)) if n not in fixed and n not in lasts and n != counter]
+    types = [op.operands[n].type for n in carried]
+    one = _constant(ir.IntegerAttr.get(index, 1))
     new = ir.Operation.create("scf.for", results=types, regions=1,
-                              operands=[zero, end, one, *(op.operands[n] for n in carried)])
+                              operands=[begin, end, one, *(op.operands[n] for n in carried)])
     target = new.regions[0].blocks.append(index, *types, arg_locs=[op.location] * (1 + len(types)))
     inner, outer = (dict(zip(carried, values)) for values in (list(target.arguments)[1:], new.results))
+    if less is not None:
+        with ir.InsertionPoint(target):
+            inner[counter] = _index_array(target.arguments[0], op.operands[counter].type)
+        # The value at which the loop ends.
+        last = ir.Operation.create("arith.maxsi", results=[index], operands=[begin, end]).result
+        outer[counter] = _index_array(last, op.operands[counter].type)
     _place_counter(body, target)
     values = _move(body, target, [inner.get(n, value) for n, value in enumerate(op.operands)])
     with ir.InsertionPoint(target):
         _yield([values[n] for n in carried])
     behind = {**fixed, **outer, **{n: _constant(value) for n, value in lasts.items()}}
     return [behind[n] for n in range(len(yielded))]
+
+
+def _index_array(number, type):
+    """The array without dimensions of an index."""
+    element = ir.RankedTensorType(type).element_type
+    return _to_array(ir.Operation.create("arith.index_cast", results=[element], operands=[number]).result, type)
 
 
 def _is_constant(value):
@@ -204,6 +270,9 @@ def _constant(value):
 def _while(op):
     if _ITERATIONS in op.attributes:
         return _for(op)
+    less = _last(op.regions[0]).operands[0].owner
+    if not isinstance(less, ir.Block) and less.name == _LESS:
+        return _for(op, less)
     condition, body = (region.blocks[0] for region in op.regions)
     types = [value.type for value in op.operands]
     locations = [op.location] * len(types)

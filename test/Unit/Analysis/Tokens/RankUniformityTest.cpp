@@ -38,6 +38,8 @@ protected:
         R"mlir(
           #map = affine_map<() -> ()>
           comm.group @g all
+          comm.group @four [[0, 1, 2, 3]]
+          comm.group @pairs [[0, 1], [2, 3]]
           func.func @main(%argument: tensor<i32>) {
             %zero = arith.constant dense<0> : tensor<i32>
             %one = arith.constant dense<1> : tensor<i32>
@@ -97,6 +99,34 @@ TEST_F(RankUniformityTest, SeesThroughTheBodiesOfLinalgOps) {
   EXPECT_FALSE(areTogether(branch("%rank", "%one")));
   EXPECT_FALSE(areTogether(branch("%zero", "%rank")));
   EXPECT_FALSE(areTogether(branch("%argument", "%one")));
+}
+
+TEST_F(RankUniformityTest, KnowsWhatCollectivesGiveAllRanks) {
+  auto gives = [](const std::string &collective, const std::string &type) {
+    return "%t0 = comm." + collective + " : tensor<4x" + type +
+           ">\n%v = comm.wait %t0 : !comm.token<tensor<4x" + type + ">>\n";
+  };
+  const std::string ends = "%c0 = arith.constant 0 : index\n"
+                           "%d = tensor.extract %v[%c0] : tensor<4xi32>\n"
+                           "%c = arith.trunci %d : i32 to i1\n",
+                    source = "%s = tensor.splat %number : tensor<4xi32>\n";
+  EXPECT_TRUE(areTogether(source + gives("all_reduce sum %s on @g", "i32") +
+                          ends + barrierIf));
+  EXPECT_TRUE(areTogether(source + gives("broadcast %s on @g root 0", "i32") +
+                          ends + barrierIf));
+  EXPECT_TRUE(areTogether(source + gives("all_reduce max %s on @four", "i32") +
+                          ends + barrierIf));
+  EXPECT_FALSE(areTogether(
+      source + gives("all_reduce sum %s on @pairs", "i32") + ends + barrierIf));
+  EXPECT_FALSE(areTogether(source +
+                           "%f = arith.sitofp %s : tensor<4xi32> to "
+                           "tensor<4xf32>\n" +
+                           gives("all_reduce sum %f on @g", "f32") +
+                           "%c0 = arith.constant 0 : index\n"
+                           "%d = tensor.extract %v[%c0] : tensor<4xf32>\n"
+                           "%e = arith.constant 0.0 : f32\n"
+                           "%c = arith.cmpf olt, %d, %e : f32\n" +
+                           barrierIf));
 }
 
 /// A linalg op whose body computes `value` from `operand`.

@@ -12,6 +12,7 @@
 // RUN: braid-opt %t/run-time.mlir --comm-pipeline-loops=all --comm-interpret="ranks=2 rounds=2 print-results" \
 // RUN:   --mlir-print-op-on-diagnostic=false -o /dev/null 2> %t.after
 // RUN: diff %t.before %t.after
+// RUN: braid-opt %t/agreed.mlir --comm-pipeline-loops=all | FileCheck %t/agreed.mlir
 
 //--- whiles.mlir
 comm.group @pair [[0, 1]]
@@ -233,4 +234,57 @@ func.func @main(%ws: tensor<4x2xf32>, %x: tensor<4xf32>, %y: tensor<4x4xf32>, %s
   %c:2 = call @outside(%y, %s) : (tensor<4x4xf32>, tensor<4x4xf32>) -> (index, tensor<4x4xf32>)
   return %a#0, %a#1, %a#2, %b#0, %b#1, %b#2, %c#0, %c#1
     : i32, i32, tensor<4xf32>, i32, i32, tensor<4xf32>, index, tensor<4x4xf32>
+}
+
+//--- agreed.mlir
+comm.group @pair [[0, 1]]
+
+// The end is what an all-reduce gives all ranks; an argument may end the loop on one rank alone.
+// CHECK-LABEL: func.func @agreed
+// CHECK:         comm.all_reduce
+// CHECK:         comm.all_gather
+// CHECK-NEXT:    scf.for
+// CHECK-LABEL: func.func @apart
+// CHECK-NOT:     comm.all_gather
+// CHECK:         scf.for
+func.func @agreed(%ws: tensor<4x2xf32>, %x: tensor<4xf32>, %own: tensor<i32>) -> tensor<4xf32> {
+  %begin = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %agreed = comm.all_reduce max %own on @pair : tensor<i32>
+  %end = comm.wait %agreed : !comm.token<tensor<i32>>
+  %to = tensor.extract %end[] : tensor<i32>
+  %r:2 = scf.while (%n = %begin, %b = %x) : (i32, tensor<4xf32>) -> (i32, tensor<4xf32>) {
+    %go = arith.cmpi slt, %n, %to : i32
+    scf.condition(%go) %n, %b : i32, tensor<4xf32>
+  } do {
+  ^bb0(%i: i32, %a: tensor<4xf32>):
+    %p = arith.index_cast %i : i32 to index
+    %w = tensor.extract_slice %ws[%p, 0] [1, 2] [1, 1] : tensor<4x2xf32> to tensor<2xf32>
+    %t = comm.all_gather %w on @pair dim 0 : tensor<2xf32> -> tensor<4xf32>
+    %g = comm.wait %t : !comm.token<tensor<4xf32>>
+    %s = arith.mulf %a, %g : tensor<4xf32>
+    %next = arith.addi %i, %c1 : i32
+    scf.yield %next, %s : i32, tensor<4xf32>
+  }
+  return %r#1 : tensor<4xf32>
+}
+
+func.func @apart(%ws: tensor<4x2xf32>, %x: tensor<4xf32>, %end: tensor<i32>) -> tensor<4xf32> {
+  %begin = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %to = tensor.extract %end[] : tensor<i32>
+  %r:2 = scf.while (%n = %begin, %b = %x) : (i32, tensor<4xf32>) -> (i32, tensor<4xf32>) {
+    %go = arith.cmpi slt, %n, %to : i32
+    scf.condition(%go) %n, %b : i32, tensor<4xf32>
+  } do {
+  ^bb0(%i: i32, %a: tensor<4xf32>):
+    %p = arith.index_cast %i : i32 to index
+    %w = tensor.extract_slice %ws[%p, 0] [1, 2] [1, 1] : tensor<4x2xf32> to tensor<2xf32>
+    %t = comm.all_gather %w on @pair dim 0 : tensor<2xf32> -> tensor<4xf32>
+    %g = comm.wait %t : !comm.token<tensor<4xf32>>
+    %s = arith.mulf %a, %g : tensor<4xf32>
+    %next = arith.addi %i, %c1 : i32
+    scf.yield %next, %s : i32, tensor<4xf32>
+  }
+  return %r#1 : tensor<4xf32>
 }
