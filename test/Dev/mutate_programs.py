@@ -85,7 +85,7 @@ PIPELINES = [
     # Without a toolkit a program with kernels ends where it is asked for.
     ["braid-prepare{target=cuda}", "braid-overlap", "braid-lower-to-cuda{toolkit=/dev/null chip=*}"],
     [f"comm-pipeline-matmul{{chunks=* min-gain=* plan-resources=* {COSTS}}}", "comm-bufferize", "braid-expand-float8",
-     "braid-approximate-math", "braid-expand-bfloat16", "braid-tile-transposes"],
+     "braid-approximate-math", "braid-expand-float16", "braid-tile-transposes"],
     [f"comm-own-part-first{{matmuls=* max-memory=* plan-resources=* min-gain=* {COSTS}}}", "comm-bufferize"],
     [f"comm-split-all-reduce{{all=* min-gain=* {COSTS}}}"],
     [f"comm-split-hierarchy{{all=* numerics=* min-gain=* {COSTS}}}"],

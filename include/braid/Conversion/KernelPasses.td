@@ -270,13 +270,14 @@ def ExpandFloat8Pass : Pass<"braid-expand-float8"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def ExpandBFloat16Pass : Pass<"braid-expand-bfloat16"> {
-  let summary = "Convert bf16 by operations on integers";
+def ExpandFloat16Pass : Pass<"braid-expand-float16"> {
+  let summary = "Compute 16-bit floats by operations on integers";
   let description = [{
     Rewrites `arith.extf` from bf16 to f32 and `arith.truncf` from f32 to bf16 by
     upstream's patterns of `arith-expand`, for hosts, where LLVM calls functions
     that not every library has. That pass would also turn `arith.maximumf` and
-    `arith.minimumf` into comparisons, for which -0 equals 0.
+    `arith.minimumf` into comparisons, for which -0 equals 0. Those of f16 become
+    those of integers, which LLVM vectorizes: it would call a function for each.
 
     Before:
 

@@ -421,6 +421,20 @@ class FunctionTest(jt.JaxTestCase):
                 np.testing.assert_array_equal(clamped, np.signbit(x) & np.signbit(y))
                 self.assertEqual((largest, smallest), (False, True))
 
+    def test_maxima_of_all_f16(self):
+        x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+        others = np.array([0.0, -0.0, 1, -3e-7, np.inf, -np.inf, np.nan, -np.nan, 65504], np.float16)[:, None]
+        fn = jax.jit(lambda x, y: (jnp.maximum(x, y), jnp.minimum(x, y), jnp.maximum(y, x), jnp.minimum(y, x)))
+        larger, smaller, *swapped = braid.jax.compile(fn, x, others)(x, others)
+        both = np.broadcast_arrays(x, others)
+        signs = np.signbit(both)
+        for found, other, expected, sign in ((larger, swapped[0], np.maximum(*both), signs.all(0)),
+                                             (smaller, swapped[1], np.minimum(*both), signs.any(0))):
+            np.testing.assert_array_equal(found, expected)
+            np.testing.assert_array_equal(found, other)
+            zeros = found == 0
+            np.testing.assert_array_equal(np.signbit(found)[zeros], sign[zeros])
+
 
 class ComplexTest(jt.JaxTestCase):
     def test_reductions_over_ranks(self):
