@@ -9,7 +9,6 @@
 #include "MeasuredTrace.h"
 #include "SortByTime.h"
 
-#include "Support/StrictJson.h"
 #include "braid/Report/Report.h"
 #include "braid/Support/Units.h"
 #include "llvm/ADT/STLExtras.h"
@@ -79,11 +78,6 @@ private:
   Comparison result;
 };
 } // namespace
-
-/// Errors have no position: they are about the whole trace.
-static Error makeError(const llvm::Twine &message) {
-  return llvm::make_error<JsonError>(1, 1, message.str());
-}
 
 /// Adds what `nodes` run, in the order of the program. False if there are too
 /// many.
@@ -243,10 +237,10 @@ Error Comparer::compareCalls() {
   }
   measured.back().add(atNs, std::max(atNs, run.endNs));
   if (predicted.size() != measured.size())
-    return makeError("found a run with " + llvm::Twine(measured.size() - 1) +
-                     " starts and waits, expected the " +
-                     llvm::Twine(predicted.size() - 1) + " of @" +
-                     run.function + "; the passes have to be those of the run");
+    return llvm::createStringError(
+        "found a run with " + llvm::Twine(measured.size() - 1) +
+        " starts and waits, expected the " + llvm::Twine(predicted.size() - 1) +
+        " of @" + run.function + "; the passes have to be those of the run");
   for (auto [ofProgram, ofRun] : llvm::zip_equal(predicted, measured))
     if (!ofProgram.isEmpty)
       addOp(ofProgram.name, "compute", ofProgram, ofRun);
@@ -307,16 +301,16 @@ Error Comparer::compareMatmuls() {
       measured.back().add(event.startNs, event.endNs);
   }
   if (predicted.size() != measured.size())
-    return makeError("found a run of " + llvm::Twine(measured.size() / 2) +
-                     " matmuls, expected the " +
-                     llvm::Twine(predicted.size() / 2) + " of @" +
-                     run.function + "; the passes have to be those of the run");
+    return llvm::createStringError(
+        "found a run of " + llvm::Twine(measured.size() / 2) +
+        " matmuls, expected the " + llvm::Twine(predicted.size() / 2) +
+        " of @" + run.function + "; the passes have to be those of the run");
   for (size_t i = 1; i < predicted.size(); i += 2)
     if (predicted[i].name != measured[i].name)
-      return makeError("found a run whose matmul number " +
-                       llvm::Twine(i / 2 + 1) + " is " + measured[i].name +
-                       ", expected " + predicted[i].name +
-                       "; the passes have to be those of the run");
+      return llvm::createStringError(
+          "found a run whose matmul number " + llvm::Twine(i / 2 + 1) + " is " +
+          measured[i].name + ", expected " + predicted[i].name +
+          "; the passes have to be those of the run");
   for (size_t i = 0; i < predicted.size(); ++i) {
     bool isMatmul = i % 2;
     std::string name = isMatmul               ? names[i / 2]
@@ -340,12 +334,13 @@ Error Comparer::compareMatmuls() {
 Expected<Comparison> Comparer::compare() {
   const ReportedFunction *function = findFunction(program, run.function);
   if (!function)
-    return makeError("found a run of @" + run.function +
-                     ", expected one of a function of the program");
+    return llvm::createStringError(
+        "found a run of @" + run.function +
+        ", expected one of a function of the program");
   if (!addNodes(function->nodes, 0, 0))
-    return makeError("found a run of @" + run.function +
-                     ", whose loops and calls run more than " +
-                     llvm::Twine(kMaxOps) + " ops");
+    return llvm::createStringError("found a run of @" + run.function +
+                                   ", whose loops and calls run more than " +
+                                   llvm::Twine(kMaxOps) + " ops");
   result.function = run.function;
   result.rank = run.rank;
   result.predictedNs = function->totals.makespanNs;
@@ -364,8 +359,9 @@ Expected<Comparison> Comparer::compare() {
       isFirst = false;
     }
     if (isFirst)
-      return makeError("found a run without times of the device, as of a "
-                       "graph without CUPTI, expected some");
+      return llvm::createStringError(
+          "found a run without times of the device, as of a "
+          "graph without CUPTI, expected some");
     result.measuredNs = endNs - originNs;
   }
   compareCollectives();

@@ -9,7 +9,7 @@
 #include "MeasuredTrace.h"
 #include "SortByTime.h"
 
-#include "Support/StrictJson.h"
+#include "Support/JsonFile.h"
 #include "braid/Report/TraceWriter.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -24,23 +24,19 @@ namespace json = llvm::json;
 namespace {
 class TraceReader {
 public:
-  explicit TraceReader(const StrictJson &file) : file(file) {}
-
-  Expected<MeasuredRun> read();
+  Expected<MeasuredRun> read(const json::Value &file);
 
 private:
   Error readEvent(const json::Object &event, size_t index);
-  Error fail(const llvm::Twine &found) const;
 
-  const StrictJson &file;
   MeasuredRun run;
   bool hasInvocation = false;
 };
 } // namespace
 
-Error TraceReader::fail(const llvm::Twine &found) const {
-  return file.makeError("", found + ", expected a trace that braid-run --trace "
-                                    "has written");
+static Error fail(const llvm::Twine &found) {
+  return llvm::createStringError(
+      found + ", expected a trace that braid-run --trace has written");
 }
 
 /// A time in us as ns; nothing if `value` is no time.
@@ -61,9 +57,9 @@ Error TraceReader::readEvent(const json::Object &event, size_t index) {
                          durationNs = readNs(event.get("dur"));
   StringRef name = event.getString("name").value_or("");
   if (!startNs || !durationNs || *durationNs < 0 || name.empty())
-    return file.makeError(appendToJsonPath("traceEvents", index),
-                          "found an event without a name, a time \"ts\" or a "
-                          "duration \"dur\" of at least 0, expected all three");
+    return makeJsonError(appendToJsonPath("traceEvents", index),
+                         "found an event without a name, a time \"ts\" or a "
+                         "duration \"dur\" of at least 0, expected all three");
   MeasuredEvent read{MeasuredKind::Compute, name.str(), *startNs,
                      *startNs + *durationNs};
   if (category == "user_annotation") {
@@ -82,9 +78,9 @@ Error TraceReader::readEvent(const json::Object &event, size_t index) {
     const json::Object *args = event.getObject("args");
     StringRef operation = args ? args->getString("operation").value_or("") : "";
     if (operation.empty())
-      return file.makeError(appendToJsonPath("traceEvents", index),
-                            "found a collective without a field \"operation\" "
-                            "in \"args\", expected one");
+      return makeJsonError(appendToJsonPath("traceEvents", index),
+                           "found a collective without a field \"operation\" "
+                           "in \"args\", expected one");
     read.kind = MeasuredKind::Collective;
     read.collective = operation.split(' ').first.str();
     read.group = args->getString("Process Group Name").value_or("").str();
@@ -96,8 +92,8 @@ Error TraceReader::readEvent(const json::Object &event, size_t index) {
   return Error::success();
 }
 
-Expected<MeasuredRun> TraceReader::read() {
-  const json::Object *root = file.getRoot().getAsObject();
+Expected<MeasuredRun> TraceReader::read(const json::Value &file) {
+  const json::Object *root = file.getAsObject();
   const json::Array *events = root ? root->getArray("traceEvents") : nullptr;
   const json::Object *ranks =
       root ? root->getObject("distributedInfo") : nullptr;
@@ -116,9 +112,9 @@ Expected<MeasuredRun> TraceReader::read() {
   for (auto [index, value] : llvm::enumerate(*events)) {
     const json::Object *event = value.getAsObject();
     if (!event)
-      return file.makeError(appendToJsonPath("traceEvents", index),
-                            "found " + describeJson(value) +
-                                ", expected an event");
+      return makeJsonError(appendToJsonPath("traceEvents", index),
+                           "found " + describeJson(value) +
+                               ", expected an event");
     if (Error error = readEvent(*event, index))
       return error;
   }
@@ -130,8 +126,8 @@ Expected<MeasuredRun> TraceReader::read() {
 }
 
 Expected<MeasuredRun> braid::readMeasuredRun(StringRef text) {
-  Expected<StrictJson> file = StrictJson::parse(text);
+  Expected<json::Value> file = parseJson(text);
   if (!file)
     return file.takeError();
-  return TraceReader(*file).read();
+  return TraceReader().read(*file);
 }

@@ -45,7 +45,7 @@ struct MeasuredRun {
   std::vector<MeasuredEvent> events;
 };
 
-/// Reads the run of the first rank in a trace. Fails with a `JsonError`.
+/// Reads the run of the first rank in a trace.
 llvm::Expected<MeasuredRun> readMeasuredRun(llvm::StringRef text);
 
 } // namespace braid

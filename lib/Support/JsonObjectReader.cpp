@@ -17,8 +17,26 @@ using namespace braid;
 using llvm::StringRef;
 namespace json = llvm::json;
 
-std::string JsonObjectReader::getPath(StringRef name) const {
-  return appendToJsonPath(path, name);
+llvm::Error JsonObjectReader::readText(StringRef text, StringRef expected,
+                                       ReadObject read) {
+  llvm::Expected<json::Value> root = parseJson(text);
+  if (!root)
+    return root.takeError();
+  const json::Object *object = root->getAsObject();
+  if (!object)
+    return makeJsonError("", "found " + describeJson(*root) + ", expected " +
+                                 expected);
+  llvm::Error error = llvm::Error::success();
+  JsonObjectReader reader(error, *object, "", JsonMissing::Error);
+  read(reader);
+  reader.finish();
+  return error;
+}
+
+void JsonObjectReader::failAt(StringRef path,
+                              const llvm::Twine &message) const {
+  if (!error)
+    error = makeJsonError(path, message);
 }
 
 std::string JsonObjectReader::quote(StringRef name) const {
@@ -29,8 +47,8 @@ void JsonObjectReader::failField(StringRef name,
                                  const llvm::Twine &expected) const {
   // An error says already that the field is absent.
   if (const json::Value *value = object.get(name))
-    file.fail(getPath(name), "found " + describeJson(*value) + " in field " +
-                                 quote(name) + ", expected " + expected);
+    failAt("", "found " + describeJson(*value) + " in field " + quote(name) +
+                   ", expected " + expected);
 }
 
 const json::Value *JsonObjectReader::find(StringRef name,
@@ -39,9 +57,10 @@ const json::Value *JsonObjectReader::find(StringRef name,
   known.insert(name);
   const json::Value *value = object.get(name);
   if (!value && !isOptional && missing != JsonMissing::Kept)
-    fail("no field " + quote(name) + ", expected " + expected +
-         (missing == JsonMissing::ErrorWithoutBase ? ", or a field \"base\""
-                                                   : ""));
+    failAt("", "no field " + quote(name) + ", expected " + expected +
+                   (missing == JsonMissing::ErrorWithoutBase
+                        ? ", or a field \"base\""
+                        : ""));
   return value;
 }
 
@@ -134,7 +153,8 @@ bool JsonObjectReader::readObject(StringRef name, bool isOptional,
     failField(name, "an object");
     return false;
   }
-  JsonObjectReader reader(file, *nested, getPath(name), missingInside);
+  JsonObjectReader reader(error, *nested, appendToJsonPath(path, name),
+                          missingInside);
   read(reader);
   reader.finish();
   return true;
@@ -155,14 +175,15 @@ bool JsonObjectReader::readObjects(StringRef name, bool isOptional,
   if (!list)
     return false;
   for (auto [index, value] : llvm::enumerate(*list)) {
-    std::string elementPath = appendToJsonPath(getPath(name), index);
     const json::Object *element = value.getAsObject();
     if (!element) {
-      file.fail(elementPath,
-                "found " + describeJson(value) + ", expected an object");
+      failElement(name, index,
+                  "found " + describeJson(value) + ", expected an object");
       return false;
     }
-    JsonObjectReader reader(file, *element, elementPath);
+    JsonObjectReader reader(
+        error, *element, appendToJsonPath(appendToJsonPath(path, name), index),
+        JsonMissing::Error);
     read(reader);
     reader.finish();
   }
@@ -179,7 +200,6 @@ void JsonObjectReader::finish() const {
   llvm::sort(unknown);
   llvm::SmallVector<StringRef> names(known.keys());
   llvm::sort(names);
-  file.failAtKey(getPath(unknown.front()),
-                 "unknown field " + quote(unknown.front()) +
-                     ", expected one of: " + llvm::join(names, " "));
+  failAt("", "unknown field " + quote(unknown.front()) +
+                 ", expected one of: " + llvm::join(names, " "));
 }

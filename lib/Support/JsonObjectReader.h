@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_SUPPORT_JSONOBJECTREADER_H
 #define BRAID_LIB_SUPPORT_JSONOBJECTREADER_H
 
-#include "Support/StrictJson.h"
+#include "Support/JsonFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -28,31 +28,29 @@ enum class JsonMissing : uint8_t {
   ErrorWithoutBase
 };
 
-/// Reads the fields of one object of a file. The file keeps the first error,
-/// which names the field, what was found and what was expected; later ones may
-/// follow from it. A result stays as it is if its field is absent or wrong.
+/// Reads the fields of one object of a file. The first error counts, as later
+/// ones may follow from it; it names the field, what was found and what was
+/// expected. A result stays as it is if its field is absent or wrong.
 class JsonObjectReader {
 public:
   using ReadObject = llvm::function_ref<void(JsonObjectReader &)>;
 
-  /// `path` leads to `object`.
-  JsonObjectReader(const StrictJson &file, const llvm::json::Object &object,
-                   llvm::StringRef path,
-                   JsonMissing missing = JsonMissing::Error)
-      : file(file), object(object), path(path), missing(missing) {}
+  /// Reads the object that is the JSON `text`. An error at a field that `read`
+  /// does not ask for. Messages describe the object as `expected`.
+  static llvm::Error readText(llvm::StringRef text, llvm::StringRef expected,
+                              ReadObject read);
 
-  const StrictJson &getFile() const { return file; }
   const llvm::json::Object &getObject() const { return object; }
-  std::string getPath(llvm::StringRef name) const;
+  void setMissing(JsonMissing value) { missing = value; }
 
   /// An error at the object.
-  void fail(const llvm::Twine &message) const { file.fail(path, message); }
+  void fail(const llvm::Twine &message) const { failAt(path, message); }
   /// An error at the value of the field `name`, if there is one.
   void failField(llvm::StringRef name, const llvm::Twine &expected) const;
   /// An error at element `index` of the list `name`.
   void failElement(llvm::StringRef name, size_t index,
                    const llvm::Twine &message) const {
-    file.fail(appendToJsonPath(getPath(name), index), message);
+    failAt(appendToJsonPath(appendToJsonPath(path, name), index), message);
   }
 
   /// A number of at least 0 (`mayBeZero`) or above.
@@ -92,13 +90,18 @@ public:
   void finish() const;
 
 private:
+  JsonObjectReader(llvm::Error &error, const llvm::json::Object &object,
+                   llvm::StringRef path, JsonMissing missing)
+      : error(error), object(object), path(path), missing(missing) {}
+
+  void failAt(llvm::StringRef path, const llvm::Twine &message) const;
   void readIndex(llvm::StringRef name,
                  llvm::ArrayRef<llvm::StringLiteral> names, size_t &result,
                  bool isOptional);
   /// The name of a field as messages show it.
   std::string quote(llvm::StringRef name) const;
 
-  const StrictJson &file;
+  llvm::Error &error;
   const llvm::json::Object &object;
   std::string path;
   JsonMissing missing;

@@ -6,6 +6,7 @@
 // RUN: braid-opt %t/program.mlir --comm-report="machine=%t/rails.json ranks=16" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=CHECK,FLAT
 // RUN: braid-opt %t/program.mlir --comm-report="machine=%t/islands.json ranks=16" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=CHECK,FLAT
 // RUN: not braid-opt %t/program.mlir --comm-report="machine=%t/odd.json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ODD
+// ODD: error: cannot read the machine '{{.*}}odd.json' of option 'machine': found 6 in field "network.leaf_ports", expected a multiple of the 4 ports of a node, or "rails": true
 
 //--- spine.json
 {"base": "ideal", "ranks_per_node": 4, "network": {"leaf_ports": 8, "oversubscription": 4}}
@@ -16,7 +17,6 @@
 //--- odd.json
 {"base": "ideal", "ranks_per_node": 4,
  "network": {"leaf_ports": 6, "oversubscription": 4}}
-// ODD: odd.json:3:28: error: found 6 in field "network.leaf_ports", expected a multiple of the 4 ports of a node, or "rails": true
 //--- program.mlir
 comm.group @world all
 comm.group @node [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]]

@@ -2,10 +2,10 @@
 
 // A mistake in the profile is told where it is.
 // RUN: not braid-opt %t/program.mlir --comm-report="machine=ideal profile=%t/negative.json" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// NEGATIVE: negative.json:3:35: error: found -5 in field "entries[0].ns", expected nanoseconds of at least 0 and below 2^63, or a list of such
+// NEGATIVE: error: cannot read the profile '{{.*}}negative.json' of option 'profile': found -5 in field "entries[0].ns", expected nanoseconds of at least 0 and below 2^63, or a list of such
 // RUN: not braid-opt %t/program.mlir --comm-reorder-compute-for-overlap="machine=ideal profile=%t/negative.json" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not braid-opt %t/program.mlir --comm-report="machine=ideal profile=%t/syntax.json" 2>&1 | FileCheck %s --check-prefix=SYNTAX
-// SYNTAX: syntax.json:3:2: error: Expected object key
+// SYNTAX: error: cannot read the profile '{{.*}}syntax.json' of option 'profile': [3:1, byte={{[0-9]+}}]: Expected object key
 
 // Files that cannot be read.
 // RUN: not braid-opt %t/program.mlir --comm-report="profile=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NONE

@@ -12,7 +12,7 @@
 
 #include "Cost/Profile/Profile.h"
 #include "Report/MeasuredTrace.h"
-#include "Support/StrictJson.h"
+#include "Support/JsonFile.h"
 #include "braid/Cost/Hardware/Hardware.h"
 
 using namespace braid;
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   llvm::StringRef text(reinterpret_cast<const char *>(data) + 1, size - 1);
   switch (data[0] % 4) {
   case 0:
-    consume(StrictJson::parse(text));
+    consume(parseJson(text));
     break;
   case 1:
     consume(parseHardware(text, "file"));

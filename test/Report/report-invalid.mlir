@@ -36,13 +36,13 @@
 // NOFILE: plain.mlir:1:1: error: cannot read the machine '{{.*}}none.json' of option 'machine': No such file or directory
 
 // RUN: not braid-opt %t/plain.mlir --comm-report="machine=%t/unknown.json" 2>&1 | FileCheck %s --check-prefix=FIELD
-// FIELD: unknown.json:1:20: error: unknown field "memory", expected one of: base collective_model
+// FIELD: plain.mlir:1:1: error: cannot read the machine '{{.*}}unknown.json' of option 'machine': unknown field "memory", expected one of: base collective_model
 
 // RUN: not braid-opt %t/plain.mlir --comm-report="machine=%t/negative.json" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// NEGATIVE: negative.json:1:33: error: found -1 in field "launch_ns", expected an integer from 0 to 1000000000
+// NEGATIVE: error: cannot read the machine '{{.*}}negative.json' of option 'machine': found -1 in field "launch_ns", expected an integer from 0 to 1000000000
 
 // RUN: cd %t && not braid-opt %t/file.mlir --comm-report 2>&1 | FileCheck %s --check-prefix=SYNTAX
-// SYNTAX: syntax.json:2:12: error: Invalid JSON value
+// SYNTAX: error: cannot read the machine 'syntax.json' of attribute 'comm.machine': [2:11, byte=13]: Invalid JSON value
 
 // RUN: not braid-opt %t/plain.mlir --comm-report="link-latency=20" 2>&1 | FileCheck %s --check-prefix=LATENCY
 // LATENCY: plain.mlir:1:1: error: invalid time '20' in option 'link-latency', expected a number of at least 0 with unit ns, us, ms or s, such as 20us

@@ -9,7 +9,7 @@
 #include "Programs.h"
 
 #include "Cost/Profile/Profile.h"
-#include "Support/JsonObjectReader.h"
+#include "Support/JsonFile.h"
 #include "braid/Support/ChildProcess.h"
 #include "braid/Support/CleanUp.h"
 #include "llvm/Support/Program.h"
@@ -96,12 +96,12 @@ static constexpr StringRef expectedReport =
 
 /// Adds the signatures of the nodes of the function or body at `path`, and of
 /// the bodies of its loops and branches.
-static Error addNodes(const StrictJson &file, const json::Value &value,
-                      StringRef path, int64_t ranks, ProgramShapes &shapes) {
+static Error addNodes(const json::Value &value, StringRef path, int64_t ranks,
+                      ProgramShapes &shapes) {
   const json::Object *parent = value.getAsObject();
   const json::Array *nodes = parent ? parent->getArray("nodes") : nullptr;
   if (!nodes)
-    return file.makeError(path, "no list \"nodes\", " + expectedReport);
+    return makeJsonError(path, "no list \"nodes\", " + expectedReport);
   for (auto [position, node] : llvm::enumerate(*nodes)) {
     std::string nodePath =
         appendToJsonPath(appendToJsonPath(path, "nodes"), position);
@@ -112,16 +112,16 @@ static Error addNodes(const StrictJson &file, const json::Value &value,
       std::optional<ParsedSignature> signature =
           ParsedSignature::parse(*text, problem);
       if (!signature)
-        return file.makeError(appendToJsonPath(nodePath, "signature"),
-                              "found signature \"" + *text + "\", expected " +
-                                  problem);
+        return makeJsonError(appendToJsonPath(nodePath, "signature"),
+                             "found signature \"" + *text + "\", expected " +
+                                 problem);
       addSignature(*signature, ranks, shapes);
     }
     if (const json::Array *bodies =
             fields ? fields->getArray("bodies") : nullptr)
       for (auto [number, body] : llvm::enumerate(*bodies))
         if (Error error = addNodes(
-                file, body,
+                body,
                 appendToJsonPath(appendToJsonPath(nodePath, "bodies"), number),
                 ranks, shapes))
           return error;
@@ -130,16 +130,15 @@ static Error addNodes(const StrictJson &file, const json::Value &value,
 }
 
 /// Adds the signatures of all functions of a report.
-static Error addFunctions(const StrictJson &file, int64_t ranks,
+static Error addFunctions(const json::Value &file, int64_t ranks,
                           ProgramShapes &shapes) {
-  const json::Object *root = file.getRoot().getAsObject();
+  const json::Object *root = file.getAsObject();
   const json::Array *functions = root ? root->getArray("functions") : nullptr;
   if (!functions)
-    return file.makeError("", "no list \"functions\", " + expectedReport);
+    return makeJsonError("", "no list \"functions\", " + expectedReport);
   for (auto [index, function] : llvm::enumerate(*functions))
-    if (Error error =
-            addNodes(file, function, appendToJsonPath("functions", index),
-                     ranks, shapes))
+    if (Error error = addNodes(function, appendToJsonPath("functions", index),
+                               ranks, shapes))
       return error;
   return Error::success();
 }
@@ -151,10 +150,10 @@ static Error readReport(StringRef path, StringRef name, int64_t ranks,
   if (!text)
     return llvm::createStringError(name + ": " +
                                    llvm::toString(text.takeError()));
-  Expected<StrictJson> file = StrictJson::parse((*text)->getBuffer());
+  Expected<json::Value> file = parseJson((*text)->getBuffer());
   Error error = file ? addFunctions(*file, ranks, shapes) : file.takeError();
   if (error)
-    return llvm::createStringError(name + ":" +
+    return llvm::createStringError(name + ": " +
                                    llvm::toString(std::move(error)));
   return Error::success();
 }

@@ -9,7 +9,7 @@
 #include "Calibrator.h"
 
 #include "Cost/Profile/Profile.h"
-#include "Support/StrictJson.h"
+#include "Support/JsonFile.h"
 #include "braid/Support/CleanUp.h"
 #include "braid/Support/OutputFile.h"
 #include "llvm/Support/FileSystem.h"
@@ -95,7 +95,7 @@ static Error showProfile(const Options &options) {
                                    llvm::toString(text.takeError()));
   llvm::Expected<Profile> profile = readProfile((*text)->getBuffer(), path);
   if (!profile)
-    return llvm::createStringError(path + ":" +
+    return llvm::createStringError(path + ": " +
                                    llvm::toString(profile.takeError()));
   if (!profile->getCalibration())
     return llvm::createStringError(path + ": found a profile of no machine, "
@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
       return fail(llvm::toString(std::move(error)), failed);
   // What no tool would read is of no use.
   if (llvm::Expected<Profile> profile = readProfile(text); !profile)
-    return fail(options->output + ":" + llvm::toString(profile.takeError()),
+    return fail(options->output + ": " + llvm::toString(profile.takeError()),
                 failed);
   return 0;
 }

@@ -250,8 +250,8 @@ inline std::optional<double> getGap(const TimelineTotals &totals) {
 
 /// Compares `program` with `trace`, the text of a trace that `braid-run
 /// --trace` has written. The run of the first rank in the trace counts. Fails
-/// with a `JsonError` that gives the position, the found and the expected
-/// value, if `trace` is no such trace, or one of another program.
+/// with the path, the found and the expected value if `trace` is no such trace,
+/// or one of another program.
 llvm::Expected<Comparison> compareWithTrace(const ReportedProgram &program,
                                             llvm::StringRef trace);
 

@@ -9,7 +9,6 @@
 #ifndef BRAID_LIB_CAPI_SCHEDULE_ERRORS_H
 #define BRAID_LIB_CAPI_SCHEDULE_ERRORS_H
 
-#include "Support/StrictJson.h"
 #include "braid-c/Schedule.h"
 #include "llvm/ADT/Twine.h"
 

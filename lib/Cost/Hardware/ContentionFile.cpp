@@ -50,10 +50,9 @@ static void readInterference(JsonObjectReader &parent, bool isOptional,
   for (auto [ofClass, compute] : llvm::enumerate(computeClasses)) {
     for (auto [ofEngine, engine] : llvm::enumerate(engines))
       if (!isKnown[ofClass][ofEngine] && ofEngine != oneWay)
-        parent.getFile().fail(parent.getPath("interference"),
-                              "no factors of compute \"" + compute +
-                                  "\" beside engine \"" + engine +
-                                  "\", expected all four pairs");
+        parent.fail("no factors of compute \"" + compute +
+                    "\" beside engine \"" + engine +
+                    "\", expected all four pairs");
     if (!isKnown[ofClass][oneWay])
       contention.interference[ofClass][oneWay] =
           contention.interference[ofClass][kernel];

@@ -16,7 +16,6 @@
 #include <utility>
 
 using namespace braid;
-namespace json = llvm::json;
 
 const llvm::StringLiteral braid::elementClassNames[numElementClasses] = {
     "f64", "f32", "bf16", "f16", "f8", "i8", "integer"};
@@ -98,34 +97,26 @@ static void readNetwork(JsonObjectReader &parent, Hardware &hardware) {
 }
 
 /// Checks conditions on several fields.
-static void checkConsistency(const StrictJson &file, const Hardware &hardware) {
+static void checkConsistency(const JsonObjectReader &reader,
+                             const Hardware &hardware) {
   const NcclFigures &nccl = hardware.nccl;
   if (nccl.numChannels > 0 && hardware.generation == GpuGeneration::None)
-    file.fail("", "found generation \"none\" beside figures of "
-                  "NCCL, expected a generation of GPUs");
+    reader.fail("found generation \"none\" beside figures of "
+                "NCCL, expected a generation of GPUs");
   if (hardware.defaultCollectiveModel == CollectiveModelKind::Nccl &&
       !hardware.hasNccl())
-    file.fail("", "found collective model \"nccl\" and no figures "
-                  "of NCCL, expected a field \"nccl\"");
+    reader.fail("found collective model \"nccl\" and no figures "
+                "of NCCL, expected a field \"nccl\"");
   if (nccl.useCopyEngine && nccl.copyEngineBandwidth == 0)
-    file.fail("",
-              "found copy engines in use and no figures of them, expected a "
-              "field \"nccl.copy_engine_bandwidth_bytes_per_second\" above 0");
+    reader.fail(
+        "found copy engines in use and no figures of them, expected a "
+        "field \"nccl.copy_engine_bandwidth_bytes_per_second\" above 0");
 }
 
-llvm::Expected<Hardware> braid::parseHardware(llvm::StringRef text,
-                                              llvm::StringRef defaultName) {
-  llvm::Expected<StrictJson> file = StrictJson::parse(text);
-  if (!file)
-    return file.takeError();
-  const json::Object *object = file->getRoot().getAsObject();
-  if (!object)
-    return file->makeError("", "found " + describeJson(file->getRoot()) +
-                                   ", expected an object");
-
-  Hardware hardware = {};
-  bool hasBase = object->get("base") != nullptr;
-  JsonObjectReader reader(*file, *object, "", keepIf(hasBase));
+static void readHardware(JsonObjectReader &reader, llvm::StringRef defaultName,
+                         Hardware &hardware) {
+  bool hasBase = reader.getObject().get("base") != nullptr;
+  reader.setMissing(keepIf(hasBase));
   std::string base;
   reader.readString("base", base);
   if (const Hardware *known = lookupHardware(base))
@@ -158,8 +149,16 @@ llvm::Expected<Hardware> braid::parseHardware(llvm::StringRef text,
   readNetwork(reader, hardware);
   readContention(reader, hardware.contention);
   reader.finish();
-  checkConsistency(*file, hardware);
-  if (llvm::Error error = file->takeError())
+  checkConsistency(reader, hardware);
+}
+
+llvm::Expected<Hardware> braid::parseHardware(llvm::StringRef text,
+                                              llvm::StringRef defaultName) {
+  Hardware hardware = {};
+  auto read = [&](JsonObjectReader &reader) {
+    readHardware(reader, defaultName, hardware);
+  };
+  if (llvm::Error error = JsonObjectReader::readText(text, "an object", read))
     return error;
   return hardware;
 }

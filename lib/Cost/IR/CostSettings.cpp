@@ -8,7 +8,7 @@
 
 #include "Cost/Profile/Calibration.h"
 #include "Cost/Profile/Profile.h"
-#include "Support/StrictJson.h"
+#include "Support/JsonFile.h"
 #include "braid/Cost/IR/OpCostModel.h"
 #include "braid/Support/Units.h"
 #include "mlir/IR/Builders.h"
@@ -21,26 +21,24 @@ using namespace braid;
 using namespace mlir;
 
 /// Reads the `what` of `origin` from the file `path` with `parse`. Emits an
-/// error, at `loc` or in the file, and fails if this is not possible.
+/// error at `loc` and fails if this is not possible.
 template <typename T>
 static FailureOr<std::shared_ptr<const T>>
 load(Location loc, StringRef path, StringRef what, const Twine &origin,
      llvm::function_ref<llvm::Expected<T>(StringRef)> parse) {
+  auto fail = [&](llvm::Error error) {
+    return emitError(loc) << "cannot read the " << what << " '" << path
+                          << "' of " << origin << ": "
+                          << llvm::toString(std::move(error));
+  };
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file =
       readRegularFile(path);
   if (!file)
-    return emitError(loc) << "cannot read the " << what << " '" << path
-                          << "' of " << origin << ": "
-                          << llvm::toString(file.takeError());
+    return fail(file.takeError());
   llvm::Expected<T> parsed = parse((*file)->getBuffer());
-  if (parsed)
-    return std::make_shared<const T>(std::move(*parsed));
-  llvm::handleAllErrors(parsed.takeError(), [&](const JsonError &error) {
-    emitError(FileLineColLoc::get(loc.getContext(), path, error.getLine(),
-                                  error.getColumn()))
-        << error.getText();
-  });
-  return failure();
+  if (!parsed)
+    return fail(parsed.takeError());
+  return std::make_shared<const T>(std::move(*parsed));
 }
 
 /// Sets the hardware of `options` to that with the name `name`, or to that of

@@ -71,7 +71,7 @@ static void readPoints(JsonObjectReader &reader, CollectiveCurve &curve) {
     if (!bytes || !ns || !(*bytes >= 1) || !(*bytes < 0x1p63) || !(*ns > 0) ||
         !(*ns <= longestNs))
       return fail("found " + describeJson(value) +
-                  " in field \"points\", expected [bytes, ns] of at least 1 "
+                  ", expected [bytes, ns] of at least 1 "
                   "byte, more than 0 ns and at most an hour");
     if (!curve.points.empty() && *bytes <= curve.points.back().first)
       return fail("found " + describeJson((*pair)[0]) +
@@ -152,7 +152,7 @@ static void readMissing(JsonObjectReader &parent, Calibration &result) {
     }
     parent.failElement("missing", index,
                        "found " + describeJson(value) +
-                           " in field \"missing\", expected what was not "
+                           ", expected what was not "
                            "measured, as a text");
   }
 }

@@ -15,7 +15,6 @@
 #ifndef BRAID_LIB_COST_PROFILE_PROFILE_H
 #define BRAID_LIB_COST_PROFILE_PROFILE_H
 
-#include "Support/StrictJson.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Error.h"
@@ -127,9 +126,8 @@ private:
   std::shared_ptr<const Calibration> calibration;
 };
 
-/// Reads a profile. Reports show `origin` for figures of the machine. Fails
-/// with a `JsonError` that gives the position in `text`, the found and the
-/// expected value.
+/// Reads a profile. Reports show `origin` for figures of the machine. The
+/// error gives the field, the found and the expected value.
 llvm::Expected<Profile> readProfile(llvm::StringRef text,
                                     llvm::StringRef origin = "from a profile");
 

@@ -35,20 +35,19 @@ static double getMedian(std::vector<double> values) {
 }
 
 namespace {
-/// Reads a profile from a text.
+/// Reads a profile from the object of a file.
 class Reader {
 public:
-  Reader(const StrictJson &file, StringRef origin)
-      : file(file), origin(origin) {}
+  explicit Reader(StringRef origin) : origin(origin) {}
 
-  Expected<Profile> read();
+  void read(JsonObjectReader &reader);
+  Profile take();
 
 private:
   void readEntry(JsonObjectReader &reader);
   /// The times in `ns` of an entry.
   std::vector<double> readTimes(JsonObjectReader &reader);
 
-  const StrictJson &file;
   StringRef origin;
   Profile profile;
   /// All measurements of each signature, from all entries, by family and sizes.
@@ -78,8 +77,8 @@ std::vector<double> Reader::readTimes(JsonObjectReader &reader) {
   for (size_t i = 0; array && i != array->size(); ++i)
     if (!readTime((*array)[i]))
       reader.failElement("ns", i,
-                         "found " + describeJson((*array)[i]) +
-                             " in field \"ns\", expected " + expected);
+                         "found " + describeJson((*array)[i]) + ", expected " +
+                             expected);
   return times;
 }
 
@@ -109,13 +108,7 @@ void Reader::readEntry(JsonObjectReader &reader) {
   llvm::append_range(all, times);
 }
 
-Expected<Profile> Reader::read() {
-  const json::Object *root = file.getRoot().getAsObject();
-  if (!root)
-    return file.makeError("", "found " + describeJson(file.getRoot()) +
-                                  ", expected an object with the fields "
-                                  "\"version\" and \"entries\"");
-  JsonObjectReader reader(file, *root, "");
+void Reader::read(JsonObjectReader &reader) {
   int64_t version = entriesVersion;
   reader.readInteger("version", version, entriesVersion, machineVersion);
   bool hasMachine = version == machineVersion;
@@ -131,17 +124,19 @@ Expected<Profile> Reader::read() {
   profile.setHardware(name);
   reader.readObjects("entries", /*isOptional=*/hasMachine,
                      [&](auto &entry) { readEntry(entry); });
-  reader.finish();
-  if (Error error = file.takeError())
-    return error;
+}
+
+Profile Reader::take() {
   for (auto &[key, measured] : measurements)
     profile.setSignature(measured.first, getMedian(measured.second));
   return std::move(profile);
 }
 
 Expected<Profile> braid::readProfile(StringRef text, StringRef origin) {
-  Expected<StrictJson> file = StrictJson::parse(text);
-  if (!file)
-    return file.takeError();
-  return Reader(*file, origin).read();
+  Reader reader(origin);
+  if (Error error = JsonObjectReader::readText(
+          text, "an object with the fields \"version\" and \"entries\"",
+          [&](JsonObjectReader &object) { reader.read(object); }))
+    return error;
+  return reader.take();
 }

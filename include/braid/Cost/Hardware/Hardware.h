@@ -147,8 +147,8 @@ std::string joinHardwareNames();
 /// Parses a machine from `text`, a JSON object with the fields of
 /// docs/reference/machine-files.md. The field `base` names a machine that
 /// gives all missing fields; without `base` no field may be missing. The field
-/// `name` gives the name of the machine, by default `defaultName`. Fails with a
-/// `JsonError` that gives the found and the expected value.
+/// `name` gives the name of the machine, by default `defaultName`. The error
+/// gives the path of the field, the found and the expected value.
 llvm::Expected<Hardware> parseHardware(llvm::StringRef text,
                                        llvm::StringRef defaultName);
 

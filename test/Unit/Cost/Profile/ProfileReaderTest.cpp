@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Cost/Profile/Profile.h"
-#include "Support/StrictJson.h"
 
 #include "gtest/gtest.h"
 
@@ -39,17 +38,15 @@ static Profile read(StringRef text) {
   return Profile();
 }
 
-/// The error of reading `text`, as `LINE:COLUMN: MESSAGE`.
+/// The error of reading `text`, without an error an empty text.
 static std::string getError(StringRef text) {
   Expected<Profile> profile = readProfile(text);
   if (profile)
     return "";
-  llvm::Error error = profile.takeError();
-  EXPECT_TRUE(error.isA<JsonError>());
-  return llvm::toString(std::move(error));
+  return llvm::toString(profile.takeError());
 }
 
-/// The error of a profile with the one entry `entry`, which begins at 1:27.
+/// The error of a profile with the one entry `entry`.
 static std::string getEntryError(StringRef entry) {
   return getError(("{\"version\":1,\"entries\":[  " + entry + "]}").str());
 }
@@ -93,69 +90,64 @@ TEST(ProfileReader, ALabelMayStandTwiceWithTheSameTime) {
 }
 
 TEST(ProfileReader, SyntaxErrorsHaveAPlace) {
-  EXPECT_EQ(getError(""), "1:1: Unexpected EOF");
+  EXPECT_EQ(getError(""), "[1:0, byte=0]: Unexpected EOF");
   EXPECT_EQ(getError("{\n  \"version\": 1,\n  \"entries\": [1 2]\n}"),
-            "3:18: Expected , or ] after array element");
-  EXPECT_EQ(getError("{\"version\": NaN}"), "1:14: Invalid JSON value");
-  EXPECT_EQ(getError("{\"version\": 1,\n \"entries\": [],\n \"version\": 2}"),
-            "3:2: found \"version\" a second time in one object");
-  EXPECT_EQ(getError(R"({"version": 1, "\u0076ersion": 2})"),
-            R"(1:16: found "\u0076ersion" a second time in one object)");
+            "[3:17, byte=35]: Expected , or ] after array element");
+  EXPECT_EQ(getError("{\"version\": NaN}"),
+            "[1:13, byte=13]: Invalid JSON value");
   EXPECT_EQ(getError(std::string(100000, '[')),
-            "1:65: found more than 64 nested arrays and objects");
-  // A line is counted in bytes up to the place.
-  EXPECT_EQ(getError("\xff"), "1:1: Invalid UTF-8 sequence");
+            "found more than 64 nested arrays and objects");
+  EXPECT_EQ(getError("\xff"), "[1:0, byte=0]: Invalid UTF-8 sequence");
 }
 
 TEST(ProfileReader, HeaderErrors) {
-  EXPECT_EQ(getError("[]"), "1:1: found an array, expected an object with the "
+  EXPECT_EQ(getError("[]"), "found an array, expected an object with the "
                             "fields \"version\" and \"entries\"");
   EXPECT_EQ(getError("{\"entries\": []}"),
-            "1:1: no field \"version\", expected an integer from 1 to 2");
-  EXPECT_EQ(
-      getError("{\"version\": 3, \"entries\": []}"),
-      "1:13: found 3 in field \"version\", expected an integer from 1 to 2");
+            "no field \"version\", expected an integer from 1 to 2");
+  EXPECT_EQ(getError("{\"version\": 3, \"entries\": []}"),
+            "found 3 in field \"version\", expected an integer from 1 to 2");
   EXPECT_EQ(getError("{\"version\": \"1\", \"entries\": []}"),
-            "1:13: found \"1\" in field \"version\", expected an integer from "
+            "found \"1\" in field \"version\", expected an integer from "
             "1 to 2");
   EXPECT_EQ(getError("{\"version\": 1}"),
-            "1:1: no field \"entries\", expected a list");
+            "no field \"entries\", expected a list");
   EXPECT_EQ(getError("{\"version\": 1, \"entries\": {}}"),
-            "1:27: found an object in field \"entries\", expected a list");
+            "found an object in field \"entries\", expected a list");
   EXPECT_EQ(getError("{\"version\": 1, \"machine\": 3, \"entries\": []}"),
-            "1:27: found 3 in field \"machine\", expected a string that is not "
+            "found 3 in field \"machine\", expected a string that is not "
             "empty");
   EXPECT_EQ(getError("{\"version\": 1,\n \"colour\": 3, \"entries\": []}"),
-            "2:2: unknown field \"colour\", expected one of: entries machine "
+            "unknown field \"colour\", expected one of: entries machine "
             "version");
 }
 
 TEST(ProfileReader, EntryErrors) {
-  EXPECT_EQ(getEntryError("7"), "1:27: found 7, expected an object");
-  EXPECT_EQ(getEntryError(R"({"ns": 1})"),
-            "1:27: neither of the fields \"label\" and \"signature\", expected "
-            "one");
-  EXPECT_EQ(getEntryError(R"({"label": "a", "signature": "b", "ns": 1})"),
-            "1:27: both of the fields \"label\" and \"signature\", expected "
-            "one");
+  EXPECT_EQ(getEntryError("7"), "entries[0]: found 7, expected an object");
   EXPECT_EQ(
-      getEntryError(R"({"label": "a", "us": 1})"),
-      "1:27: no field \"entries[0].ns\", expected nanoseconds of at least "
-      "0 and below 2^63, or a list of such");
+      getEntryError(R"({"ns": 1})"),
+      "entries[0]: neither of the fields \"label\" and \"signature\", expected "
+      "one");
+  EXPECT_EQ(
+      getEntryError(R"({"label": "a", "signature": "b", "ns": 1})"),
+      "entries[0]: both of the fields \"label\" and \"signature\", expected "
+      "one");
+  EXPECT_EQ(getEntryError(R"({"label": "a", "us": 1})"),
+            "no field \"entries[0].ns\", expected nanoseconds of at least "
+            "0 and below 2^63, or a list of such");
   EXPECT_EQ(getEntryError(R"({"label": "", "ns": 1})"),
-            "1:37: found \"\" in field \"entries[0].label\", expected a string "
+            "found \"\" in field \"entries[0].label\", expected a string "
             "that is not empty");
-  EXPECT_EQ(
-      getEntryError(R"({"label": "a"})"),
-      "1:27: no field \"entries[0].ns\", expected nanoseconds of at least "
-      "0 and below 2^63, or a list of such");
+  EXPECT_EQ(getEntryError(R"({"label": "a"})"),
+            "no field \"entries[0].ns\", expected nanoseconds of at least "
+            "0 and below 2^63, or a list of such");
   EXPECT_EQ(
       getEntryError(R"({"label": "a", "ns": 1}, {"label": "a", "ns": 2})"),
-      "1:62: found \"a\" in field \"entries[1].label\", expected one entry "
+      "found \"a\" in field \"entries[1].label\", expected one entry "
       "with all times of a label");
   EXPECT_EQ(
       getEntryError(R"json({"signature": "f(0xf32) -> ()", "ns": 2})json"),
-      "1:41: found \"f(0xf32) -> ()\" in field \"entries[0].signature\", "
+      "found \"f(0xf32) -> ()\" in field \"entries[0].signature\", "
       "expected sizes from 1 to 9223372036854775807, not 0");
 }
 
@@ -166,15 +158,15 @@ TEST(ProfileReader, TimeErrors) {
   auto error = [](StringRef time) {
     return getEntryError(("{\"label\": \"a\", \"ns\": " + time + "}").str());
   };
-  EXPECT_EQ(error("-1"), "1:48: found -1" + expected);
-  EXPECT_EQ(error("1e999"), "1:48: found inf" + expected);
+  EXPECT_EQ(error("-1"), "found -1" + expected);
+  EXPECT_EQ(error("1e999"), "found inf" + expected);
   EXPECT_EQ(error("9223372036854775808"),
-            "1:48: found 9223372036854775808" + expected);
-  EXPECT_EQ(error("null"), "1:48: found null" + expected);
-  EXPECT_EQ(error("\"3us\""), "1:48: found \"3us\"" + expected);
-  EXPECT_EQ(error("[]"), "1:48: found an array" + expected);
+            "found 9223372036854775808" + expected);
+  EXPECT_EQ(error("null"), "found null" + expected);
+  EXPECT_EQ(error("\"3us\""), "found \"3us\"" + expected);
+  EXPECT_EQ(error("[]"), "found an array" + expected);
   EXPECT_EQ(error("[3, -0.5]"),
-            "1:52: found -0.5 in field \"ns\", expected nanoseconds of at "
+            "entries[0].ns[1]: found -0.5, expected nanoseconds of at "
             "least 0 and below 2^63, or a list of such");
 }
 

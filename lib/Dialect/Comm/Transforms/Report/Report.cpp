@@ -8,7 +8,7 @@
 
 #include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
 
-#include "Support/StrictJson.h"
+#include "Support/JsonFile.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Report/Report.h"
 #include "braid/Support/OutputFile.h"
@@ -153,7 +153,7 @@ private:
     llvm::Expected<Comparison> comparison =
         compareWithTrace(report.after, (*text)->getBuffer());
     if (!comparison)
-      return fail(trace + ":" + llvm::toString(comparison.takeError()));
+      return fail(trace + ": " + llvm::toString(comparison.takeError()));
     report.comparison = std::move(*comparison);
     return success();
   }
