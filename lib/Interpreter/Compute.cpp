@@ -234,7 +234,7 @@ bool Machine::compute(unsigned rank, Operation *op) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return computeLinalg(rank, linalgOp);
   if (isa<library::CallOp>(op))
-    return callRoutine(rank, op);
+    return unsupported(op);
   if (isa_and_present<memref::MemRefDialect,
                       bufferization::BufferizationDialect>(op->getDialect()))
     return computeMemory(rank, op);

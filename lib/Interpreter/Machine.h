@@ -236,11 +236,6 @@ private:
   bool write(mlir::Operation *op, const RuntimeValue &value, int64_t position,
              mlir::Attribute element);
 
-  /// Runs a `library.call`, in Routines.cpp.
-  bool callRoutine(unsigned rank, mlir::Operation *op);
-  /// Sorts the numbers of each array of `value`.
-  bool sortArrays(mlir::Operation *op, const RuntimeValue &value);
-
   // Communication, in Communicate.cpp.
   bool start(unsigned rank, comm::AsyncStartOpInterface op);
   /// Sets the group of `launch`, its members and the place of the rank.
