@@ -110,9 +110,9 @@ static Axes getElementwiseAxes(Operation *op) {
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// A joined dimension has a run for each element of the dimensions that it
-/// joins in front of that of the batch. The dimensions of a group come last
-/// first: the batch is in the one behind all that runs are for.
+/// The axes of a reshape. In a joined dimension the batch repeats once (a run)
+/// for each element of the dimensions in front of it in its group. Axes of a
+/// group are in the order from the last dimension to the first.
 static Axes getReshapeAxes(Operation *op, RankedTensorType expanded,
                            ArrayRef<ReassociationIndices> groups,
                            bool isExpansion) {
@@ -135,8 +135,8 @@ static Axes getReshapeAxes(Operation *op, RankedTensorType expanded,
   return axes;
 }
 
-/// The dimension of the smaller type of a slice for each of the larger one;
-/// none for those of which the slice has not all.
+/// For each dimension of `whole` that `slice` takes completely, the dimension
+/// of the slice; none for others.
 static SmallVector<std::optional<int64_t>>
 getWholeDims(OffsetSizeAndStrideOpInterface slice, RankedTensorType whole,
              const llvm::SmallBitVector &dropped) {
@@ -196,7 +196,7 @@ static Axes getPaddingAxes(tensor::PadOp op) {
 // Communication
 //===----------------------------------------------------------------------===//
 
-/// True if `token` goes to a wait in its block and nowhere else.
+/// True if the only user of `token` is a wait in its block.
 static bool isAwaitedInPlace(Value token) {
   auto wait = token.hasOneUse() ? dyn_cast<comm::WaitOp>(*token.user_begin())
                                 : comm::WaitOp();
@@ -204,8 +204,8 @@ static bool isAwaitedInPlace(Value token) {
          wait->getBlock() == token.getParentBlock();
 }
 
-/// Gives `axis`, along which members join or split `source`, the runs for them.
-/// False if the members are not known.
+/// Sets the runs of `axis`, along which members join or split `source`: one for
+/// each member. False if the number of members is unknown.
 static bool addMembers(comm::CollectiveOpInterface collective,
                        RankedTensorType source, RankedTensorType value,
                        int64_t dim, SplitAxis &axis) {
@@ -224,7 +224,7 @@ static bool addMembers(comm::CollectiveOpInterface collective,
     comm::GroupOp group =
         comm::lookupGroup(collective, collective.getGroupAttr());
     std::optional<int64_t> members;
-    // Each member gets some of the runs, as many as all others.
+    // All members get the same number of runs.
     if (group && !group.isAll() && collective.getCallSuffix().empty())
       members = group.getStaticSize();
     axis.multiple = members.value_or(1);
@@ -238,7 +238,7 @@ static bool addMembers(comm::CollectiveOpInterface collective,
 static Axes getCollectiveAxes(comm::CollectiveOpInterface collective) {
   auto start = cast<comm::AsyncStartOpInterface>(collective.getOperation());
   Axes axes;
-  // A part of one operand of a launch is no part of the others.
+  // A launch of several operands would need the same part of each.
   if (collective.isPointToPoint() || start.isBufferForm() ||
       start.getTokens().size() != 1 || start.getSourceOperands().size() != 1 ||
       !start.getDestinationOperands().empty() ||
@@ -248,7 +248,7 @@ static Axes getCollectiveAxes(comm::CollectiveOpInterface collective) {
   OpOperand &source = start.getSourceOperands()[0];
   RankedTensorType type = getSplitType(source.get()),
                    valueType = getSplitType(start.getTokens()[0]);
-  // Members may join scalars.
+  // A gather of scalars adds a dimension.
   if (type.getRank() != valueType.getRank())
     return axes;
   for (int64_t dim = 0, end = type.getRank(); dim != end; ++dim) {

@@ -15,8 +15,8 @@
 using namespace braid;
 using namespace mlir;
 
-/// The dimension along which `part` is smaller than `whole`; none unless both
-/// are of static shape and equal otherwise.
+/// The one dimension along which `part` is smaller than `whole`; none unless
+/// both have static shapes that agree in all others.
 static std::optional<int64_t> getSmallerDim(Type whole, Type part) {
   auto wholeType = dyn_cast<RankedTensorType>(whole),
        partType = dyn_cast<RankedTensorType>(part);
@@ -46,7 +46,7 @@ std::optional<int64_t> braid::getDividedDim(const StartSummary &whole,
       part.values.size() != 1)
     return std::nullopt;
   std::optional<int64_t> dim = getSmallerDim(whole.sources[0], part.sources[0]);
-  // A part of a gather joins rows of each member.
+  // A gather of parts joins rows of each member.
   bool joins = whole.kind == comm::CollectiveKind::all_gather;
   // Members exchange parts along dimension 0.
   bool exchanges = whole.kind == comm::CollectiveKind::all_to_all;
@@ -62,15 +62,15 @@ int64_t braid::getTransferredSize(const StartSummary &start, int64_t dim) {
 }
 
 namespace {
-/// The places of the parts of a whole along one dimension.
+/// The positions of parts along one dimension of the whole value.
 struct Parts {
   struct Part {
     int64_t begin, end;
   };
   SmallVector<Part> parts;
 
-  /// Adds `slice`, of elements of `type`. False if its place is not known, or
-  /// not whole in the other dimensions of `whole`.
+  /// Adds `slice`, whose result has `type`. False if its offsets or sizes are
+  /// dynamic, or if it does not span the other dimensions of `whole`.
   bool add(OffsetSizeAndStrideOpInterface slice, RankedTensorType type,
            RankedTensorType whole, int64_t dim) {
     for (int64_t other = 0; other != whole.getRank(); ++other) {
@@ -86,7 +86,7 @@ struct Parts {
     return slice.hasUnitStride();
   }
 
-  /// What is missing or twice there; empty if nothing is.
+  /// Describes the first gap or overlap of the parts; empty if there is none.
   std::string findGap(RankedTensorType whole, int64_t dim) {
     llvm::sort(parts, [](Part a, Part b) { return a.begin < b.begin; });
     int64_t end = 0;

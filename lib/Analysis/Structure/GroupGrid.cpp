@@ -55,13 +55,13 @@ llvm::ArrayRef<GroupStep> braid::getGroupSteps(comm::CollectiveKind kind) {
       {CollectiveKind::reduce_scatter, true},
       {CollectiveKind::all_reduce, false},
       {CollectiveKind::all_gather, true}};
-  // Columns first: what leaves a node has not been gathered in it.
+  // Columns first: links between nodes then carry the smaller operands.
   static constexpr GroupStep allGather[] = {{CollectiveKind::all_gather, false},
                                             {CollectiveKind::all_gather, true}};
   static constexpr GroupStep reduceScatter[] = {
       {CollectiveKind::reduce_scatter, true},
       {CollectiveKind::reduce_scatter, false}};
-  // In the row of the root; members of other rows scatter what nothing reads.
+  // The root scatters to its row; nothing reads the scatters of other rows.
   static constexpr GroupStep broadcast[] = {{CollectiveKind::scatter, true},
                                             {CollectiveKind::broadcast, false},
                                             {CollectiveKind::all_gather, true}};
@@ -119,7 +119,7 @@ std::optional<GroupGrid> braid::getGridOfNodes(const RankLists &lists,
           return getNode(rank) == getNode(row.front());
         }))
       return std::nullopt;
-  // A column with several members of a node would not leave it at each step.
+  // A step along a column must always lead to another node.
   for (const std::vector<int64_t> &column : grid->columns) {
     llvm::SmallDenseSet<int64_t> nodes;
     for (int64_t rank : column)

@@ -72,9 +72,9 @@ LogicalResult FunctionComparison::comparePartWaits(const TokenFate &fate) {
                     gap);
 }
 
-/// The part of `launch` that has its operands from `firstSource` on and its
-/// values from `firstValue` on, as many as `like` has; nothing if `launch` has
-/// fewer.
+/// The part of the combined `launch` that replaces `like`: as many sources and
+/// values as `like` has, from `firstSource` and `firstValue` on. Nothing if
+/// `launch` has fewer.
 static std::optional<StartSummary> getPart(const StartSummary &launch,
                                            const StartSummary &like,
                                            size_t firstSource,
@@ -100,8 +100,8 @@ static std::optional<StartSummary> getPart(const StartSummary &launch,
   return part;
 }
 
-/// Compares starts that follow each other with the one start that they may have
-/// become.
+/// Compares successive starts with the one start into which a pass may have
+/// combined them.
 LogicalResult FunctionComparison::compareCombined() {
   const Event &found = *getAfter();
   const StartSummary &launch = after.starts[found.number];
@@ -134,8 +134,8 @@ LogicalResult FunctionComparison::compareCombined() {
   return success();
 }
 
-/// Compares the steps of a collective that became steps, and the wait for the
-/// last one.
+/// Compares a collective with the steps into which a pass has split it, and the
+/// wait for the last step.
 LogicalResult FunctionComparison::compareStepWaits(const TokenFate &fate) {
   const Event &event = *fate.start;
   FailureOr<unsigned> last = compareSteps(

@@ -17,7 +17,7 @@
 using namespace braid;
 using namespace mlir;
 
-/// The least number of ranks of which `rank` is one.
+/// The least number of ranks of a run that has `rank`.
 static int64_t getNumRanks(int64_t rank) {
   return rank == std::numeric_limits<int64_t>::max() ? rank : rank + 1;
 }
@@ -65,8 +65,8 @@ static int64_t getLargestIndex(comm::CollectiveOpInterface op) {
 WorldSize braid::getWorldSize(ModuleOp module, std::optional<int64_t> given,
                               SymbolTableCollection &symbolTables) {
   std::optional<int64_t> implied;
-  // What lists name exists in every run, what else names a rank of a group of
-  // all may be in a text that no run comes to.
+  // Every run has the ranks that groups list. Code that names other ranks, of a
+  // group of all, may never run.
   int64_t listed = 1, named = 2;
   bool hasGroupOfAll = false;
   auto isOnAll = [&](Operation *op, FlatSymbolRefAttr name) {
@@ -90,7 +90,7 @@ WorldSize braid::getWorldSize(ModuleOp module, std::optional<int64_t> given,
           implied = size;
       named = std::max(named, getNumRanks(getLargestIndex(collective)));
     } else if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-      // What ranks are compared with.
+      // A constant that the program compares its rank with.
       APInt number;
       auto rank = compare.getLhs().getDefiningOp<comm::RankOp>();
       if (rank && isOnAll(rank, rank.getGroupAttr()) &&

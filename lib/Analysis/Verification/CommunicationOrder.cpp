@@ -29,7 +29,7 @@ Communication braid::getCommunication(Operation *op, unsigned before,
     comm::AsyncStartOpInterface start = wait.getStart();
     if (start)
       collective = dyn_cast<comm::CollectiveOpInterface>(*start);
-    // What runs on a side stream needs no other rank.
+    // Compute on a side stream waits for no other rank.
     found.isWait = !start || collective;
     found.awaitsAny = !start;
     found.mayAwaitMessage = found.isWait && mayBeMessage(wait.getToken());
@@ -65,7 +65,7 @@ LogicalResult CommunicationOrder::validateNumbers() {
 }
 
 /// Checks starts and waits where ranks may take different paths: starts keep
-/// their order, and no wait stands before a start that it stood after.
+/// their order, and no wait has moved above a start.
 LogicalResult CommunicationOrder::validateDivergence() {
   const Communication *start = nullptr, *wait = nullptr;
   for (const Communication &next : communications) {
@@ -79,7 +79,7 @@ LogicalResult CommunicationOrder::validateDivergence() {
       rule = "a wait stands after the starts that it stood after where ranks "
              "may take different paths";
     }
-    // Few orders raise the question, and the answer takes a look at the module.
+    // Few orders need this check, which reads the whole module.
     if (passed)
       return uniformity.areReachedTogether(block)
                  ? success()
@@ -92,11 +92,11 @@ LogicalResult CommunicationOrder::validateDivergence() {
   return success();
 }
 
-/// Checks waits in one text, in which ranks may exchange messages at different
-/// places: a rank that waits too early keeps another one from coming to its own
-/// message.
+/// Checks that no wait has moved above a message. The ranks of an SPMD program
+/// may exchange messages at different places of it: a rank that waits too early
+/// never sends what another rank waits for.
 LogicalResult CommunicationOrder::validateWaits() {
-  // The waits that stood last among those that stand before the present place.
+  // Of the waits above `next`, those that were last before the pass.
   const Communication *wait = nullptr, *ofMessage = nullptr;
   for (const Communication &next : communications) {
     if (next.startsMessage && wait && next.before < wait->before)
@@ -114,8 +114,8 @@ LogicalResult CommunicationOrder::validateWaits() {
   return success();
 }
 
-/// For each message the number of waits that may be of its lane and stood
-/// before it. Messages with equal numbers run together.
+/// For each message the number of waits above it, before the pass, that may be
+/// of its lane. Messages with equal numbers run together.
 static llvm::DenseMap<Operation *, unsigned>
 countWaitsBefore(ArrayRef<Communication> communications) {
   SmallVector<const Communication *> stood =
@@ -145,7 +145,7 @@ LogicalResult CommunicationOrder::validateMessages() {
       }))
     return success();
   struct Lane {
-    /// The message before this place, and the last wait after it.
+    /// The last message so far, and the last wait after it.
     const Communication *message = nullptr, *split = nullptr;
   };
   llvm::MapVector<Attribute, Lane> lanes;

@@ -19,8 +19,8 @@ using namespace mlir;
 
 namespace {
 
-/// The functions of a module from which no path returns, as far as calls alone
-/// tell.
+/// The functions of a module that never return because every path calls such a
+/// function again.
 class EndlessFunctions {
 public:
   EndlessFunctions(ModuleOp module, SymbolTableCollection &symbolTables)
@@ -29,8 +29,8 @@ public:
       if (!function.isExternal())
         endless.insert(function);
     });
-    // The largest set whose functions all lead to functions of the set. A
-    // function is looked at again when the callee that kept it leaves the set.
+    // The largest set whose functions all call functions of the set. When a
+    // function leaves the set, its callers are checked again.
     SmallVector<FunctionOpInterface> next(endless.begin(), endless.end());
     DenseMap<Operation *, SmallVector<FunctionOpInterface>> kept;
     while (!next.empty()) {
@@ -46,7 +46,7 @@ public:
 
   ArrayRef<FunctionOpInterface> get() const { return endless.getArrayRef(); }
 
-  /// The first call of a function of the set in `function`, which is one.
+  /// The first call of an endless function in `function`, which is endless.
   CallOpInterface getNextCall(FunctionOpInterface function) {
     return findSureCall(function.getFunctionBody());
   }
@@ -57,8 +57,8 @@ public:
   }
 
 private:
-  /// A call of a function of the set that `op` runs whatever its operands are;
-  /// null if there is none.
+  /// A call of an endless function that `op` always runs, whatever its operands
+  /// are; null if there is none.
   CallOpInterface findSureCall(Operation *op) {
     if (auto call = dyn_cast<CallOpInterface>(op)) {
       FunctionOpInterface callee = getCallee(call);
@@ -83,8 +83,8 @@ private:
     return {};
   }
 
-  /// The same for all paths from the entry of `region`. A path that leaves the
-  /// region, or turns in a circle, may be without a call.
+  /// The same for all paths from the entry of `region`. Null if a path leaves
+  /// the region, or loops, without such a call.
   CallOpInterface findSureCall(Region &region) {
     if (region.empty())
       return {};
@@ -94,8 +94,8 @@ private:
                                                          : CallOpInterface();
   }
 
-  /// True if every path from `block` comes to a call. `states` has 1 for blocks
-  /// of the current path and 2 for blocks that are known to.
+  /// True if every path from `block` reaches such a call. `states` marks the
+  /// blocks of the current path, and those from which every path does.
   bool allPathsCall(Block *block, llvm::MapVector<Block *, unsigned> &states,
                     CallOpInterface &first) {
     enum : unsigned { OnPath = 1, Calls = 2 };

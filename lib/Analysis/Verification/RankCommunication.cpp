@@ -15,8 +15,8 @@
 using namespace braid;
 using namespace mlir;
 
-/// The sizes of `value`, as far as they are known. Where they come from the
-/// rank, what all ranks agree on is chosen.
+/// The known sizes of `value`. A size that depends on the rank counts as known
+/// where all ranks have the same.
 SmallVector<std::optional<int64_t>> RankExecution::getSizes(Value value,
                                                             Frame &frame) {
   auto type = cast<ShapedType>(value.getType());
@@ -36,8 +36,8 @@ SmallVector<std::optional<int64_t>> RankExecution::getSizes(Value value,
   return sizes;
 }
 
-/// True if an element of `input` is computed from what is known. Asks nothing,
-/// so that the path does not depend on the element yet.
+/// True if known values give an element of `input`. Does not evaluate the
+/// element, on which the path would depend from then on.
 static bool hasKnownElement(const PathValue &input) {
   PathChoices noChoices({}, {});
   ScalarEvaluator scalars(noChoices);
@@ -101,7 +101,7 @@ void RankExecution::startCollective(comm::CollectiveOpInterface collective,
        (collective.getCollectiveTraits().flow == BRAID_RT_FLOW_GATHER &&
         collective.getRootIndex()) ||
        llvm::any_of(operation.inputs, hasKnownElement));
-  // Not every peer that could be chosen is one that callers give.
+  // Callers may never give a peer that this analysis could choose.
   trace.hasUnknownPeer |= collective.isPointToPoint() && !operation.peer;
   trace.events.push_back(
       {/*wait=*/nullptr, static_cast<unsigned>(trace.operations.size())});
@@ -191,14 +191,14 @@ void RankExecution::executeWait(comm::WaitOp wait, Frame &frame) {
   bindUnknown(wait, frame);
 }
 
-/// Binds the value of `wait`, or what it has written, to what the sources of
-/// the operation tell of it.
+/// Gives the result of `wait`, or the buffer that it has written, the elements
+/// that follow from the sources of the operation.
 void RankExecution::bindCollectiveValue(comm::WaitOp wait, unsigned operation,
                                         unsigned index, Frame &frame) {
   const StartedOperation &started = trace.operations[operation];
   const std::vector<PathValue> *elements =
       values.get(rank, operation, index, started.op);
-  // Until all ranks have been followed up to here, more may become known.
+  // Ranks that have not been executed up to here may add elements.
   bool isOpen = !elements && started.tellsValues && !values.isClosed();
   if (Value value = wait.getValue()) {
     auto type = dyn_cast<RankedTensorType>(value.getType());

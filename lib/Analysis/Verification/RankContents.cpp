@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Numbers that a rank has stored into few elements of a buffer, until something
-// else may have written there. Only buffers count that the program allocates:
-// whatever else reaches their memory is a view, or an op that gives the buffer
-// away.
+// The known contents of small buffers: numbers that a rank has stored, until
+// something else may overwrite them. Only buffers that the program allocates
+// are tracked, because all other accesses to them are visible: views, and ops
+// to which the program passes the buffer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@
 using namespace braid;
 using namespace mlir;
 
-/// The bytes at which the elements of `buffer` begin, row-major; empty for
-/// unknown, no and many elements.
+/// The bytes at which the elements of `buffer` begin, row-major; empty if
+/// they are unknown, none or too many.
 static SmallVector<int64_t> getAddresses(const PathBuffer &buffer) {
   constexpr int64_t mostElements = 64;
   if (!buffer.box || buffer.isUnknownPart)
@@ -59,7 +59,7 @@ void RankExecution::forgetContents(const PathBuffer &buffer) {
   SmallVector<int64_t> addresses = getAddresses(buffer);
   if (addresses.empty())
     it->second.clear();
-  // An element of another type may lie across these.
+  // An element of another type may overlap these.
   int64_t bytes = addresses.empty() ? 0 : buffer.box->elementBytes;
   for (int64_t address : addresses)
     it->second.erase(it->second.lower_bound(address - mostElementBytes + 1),

@@ -65,7 +65,7 @@ int32_t braid_search(const braid_problem *problem,
     search.stop = &monitor->stop;
   }
   SearchResult found = searchSchedule(problem->problem, search);
-  // Without an order within this limit the search gives the program's.
+  // If no order keeps `maxInFlight`, the search returns the program order.
   std::string reason;
   if (!found.excess && !isAllowedOrder(problem->problem, found.order, &reason))
     return fail(error, BRAID_NO_ORDER,
@@ -92,7 +92,7 @@ int32_t braid_search(const braid_problem *problem,
   return BRAID_OK;
 }
 
-/// The names of the candidates as one word each.
+/// The names of the candidates, with hyphens in place of spaces.
 static const std::vector<std::string> &getNames() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> result;

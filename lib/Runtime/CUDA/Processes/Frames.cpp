@@ -107,7 +107,7 @@ std::optional<Frame> FrameParser::next() {
     return std::nullopt;
   size_t available = pending.size() - position;
   const char *begin = pending.data() + position;
-  // The first wrong byte says enough.
+  // Refuse at the first wrong byte, before a whole header has arrived.
   if (std::memcmp(begin, magic, std::min(available, sizeof(magic))) != 0) {
     foreign = true;
     return refuse("the bytes are no message of Braid's");

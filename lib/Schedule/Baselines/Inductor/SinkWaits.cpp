@@ -23,8 +23,8 @@ ScheduleOrder braid::sinkWaits(const ScheduleGraph &graph) {
       held[node] = true;
       continue;
     }
-    // A wait may itself have to follow another one that is still held. Edges
-    // follow the program order, so that order is right among them.
+    // A held wait may depend on another held wait. Edges follow the program
+    // order, so waits in this order are after those that they depend on.
     needed.clear();
     auto need = [&](unsigned from) {
       for (unsigned wait : graph.predecessors(from)) {
