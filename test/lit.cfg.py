@@ -110,13 +110,13 @@ if mpirun and os.path.exists(engine):
     config.environment["OMPI_MCA_mpi_yield_when_idle"] = "0"
     # One test of several processes at a time.
     lit_config.parallelism_groups["mpi"] = 1
-    # tools/dev/slurm.sh starts a Slurm of its own.
+    # Tools/braid-run/Inputs/slurm.sh starts a Slurm of its own.
     slurm = ["srun", "slurmctld", "slurmd", "munged"]
     path = config.environment["PATH"] + os.pathsep + "/usr/sbin"
     if os.geteuid() == 0 and all(lit.util.which(name, path) for name in slurm):
         config.available_features.add("slurm")
-    # tools/dev/nodes.sh makes two nodes of one machine, where that is permitted.
-    nodes = os.path.join(config.braid_source_dir, "tools", "dev", "nodes.sh")
+    # Integration/MPI/nodes.sh makes two nodes of one machine, where that is permitted.
+    nodes = os.path.join(config.test_source_root, "Integration", "MPI", "nodes.sh")
     if subprocess.run([nodes, "true"], capture_output=True).returncode == 0:
         config.available_features.add("nodes")
 

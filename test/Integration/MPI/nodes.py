@@ -1,9 +1,9 @@
 # REQUIRES: mpi, nodes
 # RUN: rm -rf %t && mkdir %t
-# RUN: %braid_src_root/tools/dev/nodes.sh %python %s %t
-# RUN: %braid_src_root/tools/dev/nodes.sh %python %S/conformance.py %braid_bin_root/test/Unit/Runtime/BraidRuntimeConformanceTests %t/conformance 2 3
+# RUN: %S/nodes.sh %python %s %t
+# RUN: %S/nodes.sh %python %S/conformance.py %braid_bin_root/test/Unit/Runtime/BraidRuntimeConformanceTests %t/conformance 2 3
 """Ranks on two nodes, which share no memory and no TMPDIR, and reach each other over a
-link of their own: tools/dev/nodes.sh. mpirun places ranks 0 and 2 on node 1, ranks 1
+link of their own: nodes.sh. mpirun places ranks 0 and 2 on node 1, ranks 1
 and 3 on node 2.
 """
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs a command beside a Slurm of one node, as root: a check of `srun`.
 #
-#   tools/dev/slurm.sh srun --mpi=pmix -n 4 build/bin/braid-run prog.mlir --print
-#   BRAID_MPI_LAUNCHER="srun --mpi=pmix" tools/dev/slurm.sh python3 \
+#   test/Tools/braid-run/Inputs/slurm.sh srun --mpi=pmix -n 4 build/bin/braid-run prog.mlir --print
+#   BRAID_MPI_LAUNCHER="srun --mpi=pmix" test/Tools/braid-run/Inputs/slurm.sh python3 \
 #     test/Integration/MPI/conformance.py PROGRAM DIRECTORY
 #
 # Needs slurmctld, slurmd, slurm-client and munge (Debian: slurm-wlm). The daemons and

@@ -2,8 +2,8 @@
 # Runs a command whose `mpirun` spreads its ranks over two nodes in turns: a check
 # of several nodes on one machine.
 #
-#   tools/dev/nodes.sh mpirun -n 4 build/bin/braid-run prog.mlir --print
-#   tools/dev/nodes.sh python3 test/Integration/MPI/conformance.py PROGRAM DIRECTORY
+#   test/Integration/MPI/nodes.sh mpirun -n 4 build/bin/braid-run prog.mlir --print
+#   test/Integration/MPI/nodes.sh python3 test/Integration/MPI/conformance.py PROGRAM DIRECTORY
 #
 # A node is a set of namespaces: host name, network, processes, shared memory, and
 # TMPDIR. Only a virtual Ethernet link connects the nodes; they share the other
