@@ -27,7 +27,7 @@ PRECOMPILED = "tools/cmake/Precompiled"
 HEADERS = 600  # KB a source
 # More for those that cannot do without.
 MORE_HEADERS = {
-    "lib/Target/Host/HostTarget.cpp": 2700,  # LLVM's pipelines
+    "lib/Target/Host/HostTarget.cpp": 2800,  # LLVM's pipelines, trip counts
     # Whole traces and files in JSON.
     "lib/Report/ReportTrace.cpp": 1100,
     "lib/Report/TraceWriter.cpp": 1100,

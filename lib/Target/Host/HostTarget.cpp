@@ -11,7 +11,10 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -118,16 +121,28 @@ static void widenBooleans(llvm::Module &module) {
     }
 }
 
+/// Iterations of an innermost loop that are worth vectors.
+static constexpr unsigned vectorIterations = 16;
+
 /// Lets LLVM unroll innermost loops alone: a copy of 32 x 16 rows would become
-/// one block of 512 copies, and the time to order a block is quadratic.
-static void keepOuterLoops(llvm::Module &module) {
+/// one block of 512 copies, and the time to order a block is quadratic. Not
+/// those that fill vectors: unrolled, the loop around them would be vectorized,
+/// with gathers and scatters.
+static void keepLoops(llvm::Module &module) {
+  llvm::TargetLibraryInfoImpl libraryInfo(module.getTargetTriple());
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
     llvm::DominatorTree dominators(function);
     llvm::LoopInfo loops(dominators);
+    llvm::TargetLibraryInfo library(libraryInfo, &function);
+    llvm::AssumptionCache assumptions(function);
+    llvm::ScalarEvolution evolution(function, library, assumptions, dominators,
+                                    loops);
     for (llvm::Loop *loop : loops.getLoopsInPreorder())
-      if (!loop->isInnermost())
+      if (!loop->isInnermost() ||
+          (!loop->isOutermost() &&
+           evolution.getSmallConstantTripCount(loop) >= vectorIterations))
         loop->setLoopAlreadyUnrolled();
   }
 }
@@ -170,7 +185,7 @@ HostTarget::translate(ModuleOp module, llvm::LLVMContext &context) {
   skipLargeFunctions(*llvmModule);
   probeStack(*llvmModule);
   widenBooleans(*llvmModule);
-  keepOuterLoops(*llvmModule);
+  keepLoops(*llvmModule);
   optimize(*llvmModule, *machine, optimizationLevel);
   return llvmModule;
 }
