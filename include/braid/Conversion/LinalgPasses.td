@@ -447,7 +447,8 @@ def TileTransposesPass : Pass<"braid-tile-transposes", "::mlir::func::FuncOp"> {
     An elementwise op becomes loops over tiles of 32 x 32 if its innermost loop strides
     over an operand that another loop accesses in order, and so many cache lines apart
     that they leave the cache before they are used up: lines whose distance is a multiple
-    of a power of two share few sets.
+    of a power of two share few sets. Whole tiles read such an operand by vectors, whose
+    transpose is stored on the stack.
 
     Before:
 
@@ -462,14 +463,16 @@ def TileTransposesPass : Pass<"braid-tile-transposes", "::mlir::func::FuncOp"> {
       scf.for %j = %c0 to %c1024 step %c32 {
         %in = memref.subview %a[%j, %i] [32, 32] [1, 1] : ...
         %out = memref.subview %b[%i, %j] [32, 32] [1, 1] : ...
-        linalg.transpose ins(%in : ...) outs(%out : ...) permutation = [1, 0]
+        (vector.load of %in, vector.shuffle, vector.store in %transposed)
+        linalg.generic ins(%transposed : ...) outs(%out : ...) {...}
       }
     }
     ```
   }];
   let dependentDialects = [
-    "::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
   ];
 }
 

@@ -436,6 +436,29 @@ class FunctionTest(jt.JaxTestCase):
             np.testing.assert_array_equal(np.signbit(found)[zeros], sign[zeros])
 
 
+class TransposeTest(jt.JaxTestCase):
+    def test_tiles_of_each_type(self):
+        """Whole tiles and parts of tiles, of rows that share sets of a cache."""
+        fn = jax.jit(lambda x: (x.mT, x.mT | x.reshape(x.mT.shape), jnp.swapaxes(x, 0, -1)))
+        for element in (np.bool_, np.int8, np.uint16, np.int32, np.int64):
+            for shape in ((1024, 1000), (1000, 1024), (2, 96, 4096), (37, 2048)):
+                x = np.random.default_rng(0).integers(0, 100, shape).astype(element)
+                with jax.enable_x64(True):
+                    found = braid.jax.compile(fn, x)(x)
+                turned = np.swapaxes(x, -1, -2)
+                for one, other in zip(found, (turned, turned | x.reshape(turned.shape), np.swapaxes(x, 0, -1))):
+                    np.testing.assert_array_equal(one, other)
+
+    def test_tiles_of_floats(self):
+        fn = jax.jit(lambda x: (x.T * 2, x.T + x[:, 0]))
+        for element in (np.float64, np.float32, np.float16, jnp.bfloat16, np.complex64):
+            x = jt.integers((1056, 1024)).astype(element)
+            with jax.enable_x64(True):
+                found = braid.jax.compile(fn, x)(x)
+                for one, other in zip(found, fn(x)):
+                    np.testing.assert_array_equal(one, np.asarray(other))
+
+
 class ComplexTest(jt.JaxTestCase):
     def test_reductions_over_ranks(self):
         def reductions(x):
