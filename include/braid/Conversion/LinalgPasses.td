@@ -227,9 +227,9 @@ def DecomposeConvolutionsPass
     cuDNN does not support, for convolutions whose operands are matrices as they are in memory
     (such as points), and for those of patches, in all three directions, whose features are no
     multiple of 16 bytes, because cuDNN copies them anyway. A warning names the first op of each
-    kind that cuDNN does not support. Unless the input is a matrix, the elements that each place of the output reads are copied next
-    to each other; where the kernel is larger than the output, as in the gradient by a
-    kernel, these are few. Convolutions in groups become loop nests.
+    kind that cuDNN does not support. Unless the input is a matrix, the elements that each place
+    of the output reads are copied next to each other; where the kernel is larger than the output,
+    as in the gradient by a kernel, these are few. Convolutions in groups become loop nests.
 
     Other convolutions stay for cuDNN, which computes a convolution, its gradient by the input and
     that by the kernel. The pass brings each to one of these, with the dimensions of operands in

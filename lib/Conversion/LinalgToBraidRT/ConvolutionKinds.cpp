@@ -146,18 +146,6 @@ braid::matchLibraryConvolution(ConvolutionOp op, std::string &obstacle) {
   return match;
 }
 
-/// What a thread loads at once for the tensor cores.
-static constexpr int64_t kAlignedBits = 128;
-
-bool braid::hasUnalignedFeatures(ConvolutionOp op,
-                                 const LibraryConvolution &match) {
-  unsigned operand = match.roles[BRAID_RT_CONVOLUTION_X];
-  auto type = cast<ShapedType>(op->getOperand(operand).getType());
-  return type.getDimSize(match.dims[operand][1]) *
-             type.getElementTypeBitWidth() % kAlignedBits !=
-         0;
-}
-
 //===----------------------------------------------------------------------===//
 // Order of dimensions
 //===----------------------------------------------------------------------===//

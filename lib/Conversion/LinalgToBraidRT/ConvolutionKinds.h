@@ -43,11 +43,6 @@ struct LibraryConvolution {
 std::optional<LibraryConvolution>
 matchLibraryConvolution(library::ConvolutionOp op, std::string &obstacle);
 
-/// True if the features of a point of x are no multiple of 16 bytes: cuDNN's
-/// fast kernels read a copy, with zeros between the points.
-bool hasUnalignedFeatures(library::ConvolutionOp op,
-                          const LibraryConvolution &match);
-
 /// Brings the operands of `op`, on tensors, which matches, to the order in
 /// which cuDNN is fast, and to convolutions of the groups that it has.
 void arrangeForLibrary(mlir::RewriterBase &rewriter, library::ConvolutionOp op);

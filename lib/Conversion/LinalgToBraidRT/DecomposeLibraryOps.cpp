@@ -71,6 +71,18 @@ struct DecomposeAttentionPass
 
 } // namespace
 
+/// True if the features of a point of x are no multiple of 16 bytes: cuDNN's
+/// fast kernels read a copy, with zeros between the points.
+static bool hasUnalignedFeatures(library::ConvolutionOp op,
+                                 const LibraryConvolution &match) {
+  constexpr int64_t alignedBits = 128;
+  unsigned operand = match.roles[BRAID_RT_CONVOLUTION_X];
+  auto type = cast<ShapedType>(op->getOperand(operand).getType());
+  return type.getDimSize(match.dims[operand][1]) *
+             type.getElementTypeBitWidth() % alignedBits !=
+         0;
+}
+
 namespace {
 
 struct DecomposeConvolutionsPass
