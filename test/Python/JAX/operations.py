@@ -479,6 +479,12 @@ class ComplexTest(jt.JaxTestCase):
         parts = (0.0, -0.0, 1, np.inf, -np.inf, np.nan)
         special = np.array([complex(a, b) for a in parts for b in parts], np.complex64)
         self.check_functions(special, jnp.tanh, jnp.tan)
+        # An infinite part decides, whatever the other one is.
+        special = special[np.isinf(special.real) | np.isinf(special.imag)]
+        found, expected = braid.jax.compile(jax.jit(lax.rsqrt), special)(special), np.asarray(lax.rsqrt(special))
+        np.testing.assert_array_equal(found, np.zeros_like(special))
+        for one, other in ((found.real, expected.real), (found.imag, expected.imag)):
+            np.testing.assert_array_equal(np.signbit(one), np.signbit(other))
 
     def check_functions(self, x, *functions):
         fn = shard(lambda x: [f(x) for f in functions])

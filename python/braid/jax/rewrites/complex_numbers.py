@@ -35,9 +35,7 @@ def simplify(module):
         if type is None:
             continue
         with ir.InsertionPoint(op), op.location:
-            parts = _Quotient(type)
-            one = stablehlo.complex(parts.constant(1), parts.constant(0))
-            result = stablehlo.divide(one, stablehlo.sqrt(op.operands[0]))
+            result = _Quotient(type).rsqrt(op.operands[0])
         op.results[0].replace_all_uses_with(result)
         op.erase()
 
@@ -132,6 +130,15 @@ class _Quotient:
         real = stablehlo.divide(stablehlo.add(p, mul(q, ratio)), scale)
         imaginary = stablehlo.divide(stablehlo.subtract(q, mul(p, ratio)), scale)
         return real, select(swapped, stablehlo.negate(imaginary), imaginary)
+
+    def rsqrt(self, value):
+        """1 / sqrt; 0 where either part is infinite, even if the other one is no number."""
+        a, b, zero = stablehlo.real(value), stablehlo.imag(value), self.constant(0)
+        quotient = stablehlo.divide(stablehlo.complex(self.constant(1), zero), stablehlo.sqrt(value))
+        infinite = self.is_infinite(a)
+        real = stablehlo.select(infinite, self.sign(a, zero), zero)
+        vanishing = stablehlo.complex(real, stablehlo.negate(self.sign(b, zero)))
+        return stablehlo.select(stablehlo.or_(infinite, self.is_infinite(b)), vanishing, quotient)
 
     def tanh(self, value):
         return stablehlo.complex(*self._tanh(stablehlo.real(value), stablehlo.imag(value)))
