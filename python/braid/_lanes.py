@@ -145,18 +145,19 @@ class _Room:
         try:
             functions, error = self._make(planned), None
         except Exception as caught:  # All ranks have to know.
-            functions, error = [], caught
+            # The exception itself would keep the frames of the step, with all tensors in them, until garbage is collected.
+            functions, error = [], f"{type(caught).__name__}: {caught}"
         if not self._is_true_for_all(error is None):
             self._give_up(self._say_who_cannot(error))
             return [None] * len(planned)
         return functions
 
     def _say_who_cannot(self, error):
-        """The same on all ranks: what the first rank with an error says. `error`: that of this rank, None without one."""
+        """The same on all ranks: what the first rank with an error says. `error`: the text of this rank's, None without one."""
         import torch.distributed as dist
 
         texts = [None] * self.group.size()
-        dist.all_gather_object(texts, error and f"{type(error).__name__}: {error}", group=self.group)
+        dist.all_gather_object(texts, error, group=self.group)
         number = next(number for number, text in enumerate(texts) if text)
         return f"rank {dist.get_global_rank(self.group, number)} cannot make them: {texts[number]}"
 

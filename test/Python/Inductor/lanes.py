@@ -148,23 +148,34 @@ def a_pass_behind(rank):
 
 
 def one_rank_cannot(rank):
-    """All ranks run what the program has, and say why."""
+    """All ranks run what the program has, and say why. The error, whose frames have the tensors of the step, does not live on."""
+    import gc
+    import weakref
+
     from braid import _lanes
 
     step, make_inputs = make_step()
     _, compiled = compile_step(step)
-    real = _lanes._Lane.place
+    real, refused = _lanes._Lane.place, []
+
+    class NoMemory(RuntimeError):
+        def __init__(self):
+            super().__init__("no more memory")
+            refused.append(weakref.ref(self))
 
     def refuse(lane, planned):
         if rank == 1:
-            raise RuntimeError("no more memory")
+            raise NoMemory
         return real(lane, planned)
 
     with mock.patch.object(_lanes._Lane, "place", refuse), unittest.TestCase().assertLogs("braid.inductor") as logs:
+        gc.disable()
         compiled(*make_inputs(rank))
+        alive = sum(error() is not None for error in refused)
+        gc.enable()
         logged = "\n".join(logs.output)
     check(rank, compiled, step, make_inputs, (1, 2))
-    return {"logged": [line for line in logged.splitlines() if "run without lanes" in line]}
+    return {"logged": [line for line in logged.splitlines() if "run without lanes" in line], "errors": [len(refused), alive]}
 
 
 def groups_that_end(rank):
@@ -317,8 +328,9 @@ class Lanes(unittest.TestCase):
         self.assertEqual([told["is gone"] for told in self.run_ranks("groups_that_end")], [True, True])
 
     def test_one_rank_cannot(self):
-        for told in self.run_ranks("one_rank_cannot"):
-            self.assertRegex(told["logged"][0], "run without lanes of their own: rank 1 cannot make them: RuntimeError: no more memory")
+        for rank, told in enumerate(self.run_ranks("one_rank_cannot")):
+            self.assertRegex(told["logged"][0], "run without lanes of their own: rank 1 cannot make them: NoMemory: no more memory")
+            self.assertEqual(told["errors"], [rank, 0])
 
 
 if __name__ == "__main__":
