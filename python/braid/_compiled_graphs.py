@@ -279,7 +279,8 @@ def _compile(inner, gm, args, kwargs):
     try:
         return inner(gm, *args, **kwargs)
     except BaseException as error:
-        failure = error
+        # The error itself would keep the frames of the compile until garbage is collected.
+        failure = type(error).__name__
         raise
     finally:
         if graph is not None and graph in _watch.get_stack():
@@ -353,7 +354,10 @@ def _see_cached(*_):
 
 
 def _find_why(graph, is_cached, failure):
-    """Says why Inductor has not called `braid.inductor` for `graph`, in the order in which Inductor asks."""
+    """Says why Inductor has not called `braid.inductor` for `graph`, in the order in which Inductor asks.
+
+    `failure`: the name of the error of the compile, None without one.
+    """
     import torch._inductor.config as config
 
     from .inductor.overlap import Overlap
@@ -363,7 +367,7 @@ def _find_why(graph, is_cached, failure):
     level = logging.WARNING if is_listed or _watch.was_called else logging.INFO
     if failure is not None:
         kind, level = "failure", logging.INFO
-        graph.why = f"the compile failed before: {type(failure).__name__}"
+        graph.why = f"the compile failed before: {failure}"
     elif not graph.collectives:
         kind = "no collective"
         graph.why = "the graph has no collective"

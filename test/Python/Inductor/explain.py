@@ -4,9 +4,11 @@
 # RUN: %package_python -W ignore %s
 
 import contextlib
+import gc
 import os
 import tempfile
 import unittest
+import weakref
 from unittest import mock
 
 import torch
@@ -242,6 +244,23 @@ class Explain(unittest.TestCase):
         for name, path in (("x", "torch/_dynamo/compiled_autograd.py"), ("y", "model.py")):
             graph.placeholder(name).meta["stack_trace"] = f'File "{path}", line 1, in run'
         self.assertEqual(_compiled_graphs._find_function(mock.Mock(graph=graph)), "run (model.py:1)")
+
+    def test_failed(self):
+        """The record of a compile that failed keeps the name of its error, and not the error, whose frames have the graph."""
+        failed = []
+
+        class NoKernel(Exception):
+            def __init__(self):
+                failed.append(weakref.ref(self))
+
+        def fail(gm):
+            raise NoKernel
+
+        gc.disable()
+        self.addCleanup(gc.enable)
+        with contextlib.suppress(NoKernel):
+            _compiled_graphs._compile(fail, torch.fx.symbolic_trace(compute), (), {})
+        self.assertEqual((explain()[-1].why, failed[0]()), ("the compile failed before: NoKernel", None))
 
     def test_text(self):
         self.explain_one(compute, Overlap())
