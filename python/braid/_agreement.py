@@ -15,6 +15,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from . import __version__
+from ._groups import get_group_ranks
 from ._structural_order import find_structural_order
 from .errors import BraidError
 
@@ -121,8 +122,6 @@ def number_groups(groups):
 
 def _describe(graph, collectives, options):
     """All that the graphs of the ranks have to have in common, to have one order of collectives."""
-    from ._torch import get_group_ranks
-
     names, numbers = number_groups(collective.group for collective in collectives)
     # All members of one group have the same sizes. With several groups there are ranks that share but one of them: the
     # sizes of the others may differ, as those of two tensor-parallel groups with batches of different length.

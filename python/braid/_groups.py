@@ -3,6 +3,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What torch.distributed says of process groups, by their names."""
 
+from .errors import BraidError
+
+
+class KeepOrder(BraidError):
+    """Why a pass leaves the order as it is."""
+
 
 def get_rank():
     """The rank of this process; 0 without a process group."""
@@ -25,6 +31,16 @@ def resolve(name):
     from torch.distributed import distributed_c10d as c10d
 
     return c10d._resolve_process_group(name)
+
+
+def get_group_ranks(name):
+    """The ranks of the process group called `name`. Raises `KeepOrder` if it is none that this rank knows."""
+    from torch.distributed import distributed_c10d as c10d
+
+    try:
+        return c10d.get_process_group_ranks(resolve(name))
+    except Exception as error:
+        raise KeepOrder(f"found a collective of the group {name!r}, which is unknown: {error}") from error
 
 
 def get_members(name):

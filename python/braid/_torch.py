@@ -15,8 +15,9 @@ from collections import Counter
 from . import __version__, _groups
 from ._agreement import Agreement
 from ._first_run import Record
+from ._groups import KeepOrder
 from ._margin import search_with_margin, slower_collectives
-from .errors import BraidError, MemoryLimitError, ScheduleError
+from .errors import MemoryLimitError, ScheduleError
 from .schedule import Machine, Schedule, schedule
 from .schedule.graph import _MOST
 from .schedule.problem import Problem, _limit, _size_limit
@@ -40,10 +41,6 @@ _NO_COLLECTIVES = (
     "no collective in this graph: FSDP2 and DDP issue theirs between compiled graphs, where no pass can move them, unless "
     "the whole step is one graph (docs/start/fsdp.md)"
 )
-
-
-class KeepOrder(BraidError):
-    """Why a pass leaves the order as it is."""
 
 
 def check_version(torch, log):
@@ -487,16 +484,6 @@ def _describe_option(value):
     if callable(value):
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__name__)}"
     return repr(value.name if isinstance(value, Machine) else value)
-
-
-def get_group_ranks(name):
-    """The ranks of the process group called `name`. Raises `KeepOrder` if it is none that this rank knows."""
-    from torch.distributed import distributed_c10d as c10d
-
-    try:
-        return c10d.get_process_group_ranks(_groups.resolve(name))
-    except Exception as error:
-        raise KeepOrder(f"found a collective of the group {name!r}, which is unknown: {error}") from error
 
 
 def get_default_group_name():

@@ -5,7 +5,7 @@
 
 import torch
 
-from .. import _first_run, _torch, _torch_ops
+from .. import _first_run, _groups, _torch, _torch_ops
 from .._agreement import Collective
 from .nodes import FxGraph, get_values
 
@@ -31,7 +31,7 @@ def get_collectives(nodes):
         if not FxGraph.is_start(node):
             continue
         name = FxGraph.get_group(node)
-        if len(_torch.get_group_ranks(name)) > 1:
+        if len(_groups.get_group_ranks(name)) > 1:
             found.append(Collective(place, name, _describe(node), _get_size(node)))
     return found
 

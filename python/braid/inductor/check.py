@@ -11,7 +11,7 @@ import functools
 import hashlib
 import textwrap
 
-from .. import _first_run, _torch
+from .. import _first_run, _groups, _torch
 from .._agreement import Collective
 
 
@@ -34,7 +34,7 @@ def get_collectives(snodes, kinds):
         if kind != "start":
             continue
         name = SchedulerGraph.get_group(snode)
-        if len(_torch.get_group_ranks(name)) > 1:
+        if len(_groups.get_group_ranks(name)) > 1:
             found.append(Collective(place + 1, name, _describe(snode.node), _get_size(snode.node)))
     return found
 

@@ -9,7 +9,7 @@ no multiprocessors from compute; their results stand in registered memory. Reduc
 
 from typing import NamedTuple
 
-from .. import _torch
+from .. import _groups
 from ..errors import ScheduleError
 
 
@@ -206,7 +206,7 @@ def _can_have_lanes(name, device):
     import torch.distributed as dist
     from torch.distributed import distributed_c10d as c10d
 
-    if len(_torch.get_group_ranks(name)) < 2:
+    if len(_groups.get_group_ranks(name)) < 2:
         return False
     if device.type == "cpu":
         return True

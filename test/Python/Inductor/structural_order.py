@@ -8,7 +8,7 @@ import unittest
 from unittest import mock
 
 import torch
-from braid import _agreement, _torch
+from braid import _agreement
 from braid._agreement import Collective
 from braid._structural_order import find_structural_order
 from braid.inductor import Overlap
@@ -44,7 +44,7 @@ def describe(rank, seed=None, layers=4):
         for _ in range(draw.randrange(2, 9)):
             after = [wait for wait in waits if draw.random() < 0.4]
             collect(draw.choice((GATHER, SCATTER, REDUCE)), draw.choice("ab"), [compute(after)], draw.randrange(1, 1 << 20))
-    with mock.patch.object(_torch, "get_group_ranks", lambda name: [0, 1]):
+    with mock.patch.object(_agreement, "get_group_ranks", lambda name: [0, 1]):
         return _agreement._describe(graph, collectives, "")
 
 
