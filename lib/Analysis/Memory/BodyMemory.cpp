@@ -101,8 +101,8 @@ void BodyMemory::addStart(Operation *op, Number number) {
 
 void BodyMemory::addResults(Operation *op, Number number) {
   if (auto wait = dyn_cast<comm::WaitOp>(op)) {
-    // The first piece is what was in flight; a token from elsewhere brings its
-    // value along.
+    // The first piece of a token is the value in flight. The value of a token
+    // that was started outside of the body is new here.
     if (wait.getValue()) {
       auto it = piecesOf.find(wait.getToken());
       piecesOf[wait.getValue()] =
@@ -119,8 +119,8 @@ void BodyMemory::addResults(Operation *op, Number number) {
     }
     return;
   }
-  // Memory counts from the first write, and what is constant is part of the
-  // program.
+  // An empty tensor takes memory from its first write on, and constants are
+  // part of the program.
   if (isa<tensor::EmptyOp>(op) || op->hasTrait<OpTrait::ConstantLike>())
     return;
 

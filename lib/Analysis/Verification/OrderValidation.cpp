@@ -47,7 +47,7 @@ private:
   LogicalResult validateEffects(unsigned begin, unsigned end);
   LogicalResult emit(Operation *op, Operation *other, StringRef rule);
 
-  /// The effects of the op that stood at `place`.
+  /// The effects of the op at `place` of the order before the pass.
   const BlockEffects::Entry &getEffects(unsigned place) {
     return effects.get(place, before[place], calls);
   }
@@ -60,26 +60,27 @@ private:
   RankUniformity &uniformity;
   StringRef pass;
   Operation *terminator;
-  /// For each op, as they stand now, the place where it stood.
+  /// For each op in the present order, its place before the pass.
   ArrayRef<unsigned> stood;
   std::vector<unsigned> ownStood;
-  /// An op, as it stands now, with a user that does not stand after it.
+  /// The present place of an op that does not stand before all its users.
   std::optional<unsigned> early;
   Operation *user = nullptr;
-  /// Ops without which the others stand in the order in which they stood, as
-  /// they stand now.
+  /// Present places of ops that the pass has moved: all others are in the same
+  /// order as before it.
   std::vector<unsigned> moved;
   SeenInSpan seen;
 };
 
 } // namespace
 
-/// Ops of a long block are not in the cache.
+/// Loads `op` into the cache, which does not hold the ops of a long block.
 static void prefetch(const Operation *op) {
   LLVM_PREFETCH(op, /*rw=*/0, /*locality=*/3);
 }
 
-/// Nothing is read: the results lie just before the op, their number in it.
+/// Loads the results of `op`, which MLIR stores just in front of it, and their
+/// number, without reading it.
 static void prefetchResults(const Operation *op) {
   const char *address = reinterpret_cast<const char *>(op);
   LLVM_PREFETCH(address - 16, /*rw=*/0, /*locality=*/3);
@@ -105,7 +106,7 @@ LogicalResult OrderValidator::emit(Operation *op, Operation *other,
 // Places
 //===----------------------------------------------------------------------===//
 
-/// True if the claim says for each op where it stood.
+/// True if the claim gives the place of each op before the pass.
 bool OrderValidator::acceptPlaces() {
   if (claim.places.size() != before.size() ||
       llvm::any_of(claim.places,
@@ -115,10 +116,9 @@ bool OrderValidator::acceptPlaces() {
   return visitOps();
 }
 
-/// Finds out where each op stood, without a claim; false if the ops are not the
-/// same. Most ops have not moved past each other: both orders are read side by
-/// side, and only ops that come in one order long before they come in the other
-/// are looked up.
+/// Finds the place of each op before the pass without a claim; false if the ops
+/// are not the same. Most ops keep their order, so this walks both orders
+/// together and looks up only ops that one order has much earlier.
 bool OrderValidator::findPlaces() {
   constexpr size_t numAhead = 8, prefetchAhead = 16;
   constexpr unsigned unknown = ~0u;
@@ -142,7 +142,7 @@ bool OrderValidator::findPlaces() {
   for (Operation &op : block) {
     if (&op == terminator)
       break;
-    // Ops of a long block are not in the cache, and mostly come as they did.
+    // Most ops come in the order of `before`.
     if (next + prefetchAhead < before.size())
       prefetch(before[next + prefetchAhead]);
     if (numBefore != 0)
@@ -177,9 +177,9 @@ bool OrderValidator::findPlaces() {
   return visitOps();
 }
 
-/// Reads the ops once, in their order. True if they stood where `stood` says,
-/// which proves as well that they are the same. Finds an op whose user stands
-/// before it.
+/// Visits the ops once, in the present order. True if `stood` has their places
+/// before the pass, which also proves that no op is new or gone. Finds an op
+/// whose user stands before it.
 bool OrderValidator::visitOps() {
   // Only ops that another one has overtaken may have such a user.
   std::vector<uint8_t> isOvertaken(stood.size());

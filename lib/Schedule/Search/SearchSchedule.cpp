@@ -296,8 +296,8 @@ SearchResult ScheduleSearch::run() {
           scheduler.schedule(listRules.getRule(parameters), order))
         consider(order, parameters.name);
   }
-  // The program has too many operations in flight, and every list has run into
-  // a dead end. Without an order to begin from there is only the exact search.
+  // The program order exceeds the limit on operations in flight, and no list
+  // found an order within it: only the exact search can.
   if (!hasResult) {
     consider(getProgramOrder(problem.graph), "program order");
     SearchResult program = result;
@@ -332,8 +332,8 @@ SearchResult ScheduleSearch::run() {
   }
   if (!isDone() && options.useExact)
     runExact();
-  // More lists and beams know no contention: local search does better with
-  // their steps.
+  // More lists and beams ignore contention, so the steps are better spent on
+  // local search.
   if (flat.timing != TimingModel::Contended) {
     if (!isDone() && options.useTunedLists)
       tuneListRules();
