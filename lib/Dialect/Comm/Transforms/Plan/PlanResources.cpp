@@ -8,9 +8,13 @@
 
 #include "BlockPlan.h"
 #include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
+#include "Schedule/Model/RenumberedProblem.h"
+#include "Schedule/Search/LeastMemory.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Schedule/Search/SearchSchedule.h"
+#include "braid/Schedule/Simulation/LoopSimulator.h"
 #include "braid/Support/IR/Remarks.h"
 
 namespace braid::comm {
@@ -70,18 +74,20 @@ struct CommPlanResourcesPass
     if (failed(verifyPlans(root)) ||
         failed(comm::scheduleProblems(
             root, getAnalysisManager(), getCostSettings(), changes,
-            [&](BlockProblem &problem, CostModel &) { return plan(problem); },
+            [&](BlockProblem &problem, CostModel &model) {
+              return plan(problem, model);
+            },
             isAny)) ||
         failed(comm::verifyChanges(root, changes, getArgument()))) {
-      for (auto &[op, attributes] : llvm::reverse(attributesBefore))
-        op->setAttrs(attributes);
+      restore(0);
       return signalPassFailure();
     }
   }
 
 private:
   LogicalResult verifyPlans(Operation *root);
-  FailureOr<ScheduleOrder> plan(BlockProblem &problem);
+  FailureOr<ScheduleOrder> plan(BlockProblem &problem, CostModel &model);
+  void restore(size_t begin);
   /// What ops had that are planned.
   SmallVector<std::pair<Operation *, DictionaryAttr>> attributesBefore;
 };
@@ -106,8 +112,50 @@ LogicalResult CommPlanResourcesPass::verifyPlans(Operation *root) {
   return success();
 }
 
+/// The makespan, at its own costs, of what comm-schedule makes of `problem`,
+/// the present state of `block` in `order`; none if it exceeds the limit on
+/// memory.
+static std::optional<int64_t> predictSchedule(const BlockProblem &block,
+                                              const SchedulingProblem &problem,
+                                              ArrayRef<unsigned> order,
+                                              CostModel &model) {
+  SearchOptions search;
+  search.boundEffort = LowerBoundEffort::Quick;
+  search.minGain = getDefaultMinGain(problem);
+  SearchResult found = searchSchedule(renumberProblem(problem, order), search);
+  if (found.excess)
+    return std::nullopt;
+  for (unsigned &node : found.order)
+    node = order[node];
+  std::optional<SchedulingProblem> repriced =
+      repriceOrder(block, found.order, model);
+  return simulateLoopOrder(repriced ? *repriced : problem, found.order)
+      .periodNs;
+}
+
+/// `problem` with what `plan` says of its ops.
+static SchedulingProblem getPlanned(const SchedulingProblem &problem,
+                                    const comm::BlockPlan &plan) {
+  SchedulingProblem planned = problem;
+  for (auto [opClass, options] :
+       llvm::zip_equal(plan.opClasses.classes, plan.options))
+    for (auto [node, option] : llvm::zip_equal(opClass.ops, options))
+      applyOption(planned, node, opClass.options[option]);
+  return planned;
+}
+
+/// Gives the ops that were changed since there were `begin` of them the
+/// attributes that they had.
+void CommPlanResourcesPass::restore(size_t begin) {
+  for (auto &[op, attributes] :
+       llvm::reverse(llvm::drop_begin(attributesBefore, begin)))
+    op->setAttrs(attributes);
+  attributesBefore.truncate(begin);
+}
+
 /// Gives the ops of a block attributes. Returns their order.
-FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem) {
+FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem,
+                                                     CostModel &model) {
   SchedulingProblem &limited = problem.problem;
   ScheduleOrder order = getProgramOrder(limited.graph);
   Block *block = problem.block.block;
@@ -126,9 +174,26 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem) {
       problem, comm::findPlannedOps(problem, *options), planOptions);
   if (!found)
     return order;
+  // comm-schedule searches longer than the planner, and may gain as much
+  // without the plan and its order. In large blocks that takes too long.
+  constexpr unsigned mostCompared = 2'000;
+  bool isCompared = orders == comm::PlannedOrders::Search && planNumber == 0 &&
+                    limited.graph.size() <= mostCompared;
+  std::optional<int64_t> simpleNs, plannedNs;
+  if (isCompared)
+    simpleNs = predictSchedule(problem, limited, order, model);
+  size_t begin = attributesBefore.size();
   comm::applyPlan(problem, *found, [&](Operation *op) {
     attributesBefore.emplace_back(op, op->getAttrDictionary());
   });
+  if (isCompared)
+    plannedNs = predictSchedule(problem, getPlanned(limited, *found),
+                                found->order, model);
+  if (simpleNs && (!plannedNs || !gainsEnough(*simpleNs, *plannedNs,
+                                              getDefaultMinGain(limited)))) {
+    restore(begin);
+    return order;
+  }
   emitPassedRemark(owner, getArgument(), "planned-block", [&](auto &remark) {
     using remark::metric;
     remark << metric("MakespanBeforeNs", found->beforeNs)
