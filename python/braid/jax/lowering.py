@@ -13,6 +13,10 @@
     waits, scf
 """
 
+import math
+import re
+
+import numpy as np
 from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir.dialects import stablehlo
 
@@ -27,6 +31,9 @@ from .rewrites import (agreement, bodies, complex_numbers, control, conversions,
                        library_calls, matmuls, pieces, pools, recurrences, reduce_scatters, scalars, scans, scatters,
                        sorts, sums, unroll)
 from .walk import walk
+
+# A constant of booleans that is printed in hexadecimal digits.
+_BOOLEANS = re.compile(r'dense<"0x([0-9A-F]+)"> : tensor<([0-9x]+)xi1>')
 
 # The dialects that braid-opt knows and the legalisation makes.
 _KNOWN = ("arith", "bufferization", "builtin", "cf", "comm", "complex", "func", "library",
@@ -116,7 +123,20 @@ def to_text(module, world, attention_too=True, recurrences_too=True):
         groups.define(module)
         _check(module)
         _simplify_locations(module)
-        return module.operation.get_asm(enable_debug_info=True), attentions, found
+        return _pack_booleans(module.operation.get_asm(enable_debug_info=True)), attentions, found
+
+
+def _pack_booleans(text):
+    """The text with a bit for each element of large constants of booleans, as braid-opt reads them: newer MLIR, in jaxlib,
+    prints a byte."""
+    def pack(found):
+        values = np.frombuffer(bytes.fromhex(found[1]), np.uint8)
+        if values.size != math.prod(map(int, found[2].split("x"))):
+            return found[0]
+        packed = np.packbits(values != 0, bitorder="little").tobytes().hex().upper()
+        return f'dense<"0x{packed}"> : tensor<{found[2]}xi1>'
+
+    return _BOOLEANS.sub(pack, text)
 
 
 def _rewrite(op, rewrites):

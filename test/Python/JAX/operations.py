@@ -31,6 +31,15 @@ def with_special_values(shape):
     return x
 
 
+class ConstantTest(jt.JaxTestCase):
+    def test_large_booleans(self):
+        # MLIR prints more than 100 elements as bytes.
+        for shape in ((100,), (101,), (128,), (7, 5, 35)):
+            mask = np.random.RandomState(0).rand(*shape) > 0.5
+            x = jt.integers((2, *shape))
+            self.check_equal(shard(lambda x, mask=mask: (jnp.where(mask, x, 0), jnp.broadcast_to(mask, x.shape))), x)
+
+
 class SortTest(jt.JaxTestCase):
     def test_orders(self):
         x, y = with_special_values((6, 13)), jt.integers((6, 13), seed=1)
