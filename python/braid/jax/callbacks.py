@@ -7,6 +7,7 @@
 # ===-----------------------------------------------------------------------===#
 """Drops what only prints, and refuses other callbacks into Python by their names."""
 
+import re
 import warnings
 
 from jaxlib.mlir import ir
@@ -16,6 +17,9 @@ from .walk import walk
 
 # What JAX calls callbacks that a program is the same without.
 _PRINTS = ("debug_callback", "debug_print", "inspect_sharding")
+
+# Where `equinox.error_if` is, by which packages such as diffrax check their results.
+_EQUINOX_CHECKS = re.compile(r'equinox[/\\]_errors\.py"')
 
 
 class DroppedCallbackWarning(UserWarning):
@@ -33,7 +37,10 @@ def drop(module):
         place = f"{location}: " if location else ""
         if primitive not in _PRINTS or any(list(result.uses) for result in op.results):
             name = f"`{primitive}`" if primitive else f"the callback `{target}`"
-            raise UnsupportedError(op, f"{name} calls Python, which a compiled program cannot")
+            advice = ""
+            if _EQUINOX_CHECKS.search(str(op.location)):
+                advice = "; with the environment variable EQX_ON_ERROR=nan, equinox's checks give NaN instead"
+            raise UnsupportedError(op, f"{name} calls Python, which a compiled program cannot{advice}")
         warnings.warn(f"{place}{primitive} is left out of the program", DroppedCallbackWarning,
                       stacklevel=5)
         op.erase()

@@ -7,6 +7,7 @@ import functools
 import unittest
 import warnings
 
+import equinox
 import jax
 import jax.export
 import jax.numpy as jnp
@@ -525,6 +526,14 @@ class CallbackTest(jt.JaxTestCase):
             with self.assertRaisesRegex(braid.jax.UnsupportedError,
                                         rf"operations.py:\d+:\d+: .*`{name}` calls Python, which a compiled"):
                 braid.jax.export(fn, jt.integers((4, 2)))
+
+    def test_checks_of_equinox_are_refused_with_advice(self):
+        def root(x):
+            return jnp.sqrt(equinox.error_if(x, x < 0, "negative", on_error="raise"))
+
+        line = root.__code__.co_firstlineno + 1
+        with self.assertRaisesRegex(braid.jax.UnsupportedError, rf"operations.py:{line}:\d+: .*EQX_ON_ERROR=nan"):
+            braid.jax.export(jax.jit(root), jt.integers((4, 2)))
 
 
 if __name__ == "__main__":
