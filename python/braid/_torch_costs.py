@@ -4,6 +4,7 @@
 """What costs depend on: sizes, operations, matmuls and process groups, as PyTorch has them."""
 
 import logging
+import math
 
 from .schedule.machine import TRANSPOSED
 
@@ -117,13 +118,47 @@ def get_hint(value):
     return max(0, int(hint(value, fallback=config.unbacked_symint_fallback)))
 
 
+#: The tiles of queries and of keys that cuDNN's kernels of attention compute as a whole.
+_ATTENTION_TILE = 128
+
+
+def count_flops_of_attention(fx_node):
+    """Operations of a matmul that takes as long as an attention, or its gradient, of an FX graph; None for other nodes.
+
+    The numbers are those of `library.attention`, fitted to cuDNN's kernels on H200s: the exponential of each pair of a query and a key
+    counts, and in the gradient what is added up in memory.
+    """
+    name = str(getattr(fx_node.target, "overloadpacket", None))
+    if not name.startswith("aten._scaled_dot_product_"):
+        return None
+    names = [argument.name for argument in fx_node.target._schema.arguments]
+    given = {**dict(zip(names, fx_node.args)), **fx_node.kwargs}
+    query, key, value = (given[operand].meta["val"] for operand in ("query", "key", "value"))
+    *outer, queries, depth = map(get_hint, query.shape)
+    keys, value_depth = get_hint(key.shape[-2]), get_hint(value.shape[-1])
+    queries, keys = (-(-length // _ATTENTION_TILE) * _ATTENTION_TILE for length in (queries, keys))
+    pairs = queries * keys
+    if given.get("is_causal"):
+        # The first queries read one key more each, the others all keys.
+        growing = min(queries, keys)
+        pairs = growing * (growing + 1) // 2 + (queries - growing) * keys
+    if name.endswith("_backward"):
+        of_pair = 9 * (3 * depth + 2 * value_depth) // 4 + 1760
+    else:
+        of_pair = 3 * (depth + value_depth) + 256
+    return math.prod(outer) * pairs * of_pair
+
+
 def count_flops(fx_node):
-    """Operations of a node of an FX graph by PyTorch's own formulas; 0 if it has none."""
+    """Operations of a node of an FX graph by PyTorch's own formulas, and of attention by Braid's; 0 if it has none."""
     # The formula of most of them, without its detours: a compile has thousands.
     matmul = get_matmul(fx_node)
     if matmul is not None:
         rows, columns, depth, _, batch, _ = matmul
         return 2 * rows * columns * depth * batch
+    attention = count_flops_of_attention(fx_node)
+    if attention is not None:
+        return attention
 
     import torch
     from torch.utils._pytree import tree_map
@@ -134,16 +169,17 @@ def count_flops(fx_node):
         return 0
     value = lambda argument: argument.meta["val"] if isinstance(argument, torch.fx.Node) else argument  # noqa: E731
     args, kwargs = tree_map(value, (fx_node.args, fx_node.kwargs))
-    for widen in (False, True):
-        try:
-            return get_hint(formula(*(_widen_heads(torch, args) if widen else args), **kwargs, out_val=fx_node.meta["val"]))
-        except Exception as error:  # A formula may refuse what its op takes.
-            _log.info("no operations of %s: %s", fx_node, error)
-    return 0
+    try:
+        return get_hint(formula(*args, **kwargs, out_val=fx_node.meta["val"]))
+    except Exception as error:  # A formula may refuse what its op takes.
+        _log.info("no operations of %s: %s", fx_node, error)
+        return 0
 
 
-def _widen_heads(torch, args):
-    """Attention whose keys and values have as many heads as its queries: PyTorch 2.11 counts no other."""
-    is_operand = lambda value: isinstance(value, torch.Tensor) and value.dim() == 4  # noqa: E731
-    heads = max((value.shape[1] for value in args if is_operand(value)), default=0)
-    return [value[:, :1].expand(-1, heads, -1, -1) if is_operand(value) else value for value in args]
+def get_element_type(fx_node):
+    """The element type of the first tensor that a node of an FX graph computes; None if it computes none."""
+    import torch
+
+    value = fx_node.meta.get("val")
+    values = value if isinstance(value, (list, tuple)) else [value]
+    return next((each.dtype for each in values if isinstance(each, torch.Tensor)), None)

@@ -204,5 +204,6 @@ class Costs:
             count = _torch_costs.count_flops(origin) if origin is not None else 0
             if count:
                 flops += count
-                dtype = inner.node.maybe_get_dtype()
+                # A kernel with several results, such as attention, has no type of its own.
+                dtype = inner.node.maybe_get_dtype() or _torch_costs.get_element_type(origin)
         return flops, dtype

@@ -8,6 +8,7 @@ import unittest
 from unittest import mock
 
 import torch
+import torch.distributed._functional_collectives as funcol
 import torch.utils.flop_counter
 import torch_steps
 from braid._torch_costs import count_flops, get_matmul
@@ -57,11 +58,38 @@ class Operations(unittest.TestCase):
         called.meta["val"] = args[0]
         return count_flops(called)
 
-    def test_attention_whose_keys_have_fewer_heads_than_its_queries(self):
-        query, key = torch.empty(2, 8, 16, 4), torch.empty(2, 2, 16, 4)
+    def test_attention_counts_as_much_as_the_op_of_the_library(self):
+        query, key = torch.empty(2, 8, 256, 64), torch.empty(2, 2, 384, 64)
+        of_pair = 3 * 128 + 256
         attention = torch.ops.aten._scaled_dot_product_flash_attention.default
-        self.assertEqual(self.count(attention, query, key, key), 2 * 2 * 2 * 8 * 16 * 16 * 4)
-        self.assertEqual(self.count(attention, query, key, key), self.count(attention, query, query, query))
+        self.assertEqual(self.count(attention, query, key, key), 2 * 8 * 256 * 384 * of_pair)
+        causal = self.count(attention, query, key, key, 0.0, True)
+        self.assertEqual(causal, 2 * 8 * 256 * 257 // 2 * of_pair)
+        longer = self.count(attention, torch.empty(2, 8, 512, 64), key, key, 0.0, True)
+        self.assertEqual(longer, 2 * 8 * (384 * 385 // 2 + 128 * 384) * of_pair)
+        # Kernels compute whole tiles of 128.
+        self.assertEqual(self.count(attention, query[:, :, :129], key, key), self.count(attention, query, key, key))
+
+    def test_gradients_of_attention_count_more(self):
+        query, key = torch.empty(2, 8, 256, 64), torch.empty(2, 2, 384, 64)
+        backward = torch.ops.aten._scaled_dot_product_efficient_attention_backward.default
+        counted = self.count(backward, query, query, key, key, None, query, query, query, query, 0.0, [True] * 4, False)
+        self.assertEqual(counted, 2 * 8 * 256 * 384 * (9 * 5 * 64 // 4 + 1760))
+
+    def test_attention_runs_at_the_rate_of_its_operands(self):
+        """Its several results have no type in common."""
+
+        def step(q, k, w):
+            weight = funcol.all_reduce(w, "sum", "0")
+            return torch.nn.functional.scaled_dot_product_attention(q, k, k), weight @ weight
+
+        overlap = Overlap(machine="h200x8", profile=None)
+        with torch._subclasses.fake_tensor.FakeTensorMode():
+            shapes = (1, 4, 1024, 64), (1, 4, 2048, 64), (64, 64)
+            torch_steps.compile_until_scheduled(step, [torch.empty(*shape, dtype=torch.bfloat16) for shape in shapes], [overlap])
+        taken = [slice.end - slice.start for slice in (overlap.last or overlap.before).timeline]
+        operations = 4 * 1024 * 2048 * (3 * 128 + 256)
+        self.assertIn(round(operations / Machine("h200x8", profile="none").peaks["bf16"] * 1e9), taken)
 
     def test_a_formula_that_refuses_its_op_counts_nothing(self):
         def refuse(*args, out_val, **kwargs):
