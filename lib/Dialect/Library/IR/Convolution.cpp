@@ -270,6 +270,50 @@ void ConvolutionOp::getEffects(
 /// The elements of a sum that a library does not divide.
 static constexpr uint64_t kPart = 2048;
 
+/// What cuDNN's kernels on tensor cores multiply at once of the features of a
+/// place, in bytes. Those for fewer features are made for Ampere, and reach
+/// half the peak of an H200, as long as loads for tiles of `kNarrowColumns`
+/// take.
+static constexpr uint64_t kFeatureBytes = 64;
+static constexpr uint64_t kNarrowColumns = 80;
+
+/// What a kernel loads at once. It reads a copy of features that are no
+/// multiple, with zeros between the places.
+static constexpr uint64_t kAlignedBytes = 16;
+
+/// True if the features of a place are copied before a kernel reads them.
+static bool isUnaligned(uint64_t features, uint64_t elementBytes) {
+  return features * elementBytes % kAlignedBytes != 0;
+}
+
+/// Makes of `matmul` what a kernel for few features computes: `kFeatureBytes`
+/// at each of `pairs` pairs of places, and as many as for `kTilePlaces` places
+/// to fill and empty a tile.
+static void padForwardMatmul(comm::Matmul &matmul, uint64_t pairs,
+                             uint64_t elementBytes) {
+  constexpr uint64_t kTilePlaces = 12;
+  uint64_t places =
+      llvm::SaturatingMultiplyAdd(kTilePlaces, matmul.rows, pairs);
+  matmul.operations =
+      llvm::SaturatingMultiply(llvm::SaturatingMultiply(places, matmul.columns),
+                               2 * kFeatureBytes / elementBytes);
+}
+
+/// Makes of `matmul` what the gradient by a kernel of few features computes:
+/// whole tiles, with sums of `summed` elements.
+static void padGradientMatmul(comm::Matmul &matmul, uint64_t features,
+                              uint64_t summed, uint64_t elementBytes) {
+  constexpr uint64_t kTile = 128;
+  uint64_t rows = llvm::SaturatingMultiply(
+      matmul.rows / features,
+      llvm::alignTo(features, kAlignedBytes / elementBytes));
+  matmul.rows = llvm::alignTo(rows, kTile);
+  matmul.operations = llvm::SaturatingMultiply(
+      llvm::SaturatingMultiply(matmul.rows,
+                               llvm::alignTo(matmul.columns, kTile)),
+      llvm::SaturatingMultiply<uint64_t>(2, summed));
+}
+
 comm::Work ConvolutionOp::getWork(const comm::SizeDefaults &) {
   comm::Work work;
   for (Value input : getInputs())
@@ -282,18 +326,14 @@ comm::Work ConvolutionOp::getWork(const comm::SizeDefaults &) {
   ArrayRef<int64_t> output = getSizes(getOutput());
   auto batch = static_cast<uint64_t>(output[shape.outputBatch]);
   auto features = static_cast<uint64_t>(output[shape.outputFeature]);
-  uint64_t operations =
-      2 * static_cast<uint64_t>(getSizes(getInput())[shape.inputFeature] /
-                                shape.featureGroups);
-  uint64_t rows = batch, taps = 1;
-  for (uint64_t count : {batch, features})
-    operations = llvm::SaturatingMultiply(operations, count);
+  auto inputFeatures = static_cast<uint64_t>(
+      getSizes(getInput())[shape.inputFeature] / shape.featureGroups);
+  uint64_t rows = batch, pairs = batch, taps = 1;
   for (const ConvolutionDim &dim : shape.spatial) {
-    operations = llvm::SaturatingMultiply(operations, dim.countPairs());
+    pairs = llvm::SaturatingMultiply(pairs, dim.countPairs());
     rows = llvm::SaturatingMultiply(rows, static_cast<uint64_t>(dim.outputs));
     taps = llvm::SaturatingMultiply(taps, static_cast<uint64_t>(dim.taps));
   }
-  work.addOperations(element, operations);
   // Libraries compute convolutions as matmuls whose left matrix they collect
   // on the way. They divide long sums, as those of a gradient by the kernel,
   // and add up the parts.
@@ -307,7 +347,8 @@ comm::Work ConvolutionOp::getWork(const comm::SizeDefaults &) {
   matmul.columns = features / groups;
   matmul.batch =
       llvm::SaturatingMultiply(groups, std::max<uint64_t>(summed / kPart, 1));
-  matmul.operations = operations;
+  matmul.operations = llvm::SaturatingMultiply(
+      llvm::SaturatingMultiply(pairs, features), 2 * inputFeatures);
   // A gradient by the kernel collects both operands, in square tiles, and adds
   // up parts. A gradient by the input has a kernel for each place in a stride.
   bool isByKernel = shape.isGradientByKernel();
@@ -317,6 +358,25 @@ comm::Work ConvolutionOp::getWork(const comm::SizeDefaults &) {
   for (const ConvolutionDim &dim : shape.spatial)
     work.extraKernels = llvm::SaturatingMultiply(
         work.extraKernels, static_cast<uint64_t>(dim.lhsDilation));
+  uint64_t elementBytes =
+      getElementTypeOrSelf(getInput().getType()).getIntOrFloatBitWidth() / 8;
+  if (groups == 1 && (elementBytes == 2 || isa<FloatTF32Type>(element))) {
+    // The gradient by a kernel calls the features of x its batch.
+    uint64_t read = isByKernel ? batch : inputFeatures;
+    // One kernel clears a copy, another fills it.
+    for (uint64_t count : {read, features})
+      work.extraKernels += isUnaligned(count, elementBytes) ? 2 : 0;
+    if (read * elementBytes < kFeatureBytes) {
+      if (isByKernel)
+        padGradientMatmul(matmul, read, summed, elementBytes);
+      else
+        padForwardMatmul(matmul, pairs, elementBytes);
+      matmul.collectedColumns = kNarrowColumns;
+      // No tile is narrower.
+      matmul.columns = std::max<uint64_t>(matmul.columns, 64);
+    }
+  }
+  work.addOperations(element, matmul.operations);
   work.matmuls.push_back(matmul);
   return work;
 }
