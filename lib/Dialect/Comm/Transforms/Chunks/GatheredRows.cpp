@@ -134,8 +134,9 @@ braid::comm::findGatheredRows(CollectiveOpInterface start, int64_t numMatmuls) {
   auto part = cast<RankedTensorType>(async.getSources()[0].getType());
   auto whole = cast<RankedTensorType>(wait.getValue().getType());
   int64_t dim = start.getSplitDim();
-  if (!part.hasStaticShape() || !whole.hasStaticShape() ||
-      part.getNumElements() == 0 ||
+  // Scalars are gathered as rows that they do not have.
+  if (part.getRank() != whole.getRank() || !part.hasStaticShape() ||
+      !whole.hasStaticShape() || part.getNumElements() == 0 ||
       whole.getDimSize(dim) < 2 * part.getDimSize(dim))
     return std::nullopt;
   GatheredRows rows;

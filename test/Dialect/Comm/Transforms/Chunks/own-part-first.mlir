@@ -143,3 +143,13 @@ func.func @settings(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32>
   %h = linalg.matmul ins(%g, %w : tensor<8x8xf32>, tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
   return %h : tensor<8x8xf32>
 }
+
+// Scalars have no rows.
+// CHECK-LABEL: func.func @scalars
+// CHECK-NEXT:    comm.all_gather
+// CHECK-NEXT:    comm.wait
+func.func @scalars(%x: tensor<f32>) -> tensor<2xf32> {
+  %t = comm.all_gather %x on @world dim 0 : tensor<f32> -> tensor<2xf32>
+  %g = comm.wait %t : !comm.token<tensor<2xf32>>
+  return %g : tensor<2xf32>
+}
