@@ -92,9 +92,22 @@ func.func @few(%indices: tensor<50x1xi32>, %updates: tensor<50x1xf32>, %table: t
   return %r : tensor<50x80xf32>
 }
 
-// Too many comparisons.
+// Too many comparisons. A loop over scalars needs no buffer for each of them.
 // CHECK-LABEL: func.func @many(
 // CHECK:         scf.for
+// LOOP-LABEL: func.func @many(
+// LOOP-SAME:    %[[PLACES:[^:]*]]: tensor<262144xi32>, %[[U:[^:]*]]: tensor<262144xf32>, %[[T:[^:]*]]: tensor<10xf32>
+// LOOP:         scf.for %[[N:.*]] = %{{.*}} to %c262144 step %{{.*}} iter_args(%[[A:.*]] = %[[T]])
+// LOOP:           scf.if
+// LOOP-NEXT:        %[[OLD:.*]] = tensor.extract %[[A]][%[[INDEX:.*]]] : tensor<10xf32>
+// LOOP-NEXT:        %[[NEW:.*]] = tensor.extract %[[U]][%[[N]]]
+// LOOP-NEXT:        %[[SUM:.*]] = arith.addf %[[OLD]], %[[NEW]] : f32
+// LOOP-NEXT:        %[[RESULT:.*]] = tensor.insert %[[SUM]] into %[[A]][%[[INDEX]]]
+// LOOP-NEXT:        scf.yield %[[RESULT]]
+// BUFFER-LABEL: func.func @many(
+// BUFFER:         scf.for
+// BUFFER-NOT:       memref.alloc
+// BUFFER:           memref.store
 func.func @many(%indices: tensor<262144xi32>, %updates: tensor<262144xf32>, %table: tensor<10xf32>) -> tensor<10xf32> {
   %r = library.scatter ins(%indices, %updates : tensor<262144xi32>, tensor<262144xf32>) outs(%table : tensor<10xf32>) {
   ^bb0(%old: f32, %update: f32):

@@ -12,6 +12,7 @@
 
 #include "braid/Support/ReadAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -211,6 +212,17 @@ Value ScatterBuilder::updateWindow(Value array, ArrayRef<Value> positions) {
     Value size = constant(b, b.getIndexType(), type.getDimSize(dim));
     offsets[dim] = Value(arith::RemUIOp::create(b, rest, size));
     rest = arith::DivUIOp::create(b, rest, size);
+  }
+  if (windowSizes.empty()) {
+    // A scalar needs no buffer of its own.
+    SmallVector<Value> places =
+        getValueOrCreateConstantIndexOp(b, b.getLoc(), offsets);
+    Value old = tensor::ExtractOp::create(b, array, places);
+    Value update = tensor::ExtractOp::create(b, updates, positions);
+    Value result =
+        tensor::InsertOp::create(b, combine(b, old, update), array, places);
+    scf::YieldOp::create(b, result);
+    return ifInside.getResult(0);
   }
   Value window = tensor::ExtractSliceOp::create(
       b, RankedTensorType::get(windowSizes, accumulated), array, offsets, sizes,
