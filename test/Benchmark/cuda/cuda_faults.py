@@ -234,7 +234,9 @@ def all_faults(fakes):
     # Between two steps the processes meet, too.
     lost = (r"rank 1 failed: its process has ended, or its connection|"
             r"rank 1 has lost its connection")
+    # Rank 1 stops in a step, while ranks record their graphs, or before the first.
     late = (r"timed out after 3000 ms: .*rank 1 does not answer|"
+            r"timed out after 3000 ms: rank 1 does not complete the recording of a graph|"
             r"timed out after 5000 ms: rank 1 does not come")
     return [
         Fault("no GPU", "step", [r"finds no GPU: run `nvidia-smi -L`"], arguments=threads,
