@@ -18,6 +18,19 @@ func.func @stacked(%x: tensor<2x8x8x4xbf16>, %w: tensor<3x3x4x16xbf16>) -> tenso
   return %y : tensor<2x6x8x16xbf16>
 }
 
+// Of a dimension with one place the padded input, and the input itself, are as long as what is read.
+// CHECK-LABEL: func.func @one_place(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<2x2x4x8xf32>
+// CHECK:         %[[READ:.*]] = tensor.extract_slice %[[X]][0, 0, 0, 0] [2, 2, 3, 8] [1, 1, 1, 1]
+// CHECK:         %[[PADDED:.*]] = tensor.insert_slice %[[READ]] into %{{.*}}[0, 1, 0, 0] [2, 2, 3, 8] [1, 1, 1, 1] : tensor<2x2x3x8xf32> into tensor<2x3x3x8xf32>
+// CHECK:         linalg.generic {{.*}} ins(%[[PADDED]] : {{.*}}) outs(%{{.*}} : tensor<2x3x3x8xf32>)
+func.func @one_place(%x: tensor<2x2x4x8xf32>, %w: tensor<3x3x8x8xf32>) -> tensor<2x1x1x8xf32> {
+  %e = tensor.empty() : tensor<2x1x1x8xf32>
+  %y = library.convolution ins(%x, %w : tensor<2x2x4x8xf32>, tensor<3x3x8x8xf32>) outs(%e : tensor<2x1x1x8xf32>)
+      {dim_labels = "b01f_01io->b01f", padding = array<i64: 1, 1, 0, 0>, strides = array<i64: 2, 2>} -> tensor<2x1x1x8xf32>
+  return %y : tensor<2x1x1x8xf32>
+}
+
 // Of the gradient by the kernel there are 3 x 3 copies, too, in the order of the batch and the places of
 // the output of the convolution.
 // CHECK-LABEL: func.func @filter(

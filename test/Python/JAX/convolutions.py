@@ -69,6 +69,17 @@ class ConvolutionTest(jt.JaxTestCase):
                    ((2, 4, 5, 3), w, {"padding": [(4, 1), (0, 5)], "window_strides": (1, 2)}),
                    ((2, 9, 12, 3), (4, 4, 3, 5), {"window_strides": (4, 4), "padding": "VALID"}))
 
+    def test_one_place(self):
+        # The window does not reach the end of what it is moved along.
+        w, strides = (3, 3, 3, 5), {"window_strides": (2, 2)}
+        self.check(((2, 2, 2, 3), w, strides | {"padding": [(1, 1), (1, 1)]}),
+                   ((2, 4, 6, 3), w, strides | {"padding": "VALID"}),
+                   ((2, 4, 6, 3), w, {"window_strides": (3, 3), "padding": "VALID", "rhs_dilation": (1, 2)}),
+                   ((2, 2, 4, 4), (3, 3, 2, 6), strides | {"padding": [(1, 1), (0, 0)], "feature_group_count": 2}))
+        # Gradients by the input that are no gradients of cuDNN.
+        self.check(((2, 5, 4, 3), w, strides | {"padding": [(-1, 0), (0, 0)]}),
+                   ((2, 2, 2, 3), w, {"window_strides": (5, 2), "padding": [(1, 4), (3, -1)]}), remaining=4)
+
     def test_matmuls_in_place(self):
         # Points, patches of few features, and patches beside strides, which are copied.
         self.check(((2, 4, 4, 3), (1, 1, 3, 5), {}),

@@ -209,9 +209,8 @@ static LogicalResult verifySizes(ConvolutionOp op) {
                         isInput ? outFeatures / groups : outFeatures)))
     return failure();
   for (const ConvolutionDim &dim : shape.spatial) {
-    int64_t window = dim.rhsDilation * (dim.taps - 1) + 1;
-    int64_t expected =
-        dim.padded() < window ? 0 : (dim.padded() - window) / dim.stride + 1;
+    int64_t rest = dim.padded() - dim.window();
+    int64_t expected = rest < 0 ? 0 : rest / dim.stride + 1;
     if (failed(verifySize(op, output, "the output", dim.output, expected)))
       return failure();
   }

@@ -205,7 +205,6 @@ private:
   AffineMap map(ArrayRef<Loop> all, ArrayRef<Loop> selected);
   AffineExpr find(ArrayRef<Loop> all, const Loop &loop);
   AffineMap mapInput(ArrayRef<Loop> loops);
-
   Value pad();
   Value collect(Value input, ArrayRef<Loop> loops);
   Value multiply(Value left, ArrayRef<Loop> leftLoops);
@@ -319,8 +318,9 @@ Value ConvolutionDecomposer::pad() {
   bool isSame = true;
   for (const ConvolutionDim &dim : shape.spatial) {
     unsigned d = dim.input;
-    whole[d] = dim.padded();
-    isSame &= dim.low == 0 && dim.high == 0 && dim.lhsDilation == 1;
+    // A map of the taps alone has to cover what it reads.
+    whole[d] = dim.outputs == 1 ? dim.window() : dim.padded();
+    isSame &= dim.low == 0 && dim.lhsDilation == 1 && whole[d] == sizes[d];
     steps[d] = dim.lhsDilation;
     // What is in front of the first place is cut off, too.
     if (dim.low < 0)

@@ -47,6 +47,8 @@ struct ConvolutionDim {
 
   /// The size of the input with its dilation and padding.
   int64_t padded() const { return (inputs - 1) * lhsDilation + 1 + low + high; }
+  /// The size of the dilated kernel.
+  int64_t window() const { return (taps - 1) * rhsDilation + 1; }
   /// The pairs of a place of the output and a place of the kernel that read an
   /// element of the input.
   uint64_t countPairs() const;
