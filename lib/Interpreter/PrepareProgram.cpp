@@ -51,7 +51,7 @@ static void decomposeOps(ModuleOp module) {
   IRRewriter rewriter(module->getContext());
   for (Operation *op : ops) {
     if (auto scatter = dyn_cast<library::ScatterOp>(op))
-      library::loopOverScatter(rewriter, scatter);
+      library::loopOverScatter(rewriter, scatter, /*mayUseScalars=*/true);
     else if (auto convolution = dyn_cast<library::ConvolutionOp>(op))
       library::decomposeConvolution(rewriter, convolution);
     else

@@ -151,7 +151,7 @@ struct DecomposeScattersPass
       if (isLinked)
         library::linkScatter(rewriter, op);
       else
-        library::loopOverScatter(rewriter, op);
+        library::loopOverScatter(rewriter, op, target == KernelTarget::Host);
     }
     int64_t numLoops = static_cast<int64_t>(ops.size()) - numLinked;
     if (numLinked != 0)

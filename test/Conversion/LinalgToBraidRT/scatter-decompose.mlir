@@ -92,9 +92,13 @@ func.func @few(%indices: tensor<50x1xi32>, %updates: tensor<50x1xf32>, %table: t
   return %r : tensor<50x80xf32>
 }
 
-// Too many comparisons. A loop over scalars needs no buffer for each of them.
+// Too many comparisons. The loop on hosts needs no buffer for each scalar; on GPUs scalars stay on the device.
 // CHECK-LABEL: func.func @many(
 // CHECK:         scf.for
+// CHECK-NOT:       tensor.insert %
+// CHECK:           linalg.generic
+// CHECK-NOT:       tensor.insert %
+// CHECK:         return
 // LOOP-LABEL: func.func @many(
 // LOOP-SAME:    %[[PLACES:[^:]*]]: tensor<262144xi32>, %[[U:[^:]*]]: tensor<262144xf32>, %[[T:[^:]*]]: tensor<10xf32>
 // LOOP:         scf.for %[[N:.*]] = %{{.*}} to %c262144 step %{{.*}} iter_args(%[[A:.*]] = %[[T]])

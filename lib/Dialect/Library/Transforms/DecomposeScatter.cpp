@@ -48,7 +48,8 @@ public:
   }
 
   bool isEmpty() const { return numUpdates == 0 || type.getNumElements() == 0; }
-  Value loop();
+  /// A loop over the updates, of scalars if `mayUseScalars` and if windows are.
+  Value loop(bool mayUseScalars);
   Value link();
 
 private:
@@ -127,6 +128,7 @@ private:
   SmallVector<int64_t> windowDims, batchSizes;
   int64_t numUpdates, numWindows;
   Type element, accumulated;
+  bool useScalars = false;
 };
 
 } // namespace
@@ -213,7 +215,7 @@ Value ScatterBuilder::updateWindow(Value array, ArrayRef<Value> positions) {
     offsets[dim] = Value(arith::RemUIOp::create(b, rest, size));
     rest = arith::DivUIOp::create(b, rest, size);
   }
-  if (windowSizes.empty()) {
+  if (useScalars) {
     // A scalar needs no buffer of its own.
     SmallVector<Value> places =
         getValueOrCreateConstantIndexOp(b, b.getLoc(), offsets);
@@ -273,7 +275,8 @@ Value ScatterBuilder::convertArray(Value array, Value init,
                            });
 }
 
-Value ScatterBuilder::loop() {
+Value ScatterBuilder::loop(bool mayUseScalars) {
+  useScalars = mayUseScalars && windowDims.empty();
   SmallVector<Value> positions;
   if (accumulated == element)
     return loopOverBatch(0, output, positions);
@@ -546,12 +549,14 @@ static ScatterOp moveScatterToTensors(RewriterBase &rewriter, ScatterOp op) {
   return onTensors;
 }
 
-void braid::library::loopOverScatter(RewriterBase &rewriter, ScatterOp given) {
+void braid::library::loopOverScatter(RewriterBase &rewriter, ScatterOp given,
+                                     bool mayUseScalars) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(given);
   ScatterOp op = moveScatterToTensors(rewriter, given);
   ScatterBuilder builder(rewriter, op);
-  rewriter.replaceOp(op, builder.isEmpty() ? op.getOutput() : builder.loop());
+  rewriter.replaceOp(op, builder.isEmpty() ? op.getOutput()
+                                           : builder.loop(mayUseScalars));
 }
 
 void braid::library::linkScatter(RewriterBase &rewriter, ScatterOp op) {

@@ -47,8 +47,10 @@ uint64_t countComparisons(ScatterOp op);
 
 /// Replaces a scatter by a loop over its updates, each of which changes its
 /// window in place. An op on buffers reads its operands as tensors and writes
-/// the result into its output.
-void loopOverScatter(mlir::RewriterBase &rewriter, ScatterOp op);
+/// the result into its output. With `mayUseScalars`, updates of one element are
+/// scalar ops; on GPUs, where the host runs these, they stay a kernel.
+void loopOverScatter(mlir::RewriterBase &rewriter, ScatterOp op,
+                     bool mayUseScalars);
 
 /// Replaces a scatter on tensors by ops that are each one kernel: reductions
 /// that find the updates of each window in their order, by comparing all
