@@ -327,6 +327,19 @@ bool braid::comm::mayProduce(linalg::LinalgOp op) {
          });
 }
 
+/// True if `init` of `op` is a slice that the result replaces in its tensor.
+static bool replacesSlice(linalg::GenericOp op, OpOperand &init) {
+  auto slice = init.get().getDefiningOp<tensor::ExtractSliceOp>();
+  OpResult result = op.getTiedOpResult(&init);
+  if (!slice || !result.hasOneUse())
+    return false;
+  auto insert = dyn_cast<tensor::InsertSliceOp>(*result.user_begin());
+  return insert && insert.getSource() == result &&
+         insert.getDest() == slice.getSource() &&
+         insert->getBlock() == op->getBlock() &&
+         insert.isSameAs(slice, isEqualConstantIntOrValue);
+}
+
 void braid::comm::readInitsAsInputs(RewriterBase &rewriter,
                                     linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() ||
@@ -338,7 +351,8 @@ void braid::comm::readInitsAsInputs(RewriterBase &rewriter,
     for (unsigned number = 0; number < op.getNumDpsInits(); ++number) {
       OpOperand *init = op.getDpsInitOperand(number);
       if (!op.payloadUsesValueFromOperand(init) ||
-          !isa<RankedTensorType>(init->get().getType()))
+          !isa<RankedTensorType>(init->get().getType()) ||
+          replacesSlice(op, *init))
         continue;
       Value value = init->get();
       AffineMap map = op.getMatchingIndexingMap(init);

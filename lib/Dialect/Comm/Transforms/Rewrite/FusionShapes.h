@@ -36,7 +36,8 @@ void foldMaps(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 void replaceByFill(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 
 /// Lets `op`, which is elementwise, read what it reads of its initial values as
-/// inputs: they fuse, initial values do not.
+/// inputs: they fuse, initial values do not. A slice that the result replaces
+/// stays the initial value: the op writes it in place.
 void readInitsAsInputs(mlir::RewriterBase &rewriter,
                        mlir::linalg::GenericOp op);
 

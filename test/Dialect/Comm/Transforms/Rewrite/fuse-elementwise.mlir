@@ -498,3 +498,41 @@ func.func @two_places(%x: tensor<8xi32>, %y: tensor<8xi32>) -> tensor<8xi32> {
   } -> tensor<8xi32>
   return %r : tensor<8xi32>
 }
+
+// A slice is updated in place.
+// CHECK-LABEL: func.func @slice_in_place(
+// CHECK-SAME:      %[[X:[a-z0-9]+]]: tensor<8xf32>, %[[Y:[a-z0-9]+]]: tensor<4x8xf32>
+// CHECK-NOT:     tensor.empty
+// CHECK:         %[[SLICE:.*]] = tensor.extract_slice %[[Y]]
+// CHECK:         linalg.generic {{.*}} ins(%[[X]] : tensor<8xf32>) outs(%[[SLICE]] : tensor<8xf32>)
+// CHECK:         return
+func.func @slice_in_place(%x: tensor<8xf32>, %y: tensor<4x8xf32>, %i: index, %j: index) -> tensor<4x8xf32> {
+  %slice = tensor.extract_slice %y[%i, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%slice : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %r = tensor.insert_slice %sum into %y[%i, 0] [1, 8] [1, 1] : tensor<8xf32> into tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+
+// The sum goes to another place: the slice stays as it is.
+// CHECK-LABEL: func.func @slice_moved(
+// CHECK-SAME:      %[[X:[a-z0-9]+]]: tensor<8xf32>, %[[Y:[a-z0-9]+]]: tensor<4x8xf32>
+// CHECK:         %[[SLICE:.*]] = tensor.extract_slice %[[Y]]
+// CHECK:         %[[EMPTY:.*]] = tensor.empty() : tensor<8xf32>
+// CHECK:         linalg.generic {{.*}} ins(%[[X]], %[[SLICE]] : tensor<8xf32>, tensor<8xf32>) outs(%[[EMPTY]] : tensor<8xf32>)
+// CHECK:         return
+func.func @slice_moved(%x: tensor<8xf32>, %y: tensor<4x8xf32>, %i: index, %j: index) -> tensor<4x8xf32> {
+  %slice = tensor.extract_slice %y[%i, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%slice : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %r = tensor.insert_slice %sum into %y[%j, 0] [1, 8] [1, 1] : tensor<8xf32> into tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
