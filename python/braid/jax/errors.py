@@ -133,7 +133,7 @@ def source_location(location):
     if named := _PLACE_IN_NAME.search(text):
         return Location(*named.groups()[1:]), named[1] or None
     places = re.findall(r'"([^"\n]+)":(\d+):(\d+)', text)
-    own = [place for place in places if not _PACKAGES.search(place[0])]
+    own = next((place for place in places if not _PACKAGES.search(place[0])), None)
     name = re.match(r'loc\((?:callsite\()*"([^"]*)"(?!:\d)', text)
     primitive = name[1].rstrip(":").rsplit("/", 1)[-1] if name else None
-    return Location(*(own or places)[0]) if places else None, primitive
+    return Location(*(own or places[0])) if places else None, primitive

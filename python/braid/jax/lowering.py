@@ -177,10 +177,18 @@ def _check(module):
 
 def _simplify_locations(module, make_name=lambda primitive, location: primitive):
     """Names each op after JAX's primitive, at its line of the Python source."""
-    for op in walk(module):
-        location, primitive = source_location(op.location)
+    def simplify(old):
+        location, primitive = source_location(old)
         if location is None:
-            continue
+            return old
         file = ir.Location.file(location.file, location.line, location.column)
         name = make_name(primitive, location)
-        op.location = ir.Location.name(name, file) if name else file
+        return ir.Location.name(name, file) if name else file
+
+    # Many ops share a location, whose text has all calls.
+    known = {}
+    for op in walk(module):
+        old = op.location
+        if (text := str(old)) not in known:
+            known[text] = simplify(old)
+        op.location = known[text]

@@ -21,3 +21,22 @@ def walk(module, name_prefix="", order=ir.WalkOrder.POST_ORDER):
 
     module.operation.walk(visit, order)
     return found
+
+
+def ops_of(block):
+    """The ops of a block, without those inside them.
+
+    `block.operations` makes a view of each op, for which jaxlib looks through all of `sys.path` each time where it has no
+    Python module of the dialect, such as tensor's and linalg's.
+    """
+    found, owner = [], block.owner.operation
+
+    def visit(op):
+        if op == owner:
+            return ir.WalkResult.ADVANCE
+        if op.block == block:
+            found.append(op)
+        return ir.WalkResult.SKIP
+
+    owner.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found

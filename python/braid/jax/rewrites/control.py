@@ -18,6 +18,8 @@ in each iteration, as a place in an array.
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
+from ..walk import ops_of
+
 # The attribute of a `while` that says how often its body runs.
 _ITERATIONS = "braid_iterations"
 # The op that stands for a counter in the body of a loop, and its attributes: the first value, and how much the next one is more.
@@ -74,7 +76,8 @@ def _counter(op, compare):
 
 def _last(region):
     """The terminator of a region of one block."""
-    return list(region.blocks[0].operations)[-1].operation
+    operations = region.blocks[0].operations
+    return operations[len(operations) - 1].operation
 
 
 def set_iterations(op, count):
@@ -173,9 +176,9 @@ def _move(block, target, arguments=None):
     which goes."""
     for old, new in zip(block.arguments, arguments or target.arguments):
         old.replace_all_uses_with(new)
-    for op in list(block.operations):
+    *ops, terminator = ops_of(block)
+    for op in ops:
         target.append(op)
-    terminator = list(target.operations)[-1].operation
     values = list(terminator.operands)
     terminator.erase()
     return values
@@ -239,7 +242,7 @@ def _is_constant(value):
 
 def _place_counter(body, target):
     """Makes arrays of the index of a loop of the ops that stand for it."""
-    for marker in [each.operation for each in body.operations if each.operation.name == _COUNTER]:
+    for marker in [each for each in ops_of(body) if each.name == _COUNTER]:
         begin, step = (ir.IntegerAttr(marker.attributes[name]) for name in (_BEGIN, _STEP))
         with ir.InsertionPoint.at_block_begin(target), marker.location:
             number = ir.Operation.create("arith.index_cast", results=[begin.type], operands=[target.arguments[0]]).result
