@@ -34,6 +34,7 @@ TESTS = [
 #: One with each way of import, and an error.
 QUICK = [
     "programs.StepsTest.test_fully_sharded_weights",
+    "programs.ControlFlowTest.test_while_loop_to_a_constant",
     "partitioned.PartitionedTest.test_fully_sharded_training_step",
     "errors.UnsupportedTest.test_op_of_a_program_with_shardings",
 ]

@@ -185,6 +185,9 @@ class ControlFlowTest(jt.JaxTestCase):
         program = self.check_equal(shard(loop_of_rank, (P("r"), P(), P("r"))), jt.integers((8, 3)), np.int32(3), np.full(4, 5, np.int32))
         self.assertNotIn("cf.assert", program.text)
 
+    def test_while_loop_to_a_constant(self):
+        self.check_equal(jax.jit(lambda x: lax.while_loop(lambda c: c < 100.0, lambda c: c * 2.0 + 1.0, x)), np.float32(3.0))
+
     def test_while_loop_that_all_ranks_end_together(self):
         self.check_equal(shard(lambda x: lax.while_loop(
             lambda c: lax.pmax(jnp.abs(c).max(), "r") > 0.25, lambda c: c * 0.5, x)),

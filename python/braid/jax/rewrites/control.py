@@ -69,7 +69,7 @@ def _counter(op, compare):
         number = arguments.index(end)
         unchanged = _last(op.regions[1]).operands[number] == op.regions[1].blocks[0].arguments[number]
         end = op.operands[number] if unchanged else None
-    elif not isinstance(end.owner, ir.Block) and end.owner.block == op.regions[0].blocks[0]:
+    elif not isinstance(end.owner, ir.Block) and end.owner.operation.block == op.regions[0].blocks[0]:
         end = None
     return arguments.index(counter) if counter in arguments else None, end
 
