@@ -24,6 +24,7 @@ from .element_types import PASSED
 from .errors import UnsupportedError
 from .rewrites import bodies
 from .rewrites.tensors import element_of, integer_splat, reshape, shape_of, transpose
+from .walk import terminator_of
 
 _PREFIX = "braid."
 
@@ -97,7 +98,7 @@ def _reduction(op):
     one: for elements of complex numbers it has sums only, and bodies of several ops none."""
     block = op.regions[0].blocks[0]
     first, second = block.arguments
-    value = list(block.operations)[-1].operation.operands[0]
+    value = terminator_of(block).operands[0]
     if isinstance(value.owner, ir.Block):
         raise UnsupportedError(op, "its body gives one of its arguments, expected one of "
                                    f"{', '.join(_REDUCTIONS)} of both")

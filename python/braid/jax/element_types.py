@@ -11,7 +11,7 @@ from jaxlib.mlir import ir
 
 from .errors import UnsupportedError
 from .manual import find_main
-from .walk import walk
+from .walk import terminator_of, walk
 
 _FLOATS = ("f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2")
 # What functions take and give, and ranks exchange.
@@ -34,7 +34,7 @@ def check(module):
             # The op that reads the argument has a place in the program.
             users = [use.owner.operation for use in argument.uses]
             _refuse((users or [main])[0], f"argument {number} of the function has elements of type {element}", PASSED)
-    end = list(block.operations)[-1].operation
+    end = terminator_of(block)
     for number, value in enumerate(end.operands):
         if (element := _element(value)) and str(element) not in PASSED:
             owner = end if isinstance(value.owner, ir.Block) else value.owner

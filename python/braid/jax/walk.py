@@ -23,6 +23,12 @@ def walk(module, name_prefix="", order=ir.WalkOrder.POST_ORDER):
     return found
 
 
+def terminator_of(block):
+    """The last op of a block."""
+    operations = block.operations
+    return operations[len(operations) - 1].operation
+
+
 def ops_of(block):
     """The ops of a block, without those inside them.
 

@@ -18,6 +18,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from ..rewrites.tensors import element_of, reshape, shape_of
+from ..walk import terminator_of
 
 # Ops that give their operands.
 _IDENTITIES = ("stablehlo.optimization_barrier", "sdy.sharding_constraint", "sdy.propagation_barrier")
@@ -209,7 +210,7 @@ def _before_loop(block, argument):
     if loop.name != "stablehlo.while" or block != loop.regions[1].blocks[0]:
         return None
     number = ir.BlockArgument(argument).arg_number
-    end = list(block.operations)[-1].operation
+    end = terminator_of(block)
     return loop.operands[number] if end.operands[number] == argument else None
 
 

@@ -16,6 +16,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from .. import collectives
+from ..walk import terminator_of
 from .tensors import element_of, integer_splat, rank_of, reshape, tensor_type
 
 _ASSERTION = "braid_jax.assert"
@@ -71,7 +72,7 @@ def _arguments(loop):
         if op.name == "stablehlo.while":
             number = (ir.BlockArgument if isinstance(owner, ir.Block) else ir.OpResult)(value)
             number = number.arg_number if isinstance(owner, ir.Block) else number.result_number
-            pending += [_condition(op), op.operands[number], _terminator(op.regions[1]).operands[number]]
+            pending += [_condition(op), op.operands[number], terminator_of(op.regions[1].blocks[0]).operands[number]]
         elif op.name == "func.func":
             if rank_of(value) or not isinstance(element_of(value), ir.IntegerType):
                 return None
@@ -84,11 +85,7 @@ def _arguments(loop):
 
 
 def _condition(loop):
-    return _terminator(loop.regions[0]).operands[0]
-
-
-def _terminator(region):
-    return list(region.blocks[0].operations)[-1].operation
+    return terminator_of(loop.regions[0].blocks[0]).operands[0]
 
 
 def _compare(block, numbers, world):

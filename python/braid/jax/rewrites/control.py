@@ -18,7 +18,7 @@ in each iteration, as a place in an array.
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
-from ..walk import ops_of
+from ..walk import ops_of, terminator_of
 
 # The attribute of a `while` that says how often its body runs.
 _ITERATIONS = "braid_iterations"
@@ -36,7 +36,7 @@ def note_iterations(op):
     if iterations is not None:
         set_iterations(op, iterations)
     elif _counts(op):
-        compare = _last(op.regions[0]).operands[0].owner
+        compare = terminator_of(op.regions[0].blocks[0]).operands[0].owner
         with ir.InsertionPoint(compare), compare.location:
             less = ir.Operation.create(_LESS, results=[compare.results[0].type], operands=list(compare.operands)).result
         compare.results[0].replace_all_uses_with(less)
@@ -49,7 +49,7 @@ def _counts(op):
     condition, body = (region.blocks[0] for region in op.regions)
     *others, compare, _ = [o.operation for o in condition.operations] if len(list(condition.operations)) > 1 else [None, None]
     if (compare is None or any(o.name != "stablehlo.constant" for o in others) or compare.name != "stablehlo.compare"
-            or list(compare.results) != list(_last(op.regions[0]).operands)
+            or list(compare.results) != list(terminator_of(op.regions[0].blocks[0]).operands)
             or "LT" not in str(compare.attributes["comparison_direction"])):
         return False
     number, end = _counter(op, compare)
@@ -58,7 +58,7 @@ def _counts(op):
     element = ir.RankedTensorType(compare.operands[0].type).element_type
     return (isinstance(element, ir.IntegerType) and ir.IntegerType(element).is_signless
             and ir.IntegerType(element).width >= 32
-            and _step(_last(op.regions[1]).operands[number], body.arguments[number]) == 1)
+            and _step(terminator_of(op.regions[1].blocks[0]).operands[number], body.arguments[number]) == 1)
 
 
 def _counter(op, compare):
@@ -67,17 +67,11 @@ def _counter(op, compare):
     counter, end = compare.operands
     if end in arguments:
         number = arguments.index(end)
-        unchanged = _last(op.regions[1]).operands[number] == op.regions[1].blocks[0].arguments[number]
+        unchanged = terminator_of(op.regions[1].blocks[0]).operands[number] == op.regions[1].blocks[0].arguments[number]
         end = op.operands[number] if unchanged else None
     elif not isinstance(end.owner, ir.Block) and end.owner.operation.block == op.regions[0].blocks[0]:
         end = None
     return arguments.index(counter) if counter in arguments else None, end
-
-
-def _last(region):
-    """The terminator of a region of one block."""
-    operations = region.blocks[0].operations
-    return operations[len(operations) - 1].operation
 
 
 def set_iterations(op, count):
@@ -85,7 +79,7 @@ def set_iterations(op, count):
     their own in the body."""
     op.attributes[_ITERATIONS] = ir.IntegerAttr.get(ir.IndexType.get(), count)
     body = op.regions[1].blocks[0]
-    terminator = list(body.operations)[-1].operation
+    terminator = terminator_of(body)
     for number, counter in enumerate(body.arguments):
         type = ir.RankedTensorType(counter.type)
         begin, step = _integer(op.operands[number]), _step(terminator.operands[number], counter)
@@ -121,7 +115,7 @@ def count_iterations(op):
         return None
     number = list(op.regions[0].blocks[0].arguments).index(counter)
     body = op.regions[1].blocks[0]
-    next_value = list(body.operations)[-1].operation.operands[number]
+    next_value = terminator_of(body).operands[number]
     begin, end = _integer(op.operands[number]), _integer(limit)
     if begin is None or end is None or _step(next_value, body.arguments[number]) != 1:
         return None
@@ -193,7 +187,7 @@ def _for(op, less=None):
     counter. less: the op that compares a counter with an end that is a value."""
     index = ir.IndexType.get()
     body = op.regions[1].blocks[0]
-    yielded = list(_last(op.regions[1]).operands)
+    yielded = list(terminator_of(op.regions[1].blocks[0]).operands)
     # By number, what the body and the code behind the loop read instead.
     fixed = {n: value for n, value in enumerate(op.operands) if yielded[n] == body.arguments[n]}
     counter, lasts = None, {}
@@ -273,7 +267,7 @@ def _constant(value):
 def _while(op):
     if _ITERATIONS in op.attributes:
         return _for(op)
-    less = _last(op.regions[0]).operands[0].owner
+    less = terminator_of(op.regions[0].blocks[0]).operands[0].owner
     if not isinstance(less, ir.Block) and less.name == _LESS:
         return _for(op, less)
     condition, body = (region.blocks[0] for region in op.regions)

@@ -19,6 +19,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from ..errors import UnsupportedError
+from ..walk import terminator_of
 from .scatter_loops import make_loop
 from .tensors import element_of, shape_of, tensor_type
 
@@ -190,7 +191,7 @@ def _move_body(op, block, target):
         with ir.InsertionPoint(op), op.location:
             return ir.Operation.create("tensor.extract", results=[element_of(value)], operands=[value]).result
 
-    (held,) = list(block.operations)[-1].operation.operands
+    (held,) = terminator_of(block).operands
     if isinstance(held.owner, ir.Block):
         return find(held)
     if held.owner.name != "linalg.generic":
@@ -201,7 +202,7 @@ def _move_body(op, block, target):
         argument.replace_all_uses_with(find(operand))
     for each in list(body.operations):
         target.append(each)
-    terminator = list(target.operations)[-1].operation
+    terminator = terminator_of(target)
     value = terminator.operands[0]
     terminator.erase()
     return value

@@ -21,7 +21,7 @@ from jaxlib.mlir.dialects import stablehlo
 from . import bodies, library_calls
 from .tensors import element_of, integer_splat, reshape, shape_of, tensor_type, transpose
 from ..errors import UnsupportedError
-from ..walk import walk
+from ..walk import terminator_of, walk
 
 
 def rewrite(op):
@@ -89,7 +89,7 @@ def _match(op):
     that is the key of the first element, and whether larger ones come first."""
     block = op.regions[0].blocks[0]
     keys = []
-    value = block.operations[len(block.operations) - 1].operands[0]
+    value = terminator_of(block).operands[0]
     while value is not None:
         comparison, value = _defining(value), None
         if comparison.name == "stablehlo.or":
