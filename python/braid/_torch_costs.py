@@ -176,10 +176,15 @@ def count_flops(fx_node):
         return 0
 
 
-def get_element_type(fx_node):
-    """The element type of the first tensor that a node of an FX graph computes; None if it computes none."""
+def get_values(fx_node):
+    """The tensors that a node of an FX graph stands for, as its meta data has them."""
     import torch
 
-    value = fx_node.meta.get("val")
-    values = value if isinstance(value, (list, tuple)) else [value]
-    return next((each.dtype for each in values if isinstance(each, torch.Tensor)), None)
+    values = fx_node.meta.get("val")
+    values = values if isinstance(values, (tuple, list)) else [values]
+    return [value for value in values if isinstance(value, torch.Tensor)]
+
+
+def get_element_type(fx_node):
+    """The element type of the first tensor that a node of an FX graph computes; None if it computes none."""
+    return next((value.dtype for value in get_values(fx_node)), None)

@@ -7,7 +7,8 @@ import torch
 
 from .. import _first_run, _groups, _torch, _torch_ops
 from .._agreement import Collective
-from .nodes import FxGraph, get_values
+from .._torch_costs import get_values
+from .nodes import FxGraph
 
 _library = torch.library.Library("braid", "FRAGMENT")
 _library.define("check_order(str record) -> ()")

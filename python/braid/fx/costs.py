@@ -7,7 +7,7 @@ import logging
 import operator
 
 from .. import _torch_costs, _torch_ops
-from .memory import Memory, get_values
+from .memory import Memory
 from .nodes import FxGraph, get_bytes
 
 _NS_PER_MS = 1e6
@@ -63,9 +63,8 @@ def _estimate(machine, groups, node, kind):
     if _is_free(node):
         return 0, None, None
     size = get_bytes(node) + sum(get_bytes(operand) for operand in node.all_input_nodes)
-    values = get_values(node)
     flops = _torch_costs.count_flops(node)
-    cost, demand = _torch_costs.get_roofline(machine, flops, size, values[0].dtype if values else None)
+    cost, demand = _torch_costs.get_roofline(machine, flops, size, _torch_costs.get_element_type(node))
     return cost, ({"memory_bytes": size} if kind == "start" else demand), None
 
 

@@ -10,16 +10,6 @@ import torch
 from .. import _torch_ops
 
 
-def get_values(node):
-    """The tensors that a node stands for, as its meta data has them."""
-    values = node.meta.get("val")
-    if isinstance(values, torch.Tensor):
-        return [values]
-    if isinstance(values, (tuple, list)):
-        return [value for value in values if isinstance(value, torch.Tensor)]
-    return []
-
-
 def _get_nodes(value):
     """The nodes of FX in the value of an argument: one, or those of a list."""
     values = value if isinstance(value, (tuple, list)) else [value]

@@ -6,11 +6,11 @@
 from .. import _torch, _torch_costs, _torch_ops
 from ..schedule import Graph
 from . import invariants
-from .memory import Memory, get_values
+from .memory import Memory
 
 
 def get_bytes(node):
-    return sum(_torch_costs.get_hint(value.numel()) * value.element_size() for value in get_values(node))
+    return sum(_torch_costs.get_hint(value.numel()) * value.element_size() for value in _torch_costs.get_values(node))
 
 
 class FxGraph:
