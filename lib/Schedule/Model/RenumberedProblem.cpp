@@ -13,23 +13,36 @@
 using namespace braid;
 using namespace llvm;
 
-SchedulingProblem braid::renumberProblem(const SchedulingProblem &problem,
-                                         ArrayRef<unsigned> order) {
+/// For each node its place in `order`.
+static std::vector<unsigned> getPlaces(ArrayRef<unsigned> order) {
   std::vector<unsigned> placeOf(order.size());
   for (auto [place, node] : enumerate(order))
     placeOf[node] = static_cast<unsigned>(place);
+  return placeOf;
+}
 
-  SchedulingProblem renumbered = problem;
-  renumbered.graph = ScheduleGraph();
-  renumbered.graph.reserve(order.size());
+ScheduleGraph braid::renumberGraph(const ScheduleGraph &graph,
+                                   ArrayRef<unsigned> order) {
+  std::vector<unsigned> placeOf = getPlaces(order);
+  ScheduleGraph renumbered;
+  renumbered.reserve(order.size());
   for (unsigned node : order) {
-    unsigned place = renumbered.graph.addNode(problem.graph[node]);
-    for (unsigned before : problem.graph.predecessors(node))
-      renumbered.graph.addEdge(placeOf[before], place);
-    if (!problem.demands.empty())
-      renumbered.demands[place] = problem.demands[node];
+    unsigned place = renumbered.addNode(graph[node]);
+    for (unsigned before : graph.predecessors(node))
+      renumbered.addEdge(placeOf[before], place);
   }
-  renumbered.graph.finalize();
+  renumbered.finalize();
+  return renumbered;
+}
+
+SchedulingProblem braid::renumberProblem(const SchedulingProblem &problem,
+                                         ArrayRef<unsigned> order) {
+  std::vector<unsigned> placeOf = getPlaces(order);
+  SchedulingProblem renumbered = problem;
+  renumbered.graph = renumberGraph(problem.graph, order);
+  if (!problem.demands.empty())
+    for (auto [place, node] : enumerate(order))
+      renumbered.demands[place] = problem.demands[node];
 
   auto renumberFirst = [&](auto &list) {
     for (auto &entry : list)

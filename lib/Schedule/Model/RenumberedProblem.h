@@ -13,6 +13,11 @@
 
 namespace braid {
 
+/// `graph` as it is of the program whose ops stand in `order`, a legal one:
+/// node i is `order[i]`.
+ScheduleGraph renumberGraph(const ScheduleGraph &graph,
+                            llvm::ArrayRef<unsigned> order);
+
 /// `problem` as it is of the program whose ops stand in `order`, a legal one:
 /// node i is `order[i]`, and the program's order takes as long as `order`.
 /// Lanes keep their numbers, by which the machine has their links.

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Schedule/Model/RenumberedProblem.h"
 #include "braid/Schedule/Baselines/Inductor/IterativeOverlap.h"
 #include "braid/Schedule/Baselines/Inductor/RaiseCollectives.h"
 #include "braid/Schedule/Baselines/Inductor/ReorderComputeForOverlap.h"
@@ -18,20 +19,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace braid;
-
-/// The graph of the program that has its nodes in another order.
-static ScheduleGraph permute(const ScheduleGraph &graph,
-                             llvm::ArrayRef<unsigned> order) {
-  ScheduleGraph result;
-  std::vector<unsigned> position(graph.size());
-  for (unsigned node : order)
-    position[node] = result.addNode(graph[node]);
-  for (unsigned node = 0, end = graph.size(); node != end; ++node)
-    for (unsigned successor : graph.successors(node))
-      result.addEdge(position[node], position[successor]);
-  result.finalize();
-  return result;
-}
 
 namespace {
 /// Algorithms that know nothing of lanes, machines or limits: one after the
@@ -52,7 +39,7 @@ static ScheduleOrder runInTurn(const ScheduleGraph &graph,
                                const GraphAlgorithms &algorithms) {
   ScheduleOrder order = algorithms.steps.front()(graph);
   for (auto step : llvm::drop_begin(algorithms.steps)) {
-    ScheduleOrder further = step(permute(graph, order));
+    ScheduleOrder further = step(renumberGraph(graph, order));
     for (unsigned &node : further)
       node = order[node];
     order = std::move(further);
