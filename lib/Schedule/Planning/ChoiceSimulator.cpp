@@ -23,6 +23,14 @@ void braid::applyOption(SchedulingProblem &problem, unsigned node,
   problem.demands[node] = option.demand;
 }
 
+void braid::applyOptions(SchedulingProblem &problem,
+                         ArrayRef<OpClass> opClasses,
+                         ArrayRef<ResourceChoice> options) {
+  for (auto [opClass, ofOps] : zip_equal(opClasses, options))
+    for (auto [node, option] : zip_equal(opClass.ops, ofOps))
+      applyOption(problem, node, opClass.options[option]);
+}
+
 void braid::applyChoice(SchedulingProblem &problem, ArrayRef<OpClass> opClasses,
                         ArrayRef<unsigned> choice) {
   for (auto [opClass, option] : zip_equal(opClasses, choice))

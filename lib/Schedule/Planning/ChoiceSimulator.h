@@ -46,6 +46,11 @@ using ResourceChoice = std::vector<unsigned>;
 void applyOption(SchedulingProblem &problem, unsigned node,
                  const ResourceOption &option);
 
+/// Sets the cost and demand of each op of `opClasses` to those of its own
+/// option, of which `options` has one for each op of each class.
+void applyOptions(SchedulingProblem &problem, llvm::ArrayRef<OpClass> opClasses,
+                  llvm::ArrayRef<ResourceChoice> options);
+
 /// Sets costs and demands of `problem` to those of `choice`.
 void applyChoice(SchedulingProblem &problem, llvm::ArrayRef<OpClass> opClasses,
                  llvm::ArrayRef<unsigned> choice);

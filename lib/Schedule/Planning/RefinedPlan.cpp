@@ -131,9 +131,7 @@ Refiner::divide(function_ref<unsigned(unsigned node)> getKey,
 /// The problem whose ops run as planned so far.
 SchedulingProblem Refiner::getPlanned() const {
   SchedulingProblem planned = problem;
-  for (auto [opClass, options] : zip_equal(opClasses, refined.options))
-    for (auto [node, option] : zip_equal(opClass.ops, options))
-      applyOption(planned, node, opClass.options[option]);
+  applyOptions(planned, opClasses, refined.options);
   return planned;
 }
 

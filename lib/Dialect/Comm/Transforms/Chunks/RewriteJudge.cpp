@@ -97,14 +97,6 @@ static BlockPlanOptions getTrialPlanOptions(const SchedulingProblem &problem) {
   return options;
 }
 
-/// Sets the costs and demands of `problem` to those of `plan`.
-static void applyOptions(SchedulingProblem &problem, const BlockPlan &plan) {
-  for (auto [opClass, options] :
-       llvm::zip_equal(plan.opClasses.classes, plan.options))
-    for (auto [node, option] : llvm::zip_equal(opClass.ops, options))
-      applyOption(problem, node, opClass.options[option]);
-}
-
 /// What the block of `problem` takes in `order`.
 static BlockPrediction simulatePrediction(const SchedulingProblem &problem,
                                           ArrayRef<unsigned> order,
@@ -160,7 +152,8 @@ RewriteJudge::predict(Rewrite rewrite, JudgeEffort effort, int64_t wantedNs) {
             planBlock(*problem, std::move(planned), planOptions)) {
       // The order of the plan says enough, unless its search knew less.
       if (!isFinal && !maxMemory && !dependsOnOrder(problem->problem.graph)) {
-        applyOptions(problem->problem, *found);
+        applyOptions(problem->problem, found->opClasses.classes,
+                     found->options);
         return simulatePrediction(problem->problem, found->order, leastCompute);
       }
       // Starts may have other lanes now, which the search may use.

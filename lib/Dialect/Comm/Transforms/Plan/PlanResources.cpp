@@ -137,10 +137,7 @@ static std::optional<int64_t> predictSchedule(const BlockProblem &block,
 static SchedulingProblem getPlanned(const SchedulingProblem &problem,
                                     const comm::BlockPlan &plan) {
   SchedulingProblem planned = problem;
-  for (auto [opClass, options] :
-       llvm::zip_equal(plan.opClasses.classes, plan.options))
-    for (auto [node, option] : llvm::zip_equal(opClass.ops, options))
-      applyOption(planned, node, opClass.options[option]);
+  applyOptions(planned, plan.opClasses.classes, plan.options);
   return planned;
 }
 
