@@ -71,7 +71,8 @@ Error TraceReader::readEvent(const json::Object &event, size_t index) {
   }
   if (category == "start" || category == "wait") {
     read.kind = category == "start" ? MeasuredKind::Start : MeasuredKind::Wait;
-    read.name = name.drop_front(category.size()).trim().str();
+    name.consume_front(category);
+    read.name = name.trim().str();
   } else if (category != "kernel") {
     return Error::success();
   } else if (event.getInteger("tid").value_or(0) > TraceWriter::computeRow) {

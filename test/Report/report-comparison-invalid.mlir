@@ -17,6 +17,11 @@
 // RUN: not %{report} --comm-report="trace=%t/backwards.json" 2>&1 | FileCheck %s --check-prefix=BACKWARDS
 // BACKWARDS: backwards.json: traceEvents[0]: found an event without a name, a time "ts" or a duration "dur" of at least 0, expected all three
 
+// A name that is shorter than its category.
+// RUN: echo '{"distributedInfo": {"rank": 0}, "timing": "host", "traceEvents": [{"ph": "X", "pid": 0, "cat": "wait", "name": "w", "ts": 1, "dur": 1}]}' >%t/short.json
+// RUN: not %{report} --comm-report="trace=%t/short.json" 2>&1 | FileCheck %s --check-prefix=SHORT
+// SHORT: short.json: no invocation of rank 0, expected a trace that braid-run --trace has written
+
 // RUN: echo '{"distributedInfo": {"rank": 0}, "timing": "host", "traceEvents": []}' >%t/empty.json
 // RUN: not %{report} --comm-report="trace=%t/empty.json" 2>&1 | FileCheck %s --check-prefix=EMPTY
 // EMPTY: empty.json: no invocation of rank 0, expected a trace that braid-run --trace has written
