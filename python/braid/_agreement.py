@@ -60,9 +60,14 @@ class Store:
     def set(self, key, value):
         self._store.set(key, json.dumps(value))
 
-    def append(self, key, value):
-        """Sets `key`/N to `value`, where N counts such values of all ranks."""
-        self.set(f"{key}/{self._store.add(key, 1) - 1}", value)
+    def append(self, key, value, number):
+        """Sets `key`/N to `value`, which no other rank sets, where N is the first from `number` on without a value. Returns N + 1.
+
+        One request takes N and sets the value: a rank that ends in between would leave a gap, behind which nobody reads.
+        """
+        while self.decide(f"{key}/{number}", value) != value:
+            number += 1
+        return number + 1
 
     def has(self, keys):
         """Whether all `keys` exist."""

@@ -39,7 +39,8 @@ class PeerErrors:
     def __init__(self, store, rank):
         self._store = store
         self._rank = rank
-        self._seen = 0
+        #: How many errors of all ranks it has read, and the least number that the next of its own has.
+        self._seen = self._next = 0
         #: By rank and number of its post, the errors for this rank that hold.
         self._open = {}
         #: By number of the post, (peers, collectives so far) of the errors of this rank that hold.
@@ -97,7 +98,7 @@ class PeerErrors:
 
     def _append(self, number, state, **more):
         entry = {"rank": self._rank, "peers": self._own[number][0], "post": number, "state": state, **more}
-        self._store.append("error", entry)
+        self._next = self._store.append("error", entry, max(self._seen, self._next))
 
     def read(self):
         """The `PeerError`s that hold. Logs those that are new."""

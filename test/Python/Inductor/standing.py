@@ -24,6 +24,23 @@ SECONDS = 1
 PATIENCE = 100
 
 
+class NoMoreThanOneRequest:
+    """A store whose rank ends behind its first request."""
+
+    def __init__(self, store):
+        self.store = store
+        self.is_left = True
+
+    def __getattr__(self, name):
+        def request(*arguments):
+            if not self.is_left:
+                raise SystemExit
+            self.is_left = False
+            return getattr(self.store, name)(*arguments)
+
+        return request
+
+
 class Times(unittest.TestCase):
     """Two ranks in one process, whose clock the test sets."""
 
@@ -119,6 +136,31 @@ class Times(unittest.TestCase):
         self.errors[0].answer()
         thread.join(PATIENCE)
         self.assertFalse(thread.is_alive())
+
+    def test_a_rank_that_ends_in_the_middle_hides_no_error(self):
+        """Errors of others are read behind whatever it has written."""
+        from braid._peer_errors import PeerErrors
+
+        store = self.errors[0]._store
+        with mock.patch.object(store, "_store", NoMoreThanOneRequest(store._store)), contextlib.suppress(SystemExit):
+            self.raise_error()
+        self.on(1, PeerErrors(store, 2).post, [0], "another error")
+        self.assertIn("another error", [error.text for error in self.errors[0].read()])
+
+    def test_errors_of_many_ranks(self):
+        from braid._peer_errors import PeerErrors
+
+        store, numbers = self.errors[0]._store, range(20)
+        threads = [
+            threading.Thread(target=lambda peer=PeerErrors(store, rank): [peer.post([0], "error", number) for number in numbers])
+            for rank in range(1, 5)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        found = sorted((error.rank, error.number) for error in self.errors[0].read())
+        self.assertEqual(found, [(rank, number) for rank in range(1, 5) for number in numbers])
 
     def test_the_variable(self):
         from braid import _standing
