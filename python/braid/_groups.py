@@ -55,21 +55,30 @@ def get_members(name):
 
 def count_collectives(name):
     """How many collectives the group has seen on this rank; None where its backend does not count."""
-    return _count(lambda: resolve(name))
+    try:
+        return resolve(name)._get_sequence_number_for_group()
+    except Exception:  # Not all backends count.
+        return None
 
 
 def count_all():
     """The same of all groups of this rank, by name."""
+    return {name: count_collectives(name) or 0 for name in _get_names()}
+
+
+def get_all_ranks():
+    """(name, ranks) of all process groups that this rank belongs to."""
+    return [(name, sorted(get_members(name))) for name in _get_names()]
+
+
+def _get_names():
+    import torch.distributed as dist
+
+    if not dist.is_available():
+        return []
     from torch.distributed import distributed_c10d as c10d
 
-    return {name: _count(lambda group=group: group) or 0 for group, name in list(c10d._world.pg_names.items())}
-
-
-def _count(get_group):
-    try:
-        return get_group()._get_sequence_number_for_group()
-    except Exception:  # Not all backends count.
-        return None
+    return sorted(c10d._world.pg_names.values())
 
 
 def get_timeout(name):

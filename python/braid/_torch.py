@@ -8,7 +8,6 @@ import hashlib
 import logging
 import math
 import os
-import pickle
 import re
 from collections import Counter
 
@@ -126,19 +125,25 @@ class OverlapPass:
     def __reduce__(self):
         # Inductor's caches pickle their keys.
         if callable(self.options["estimates"]):
-            raise pickle.PicklingError("found estimates by a function: nobody knows when it changes")
+            from torch._inductor.codecache import BypassFxGraphCache
+
+            # After another error Inductor would cache no graph of any pass.
+            raise BypassFxGraphCache("found estimates by a function: nobody knows when it changes")
         return _make, (type(self), self.options, self._get_cache_key())
 
     def _get_cache_key(self):
-        """What an order depends on beside the graph."""
-        return f"braid {__version__} {self._describe_options(self.DEFAULTS)} {self._digest_files()}"
+        """What an order, and whether the code compares it with other ranks, depend on beside the graph."""
+        return f"braid {__version__} {self._describe_options(self.DEFAULTS)} {self._digest_surroundings()}"
 
     def _describe_measurements(self):
         """A text that differs where something was measured since an order was decided on, the same on all ranks."""
         return ""
 
-    def _digest_files(self):
-        digest = hashlib.sha256()
+    def _digest_surroundings(self):
+        """A text for what a `Machine` or files say, and for the process groups."""
+        digest = hashlib.sha256(repr([_groups.has_other_ranks(), _groups.get_all_ranks()]).encode())
+        if isinstance(self.options["machine"], Machine):
+            digest.update(repr(self.options["machine"].__getstate__()).encode())
         for name in ("machine", "profile"):
             path = self.options.get(name)
             if isinstance(path, (str, os.PathLike)) and os.path.isfile(path):

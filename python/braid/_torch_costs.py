@@ -6,6 +6,7 @@
 import logging
 import math
 
+from . import _groups
 from .schedule.machine import TRANSPOSED
 
 _log = logging.getLogger("braid")
@@ -21,9 +22,7 @@ class CollectiveGroups:
     def describe(self, name):
         """(ranks, nodes) of the process group called `name`."""
         if name not in self._known:
-            from torch.distributed import distributed_c10d as c10d
-
-            ranks = c10d.get_process_group_ranks(c10d._resolve_process_group(name))
+            ranks = _groups.get_group_ranks(name)
             per_node = max(1, self.machine.ranks_per_node)
             self._known[name] = (len(ranks), len({rank // per_node for rank in ranks}))
         return self._known[name]

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Machines: what graphs run on, and how long collectives take there."""
 
+import contextlib
 import os
 from dataclasses import dataclass
 
@@ -94,26 +95,33 @@ class Machine:
             raise ScheduleError(f"found {name!r} as a machine, expected its name or a file")
         text = os.fspath(name)
         is_file = text.endswith(".json") or os.path.sep in text
+        #: What it is made of, so that another process can make it: a name, or the text of a file and a name for it, and a profile.
+        self._source, self._profile = (text,), None
         if is_file:
-            content = _read(text, "machine")
-            stem = os.path.splitext(os.path.basename(text))[0]
-            try:
-                pointer = _native.call(
-                    "braid_machine_parse", _native.encode(content, "the text"), _native.encode(stem, "the name")
-                )
-            except ScheduleError as error:
-                raise ScheduleError(f"{text}: {error}") from None
+            self._source = _read(text, "machine"), os.path.splitext(os.path.basename(text))[0]
+            with _naming(text):
+                self._create()
         else:
-            pointer = _native.call("braid_machine_create", _native.encode(text, "the machine"))
-        self._handle = _native.Handle(pointer, "braid_machine_destroy")
+            self._create()
         if profile == "auto":
             self._calibrate_if_shipped(is_file)
         elif profile not in (None, "none"):
             self._calibrate(profile)
+        self._read_figures()
+
+    def _create(self):
+        if len(self._source) == 2:
+            texts = map(_native.encode, self._source, ("the text", "the name"))
+            pointer = _native.call("braid_machine_parse", *texts)
+        else:
+            pointer = _native.call("braid_machine_create", _native.encode(*self._source, "the machine"))
+        self._handle = _native.Handle(pointer, "braid_machine_destroy")
+
+    def _read_figures(self):
         figures = _native.MachineFigures()
-        _native.call("braid_machine_get_figures", pointer, figures)
+        _native.call("braid_machine_get_figures", self._handle.pointer, figures)
         #: What the machine is called.
-        self.name = _native.library().braid_machine_name(pointer).decode()
+        self.name = _native.library().braid_machine_name(self._handle.pointer).decode()
         #: Operations per second on f64, f32, bf16, f16, f8, i8 and other integers.
         self.peaks = dict(zip(_ELEMENTS, figures.peak_ops_per_second))
         #: Bytes per second of the device memory.
@@ -132,23 +140,36 @@ class Machine:
     def _calibrate_if_shipped(self, is_file):
         if is_file:
             return
-        try:
-            self._calibrate("shipped")
-        except UnknownNameError:
-            pass  # There is none.
+        with contextlib.suppress(UnknownNameError):  # There is none.
+            self._add_profile("shipped")
 
     def _calibrate(self, profile):
         if not isinstance(profile, (str, os.PathLike)):
             raise ScheduleError(f'found {profile!r} as a profile, expected a file, "auto", "shipped" or "none"')
         path = os.fspath(profile)
         if path == "shipped":
-            _native.call("braid_machine_calibrate", self._handle.pointer, None)
+            self._add_profile("shipped")
             return
         content = _read(path, "profile")
-        try:
-            _native.call("braid_machine_calibrate", self._handle.pointer, _native.encode(content, "the text"))
-        except ScheduleError as error:
-            raise ScheduleError(f"{path}: {error}") from None
+        with _naming(path):
+            self._add_profile(content)
+
+    def _add_profile(self, profile):
+        """Takes the figures of "shipped" or of the text of a file."""
+        text = None if profile == "shipped" else _native.encode(profile, "the text")
+        _native.call("braid_machine_calibrate", self._handle.pointer, text)
+        self._profile = profile
+
+    def __getstate__(self):
+        return self._source, self._profile
+
+    def __setstate__(self, state):
+        self._source, profile = state
+        self._profile = None
+        self._create()
+        if profile is not None:
+            self._add_profile(profile)
+        self._read_figures()
 
     def collective(self, kind, input_bytes, output_bytes=None, *, ranks=None, nodes=None, stride=None, model=None,
                    max_ctas=0, transport=None):
@@ -273,6 +294,15 @@ def _bytes(value, what):
     if size is None and value is not None:
         raise ScheduleError(f"found {what}={value!r}, expected a whole number or a size such as '32MiB'")
     return _whole(size, what)
+
+
+@contextlib.contextmanager
+def _naming(path):
+    """Puts the name of a file in front of what is wrong with its text."""
+    try:
+        yield
+    except ScheduleError as error:
+        raise ScheduleError(f"{path}: {error}") from None
 
 
 def _read(path, what):

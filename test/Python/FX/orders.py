@@ -10,6 +10,7 @@ import torch
 import torch.distributed._functional_collectives as funcol
 import torch_steps
 from braid.fx import Overlap
+from braid.schedule import Machine
 from torch.fx.experimental.proxy_tensor import make_fx
 
 
@@ -173,6 +174,8 @@ class Caches(unittest.TestCase):
     def test_options_have_ids_of_their_own(self):
         self.assertEqual(Overlap().uuid(), Overlap().uuid())
         self.assertNotEqual(Overlap().uuid(), Overlap(effort="high").uuid())
+        machines = [Machine("h200x8", profile) for profile in ("none", "shipped")]
+        self.assertNotEqual(*(Overlap(machine=machine).uuid() for machine in machines))
         self.assertIsNone(Overlap(estimates=lambda node: 1).uuid())
 
 

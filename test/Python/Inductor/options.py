@@ -14,10 +14,13 @@ from unittest import mock
 import torch
 import torch.distributed._functional_collectives as funcol
 import torch_steps
-from braid import _torch
+from braid import _groups, _torch
 from braid.inductor import Overlap, explain
 from braid.inductor import options as make_options
 from braid.schedule import Machine, ScheduleError
+from torch._dynamo.utils import counters
+from torch._inductor.codecache import FxGraphCachePickler
+from torch._inductor.utils import fresh_cache
 
 
 def step(x, y):
@@ -306,9 +309,48 @@ class Options(unittest.TestCase):
             (graph,) = explain()[known:]
             self.assertTrue(graph.called, mode)
 
-    def test_caches_can_pickle_it(self):
+
+class Caches(unittest.TestCase):
+    """What Inductor's caches know a pass by."""
+
+    def test_it_can_be_pickled(self):
         overlap = Overlap(effort="high")
         self.assertEqual(pickle.loads(pickle.dumps(overlap)).options, overlap.options)
+
+    def test_all_that_an_order_depends_on(self):
+        def get_key(**options):
+            return pickle.dumps(Overlap(**options))
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mine.json")
+            keys = [get_key(), get_key(machine="a100x8"), get_key(machine=Machine("h100x8")), get_key(effort="high")]
+            for text in '{"base": "h100x8"}', '{"base": "h100x8", "launch_ns": 7000}':
+                with open(path, "w") as file:
+                    file.write(text)
+                keys += [get_key(machine=path), get_key(machine=Machine(path))]
+        self.assertEqual(get_key(), keys[0])
+        # The ranks of this backend do not exist: nothing is compared. Other ranks of a group of the same name cost something else.
+        with mock.patch.object(_groups, "has_other_ranks", lambda: True):
+            keys.append(get_key())
+        with mock.patch.object(_groups, "get_members", lambda name: frozenset(range(2))):
+            keys.append(get_key())
+        self.assertEqual(len(set(keys)), len(keys))
+
+    def test_estimates_by_a_function(self):
+        """Nobody knows when they change. Graphs of other passes are cached before and after."""
+
+        def compile_with(**options):
+            torch._dynamo.reset()
+            counters.clear()
+            with self.assertNoLogs("torch._inductor", logging.WARNING):
+                torch.compile(step, options=make_options(**options))(torch.ones(4, 4), torch.ones(4, 4))
+            return [counters["inductor"][f"fxgraph_cache_{what}"] for what in ("miss", "hit", "bypass")]
+
+        with fresh_cache():
+            getattr(FxGraphCachePickler, "_pickleable_type_cache", {}).clear()
+            options = [{"estimates": lambda snode: 1000}, {}, {"machine": Machine("h100x8")}] * 2
+            found = [compile_with(**each) for each in options]
+        self.assertEqual(found, [[0, 0, 1], [1, 0, 0], [1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 0]])
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 import json
 import math
 import os
+import pickle
 import tempfile
 import unittest
 
@@ -188,6 +189,14 @@ class Machines(unittest.TestCase):
                 json.dump({"base": "h100x8", "launch_ns": 7000}, file)
             machine = schedule.Machine(path)
         self.assertEqual((machine.name, machine.launch_ns), ("mine", 7000))
+        again = pickle.loads(pickle.dumps(machine))
+        self.assertEqual((again.name, again.launch_ns), ("mine", 7000))
+
+    def test_another_process_has_the_profile_as_well(self):
+        machines = [schedule.Machine("h200x8", profile) for profile in ("none", "shipped")]
+        times = [[each.matmul(4096, 4096, 4096).ns for each in (one, pickle.loads(pickle.dumps(one)))] for one in machines]
+        self.assertEqual([here for here, _ in times], [there for _, there in times])
+        self.assertNotEqual(*times)
 
     def test_groups_by_stride_on_an_oversubscribed_network(self):
         with tempfile.TemporaryDirectory() as folder:
