@@ -1,10 +1,6 @@
-# ===- _files.py - Files that are whole or not there -----------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Writing files, as the tools do."""
 
 import contextlib

@@ -1,10 +1,6 @@
-# ===- attention_testing.py - Attention and its gradients in NumPy ----------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Programs with attention and its gradients, and what they compute, in float64.
 
 A `Case` gives the text of a function of queries, keys, values, the gradient of the

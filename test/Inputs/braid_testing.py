@@ -1,10 +1,6 @@
-# ===- braid_testing.py - Running programs on ranks against NumPy ----------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """What execution tests share.
 
 Three parts: element types (with those that NumPy lacks, as raw bits), a model of

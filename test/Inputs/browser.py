@@ -1,10 +1,6 @@
-# ===- browser.py - A headless browser for tests ---------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Chromium, driven through its debugging pipe: what a user would do and see.
 
     with Browser(width=1200, height=900) as browser:

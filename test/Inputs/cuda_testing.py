@@ -1,10 +1,6 @@
-# ===- cuda_testing.py - Worlds of the engine cuda without a GPU ------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """What tests of the engine cuda share: the fakes of NVIDIA's libraries, and
 processes with the variables of a launcher."""
 

@@ -1,10 +1,6 @@
-# ===- googletest_report.py - Reports of GoogleTest programs --------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Reads what a program writes with --gtest_output=json."""
 
 import json

@@ -1,10 +1,6 @@
-# ===- jax_kernels.py - Kernels of JAX programs against JAX ----------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """What the tests share that run the kernels of a JAX program on the host."""
 
 import os

@@ -1,10 +1,6 @@
-# ===- jax_sharded_ops.py - Small programs for jit with shardings ----------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """One small program for each operation whose meaning a split dimension could change, and
 the ways to split its arguments and results over a mesh."""
 

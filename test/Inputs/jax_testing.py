@@ -1,10 +1,6 @@
-# ===- jax_testing.py - JAX functions through Braid, against JAX -----------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """What the tests of braid.jax share: eight devices of the host, meshes of them, and
 the comparison of a function's results with those of JAX itself."""
 

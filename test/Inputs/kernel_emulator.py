@@ -1,10 +1,6 @@
-# ===- kernel_emulator.py - Kernels on the host ----------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Runs the kernels of a program on the host, from the LLVM IR that a GPU's code
 is made of: kernel_emulator.cpp emulates the GPU."""
 

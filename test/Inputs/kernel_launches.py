@@ -1,10 +1,6 @@
-# ===- kernel_launches.py - Kernels of a program and how to launch them ----===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Makes the kernels of a program with braid-opt, and reads which are launched on
 which buffers. Knows programs of one function of tensors without control flow."""
 

@@ -1,10 +1,6 @@
-# ===- mpi_testing.py - Starting the ranks of the engine mpi ---------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """What tests of the engine mpi share: commands with mpirun, and their ends.
 
 BRAID_MPI_LAUNCHER names another launcher, by hand: "srun --mpi=pmix" or

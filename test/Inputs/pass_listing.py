@@ -1,10 +1,6 @@
-# ===- pass_listing.py - The passes that braid-opt has ----------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """For tests of all passes: what `braid-opt --help` lists."""
 
 import re

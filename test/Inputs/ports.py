@@ -1,10 +1,6 @@
-# ===- ports.py - Ports where the ranks of a test meet ---------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """A port for the rendezvous of a test's ranks, while other tests run beside."""
 
 import random

@@ -1,10 +1,6 @@
-# ===- random_program.py - Random SPMD programs with their meaning ---------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Random programs: the text of a function, and what it computes in NumPy.
 
 A program is a tree of statements; each one can `emit` MLIR and `run` on an

@@ -1,10 +1,6 @@
-# ===- report_reading.py - What reports say --------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """What tests that read the JSON of `comm-report` share."""
 
 

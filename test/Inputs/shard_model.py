@@ -1,10 +1,6 @@
-# ===- shard_model.py - What the ops of the shard dialect compute ----------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """A NumPy model of MLIR's shard dialect, from the descriptions of its ops.
 
 Inputs and results are lists with an array for each device, by linear index; None

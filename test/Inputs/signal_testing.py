@@ -1,10 +1,6 @@
-# ===- signal_testing.py - Checks while a program runs --------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """What the tests share that send signals to braid-run.
 
 `check` notes a failure and goes on; the test ends with `sys.exit(has_failed())`.

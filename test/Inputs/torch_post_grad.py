@@ -1,10 +1,6 @@
-# ===- torch_post_grad.py - Random orders of post-grad graphs --------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Orders of FX graphs, and runs of what Inductor's post-grad passes make of a program in another order.
 
 The graphs are those that Inductor lowers, reinplaced ops included, and run op by op: no C++ is compiled, so that many

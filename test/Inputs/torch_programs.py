@@ -1,10 +1,6 @@
-# ===- torch_programs.py - Programs that write in place beside collectives ---===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Small programs whose results depend on what is written in place, and when.
 
 Each function takes the rank and the name of a second group of all ranks, and returns a program, its inputs and settings

@@ -1,10 +1,6 @@
-# ===- torch_ranks.py - Processes of ranks that a test waits for -----------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Runs a Python script in a process for each rank. A rank that fails or hangs leaves no other one behind, and the
 failure has what all ranks have printed and, with `say_where`, where each of them was.
 

@@ -1,10 +1,6 @@
-# ===- __init__.py - JAX programs through Braid ----------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """JAX functions as Braid programs.
 
     import braid.jax

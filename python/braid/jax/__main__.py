@@ -1,10 +1,6 @@
-# ===- __main__.py - braid.jax on the command line -----------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """`python -m braid.jax MODULE`: writes the Braid program of a module of StableHLO."""
 
 import argparse

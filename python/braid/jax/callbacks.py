@@ -1,10 +1,6 @@
-# ===- callbacks.py - Callbacks into Python ------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Drops what only prints, and refuses other callbacks into Python by their names."""
 
 import re

@@ -1,10 +1,6 @@
-# ===- calls.py - How users call a function ------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """What lies between a user's call and the function that JAX has lowered: wrappers of `jax.jit`,
 such as `flax.nnx.jit` and `equinox.filter_jit`, and static arguments."""
 

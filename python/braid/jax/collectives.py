@@ -1,10 +1,6 @@
-# ===- collectives.py - From StableHLO's collectives to the comm dialect ---===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Collectives in two steps.
 
 `mark` runs before the legalisation of StableHLO, while element types have signs and

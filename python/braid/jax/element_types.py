@@ -1,10 +1,6 @@
-# ===- element_types.py - The types of elements that programs have --------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Refuses elements of types that a compiled program has not, where the program meets them first."""
 
 from jaxlib.mlir import ir

@@ -1,10 +1,6 @@
-# ===- errors.py - What cannot be translated -------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """The error for what has no translation, with its place in the JAX program."""
 
 import re

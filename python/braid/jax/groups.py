@@ -1,10 +1,6 @@
-# ===- groups.py - Which ranks a collective of StableHLO joins -------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Replica groups of StableHLO as lists of ranks.
 
 The rank of partition p of replica r is r * partitions + p. A collective's groups

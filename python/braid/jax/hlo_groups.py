@@ -1,10 +1,6 @@
-# ===- hlo_groups.py - Replica groups in the text of HLO ----------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Replica groups of HLO as lists of ranks.
 
 HLO writes groups in three ways: as lists, `{{0,1},{2,3}}`; as a permuted iota,

@@ -1,10 +1,6 @@
-# ===- lowering.py - From a JAX program to the text of a Braid program -----===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """The way of a module that JAX has lowered to a program of the comm dialect.
 
     StableHLO and Shardy -> calls inlined -> one rank's program (unwrap the manual

@@ -1,10 +1,6 @@
-# ===- manual.py - The program of one rank under shard_map -----------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Makes `main` the body of its manual computation: the program of one rank."""
 
 from jaxlib.mlir import ir

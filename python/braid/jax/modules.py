@@ -1,10 +1,6 @@
-# ===- modules.py - Modules without a function of JAX --------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Programs of modules of StableHLO: texts, bytecode, and what `jax.export` gives and writes."""
 
 import jax

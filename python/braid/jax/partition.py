@@ -1,10 +1,6 @@
-# ===- partition.py - jit with shardings as the program of one rank --------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """The program of one rank of a `jax.jit` with shardings.
 
 XLA's partitioner can end the process when it meets what it does not expect, so it runs in

@@ -1,10 +1,6 @@
-# ===- partitioner.py - XLA's partitioner, in a process of its own ---------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """The program of one rank of a `jax.jit` with shardings, made by XLA.
 
 XLA's SPMD partitioner is a pass of its compiler, which can end the process: this module is

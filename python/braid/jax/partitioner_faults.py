@@ -1,10 +1,6 @@
-# ===- partitioner_faults.py - What XLA's partitioner gets wrong -----------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Ops that XLA's partitioner is known to make wrong programs of, in JAX, too.
 
 A convolution whose contracted dimensions some of the ranks split, and others do not: the

@@ -1,10 +1,6 @@
-# ===- private_names.py - What JAX and jaxlib do not promise -------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """The private names of JAX and jaxlib that braid.jax uses, and what changed when.
 
     0.8 to 0.9    classes of HLO in jaxlib._jax

@@ -1,10 +1,6 @@
-# ===- program.py - JAX functions as Braid programs ------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """What `braid.jax.export` gives: a program that knows JAX's trees and shardings."""
 
 import contextlib

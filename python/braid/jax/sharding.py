@@ -1,10 +1,6 @@
-# ===- sharding.py - Which part of an array a rank has ---------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Which part of an array each rank has."""
 
 import numpy as np

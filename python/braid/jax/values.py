@@ -1,10 +1,6 @@
-# ===- values.py - Arguments and results ---------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """The arguments and results of a function, in the types of NumPy."""
 
 import re

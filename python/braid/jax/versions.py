@@ -1,10 +1,6 @@
-# ===- versions.py - Versions of JAX -------------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """The versions of JAX that the translation is tested with.
 
 StableHLO's and Shardy's ops and passes, and XLA's text, change between versions of jaxlib.

@@ -1,10 +1,6 @@
-# ===- walk.py - The ops of a module ---------------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Lists the ops of a module."""
 
 from jaxlib.mlir import ir

@@ -1,10 +1,6 @@
-# ===- __init__.py - Programs of MLIR from Python --------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Braid's tools and runtime from Python: NumPy in, NumPy out.
 
     import braid.mlir, numpy as np

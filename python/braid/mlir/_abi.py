@@ -1,10 +1,6 @@
-# ===- _abi.py - The runtime's C ABI for ctypes ----------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """The part of braid-rt's C ABI that running programs needs (braid-rt/Host.h)."""
 
 import ctypes as c

@@ -1,10 +1,6 @@
-# ===- arrays.py - NumPy arrays as arguments of compiled programs ----------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """How arrays reach a compiled program and how its results become arrays."""
 
 import ctypes as c

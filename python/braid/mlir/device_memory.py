@@ -1,10 +1,6 @@
-# ===- device_memory.py - Memory of GPUs that runs use again ---------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """The memory that the ranks of a world have on their GPUs for arguments and results."""
 
 import bisect

@@ -1,10 +1,6 @@
-# ===- devices.py - Programs that run on GPUs ------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Ranks with a GPU each, their memory, and arrays in it."""
 
 import ctypes as c

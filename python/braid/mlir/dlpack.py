@@ -1,10 +1,6 @@
-# ===- dlpack.py - Arrays of other packages without a copy -----------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """DLPack in and out.
 
 NumPy's own exchange refuses bf16 and 8-bit floats, which PyTorch and JAX have; here

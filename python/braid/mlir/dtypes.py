@@ -1,10 +1,6 @@
-# ===- dtypes.py - Element types as NumPy knows them -----------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """The runtime's element types (braid-rt/Types.h) beside NumPy's."""
 
 import numpy as np

@@ -1,10 +1,6 @@
-# ===- errors.py - What goes wrong in tools and programs -------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Exceptions, and the readers that make them of what tools and ranks say."""
 
 import re

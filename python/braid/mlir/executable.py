@@ -1,10 +1,6 @@
-# ===- executable.py - Compiled programs and their runs on ranks -----------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Compiled programs: loaded into this process, run on ranks."""
 
 import ctypes as c

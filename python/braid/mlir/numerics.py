@@ -1,10 +1,6 @@
-# ===- numerics.py - Sums in another order than as written ------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """How the results of a compiled program relate to those of the program as written."""
 
 from . import _abi

@@ -1,10 +1,6 @@
-# ===- pass_options.py - Options of passes as text -------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Writes options of a pass as MLIR reads them.
 
 MLIR splits the text at blanks, pairs quotation marks, braces, brackets and

@@ -1,10 +1,6 @@
-# ===- program.py - Programs in text form ----------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Programs of MLIR: parse, transform, report, compile."""
 
 import copy

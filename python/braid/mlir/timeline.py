@@ -1,10 +1,6 @@
-# ===- timeline.py - Timelines of reports ----------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Timelines of reports, drawn as those of braid.schedule."""
 
 from braid.schedule import Slice, render

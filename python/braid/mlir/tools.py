@@ -1,10 +1,6 @@
-# ===- tools.py - Finding and running Braid's tools ------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Where Braid's tools and runtime are, and how they are called.
 
 They are looked for in this order:

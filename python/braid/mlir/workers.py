@@ -1,10 +1,6 @@
-# ===- workers.py - Threads that make the calls of worlds ------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Threads that call functions while the main thread waits, which Ctrl-C can end."""
 
 import atexit

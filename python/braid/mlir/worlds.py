@@ -1,10 +1,6 @@
-# ===- worlds.py - The ranks that a program runs on ------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Worlds: ranks as threads of this process, or as processes that mpirun has started."""
 
 import ctypes as c

@@ -1,10 +1,6 @@
-# ===- expected.py - What the programs of the specs give -------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """usage: expected.py NAME RANKS PREFIX
           expected.py --inputs NAME RANKS PREFIX
 

@@ -1,10 +1,6 @@
-# ===- __init__.py - Attention as one op -----------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Turns attention into `library.attention` and its gradient into `library.attention_backward`."""
 
 from ..walk import walk

@@ -1,10 +1,6 @@
-# ===- algebra.py - What values of attention are as polynomials -----------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Polynomials in the values of one attention, a normal form in which equal values are equal.
 
     e     exp(scores), less a number for each query

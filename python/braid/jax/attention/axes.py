@@ -1,10 +1,6 @@
-# ===- axes.py - The axes of arrays in attention ---------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Reads arrays at an index, through the ops that only move elements.
 
 An index has for each dimension of an array a tuple of axes, slowest first: the dimension of

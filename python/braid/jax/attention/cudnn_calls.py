@@ -1,10 +1,6 @@
-# ===- cudnn_calls.py - JAX's calls of cuDNN's attention -------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """The calls that `jax.nn.dot_product_attention(implementation="cudnn")` leaves, as ops.
 
     forward     q, k, v [, bias] [, lengths of q, of k and v] -> out [, logarithms], workspace

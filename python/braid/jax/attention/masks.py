@@ -1,10 +1,6 @@
-# ===- masks.py - Which keys a query reads ---------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Reads masks: conjunctions of conditions on positions, and of arrays of booleans.
 
 A condition on positions says that a linear form of axes is at least 0: with `i - j` it is the

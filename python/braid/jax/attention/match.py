@@ -1,10 +1,6 @@
-# ===- match.py - Finds written attention ----------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Finds attention, and its gradient, that a program has written as matmuls and a softmax.
 
 From the softmax of scores all that depends on the scores is followed to the matmuls that it

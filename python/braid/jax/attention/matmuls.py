@@ -1,10 +1,6 @@
-# ===- matmuls.py - The matmuls of attention --------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Indices of the operands and results of `stablehlo.dot_general`."""
 
 from dataclasses import dataclass

@@ -1,10 +1,6 @@
-# ===- ops.py - The ops of attention ---------------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Makes `library.attention` and `library.attention_backward`."""
 
 from dataclasses import dataclass

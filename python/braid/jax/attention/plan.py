@@ -1,10 +1,6 @@
-# ===- plan.py - The op of written attention -------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Decides what the op is that takes the place of written attention: its dimensions, its type of
 elements, and which masks are attributes and which a bias.
 

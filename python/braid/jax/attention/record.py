@@ -1,10 +1,6 @@
-# ===- record.py - Which attention a program has ---------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """What a program says of its attention."""
 
 from dataclasses import dataclass

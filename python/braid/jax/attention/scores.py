@@ -1,10 +1,6 @@
-# ===- scores.py - Reads the softmax of scores -----------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Reads an exponential as that of a softmax of masked, scaled matmul of queries and keys."""
 
 from dataclasses import dataclass, field

@@ -1,10 +1,6 @@
-# ===- without_gpu.py - cuDNN's attention where there is no GPU ------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Lets JAX lower calls of cuDNN's attention on machines without cuDNN and a GPU.
 
 JAX asks for the version of cuDNN and the GPU when it traces such a call, and has a lowering for

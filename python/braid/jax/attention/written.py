@@ -1,10 +1,6 @@
-# ===- written.py - Written attention as ops -------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Puts ops in the place of written attention, and of its gradient."""
 
 import logging

@@ -1,10 +1,6 @@
-# ===- agreement.py - Arguments that say how often loops run ---------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Ranks compare the arguments that say how often a loop with collectives runs.
 
 JAX has one value of an argument without dimensions, but nothing in a program of one rank says

@@ -1,10 +1,6 @@
-# ===- bodies.py - Bodies of ops on whole arrays -------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Applies the body of an op, which computes with scalars, to the elements of arrays."""
 
 from jaxlib.mlir import ir

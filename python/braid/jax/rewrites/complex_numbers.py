@@ -1,10 +1,6 @@
-# ===- complex_numbers.py - Complex arithmetic that the host lacks ---------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Complex numbers in real arithmetic, where the lowering to the host has none.
 
 A quotient becomes Smith's formula, with the special cases of C's annex G: MLIR's own lowering

@@ -1,10 +1,6 @@
-# ===- control.py - From StableHLO's control flow to scf -------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """`while`, `case` and `if`, which the legalisation to linalg leaves in place.
 
 They are converted when their bodies are: the values that they carry are tensors in

@@ -1,10 +1,6 @@
-# ===- conversions.py - Floats to integers --------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Gives conversions of floats to integers XLA's results for what no integer of the type is: the nearest
 one, and 0 for NaN. The legalisation to linalg leaves these to the processor."""
 

@@ -1,10 +1,6 @@
-# ===- convolutions.py - Convolutions as one op ----------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Brings `stablehlo.convolution` to `library.convolution`, which cuDNN or a matmul computes.
 
 A reversal of the kernel, which JAX's gradients have, becomes part of the op.

@@ -1,10 +1,6 @@
-# ===- empty_arrays.py - Arrays without elements -------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Keeps arrays without elements out of the legalisation to linalg, whose slices of nothing at the
 end of an array are out of its bounds."""
 

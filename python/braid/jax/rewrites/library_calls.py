@@ -1,10 +1,6 @@
-# ===- library_calls.py - Routines of the host's libraries ----------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Brings Fourier transforms and linear algebra to `library.call`: what StableHLO has an op for,
 and the calls of LAPACK that JAX makes on the host.
 

@@ -1,10 +1,6 @@
-# ===- matmuls.py - Matmuls in the forms that libraries know -----------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Brings `stablehlo.dot_general` to matmuls with at most one batch dimension, which Braid hands to BLAS or cuBLASLt.
 
 Transposes of operands become part of the matmul. Matmuls of 16-bit floats are

@@ -1,10 +1,6 @@
-# ===- pieces.py - Concatenations and pads as elementwise ops ---------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Concatenations of equal pieces, and pads by whole pieces, as selections: ops before and behind fuse with them.
 
 A rotary embedding concatenates two halves, and its gradient pads two halves and

@@ -1,10 +1,6 @@
-# ===- pools.py - Gradients of pools -------------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Brings `stablehlo.select_and_scatter`, the gradient of a max pool, to selects and paddings:
 the legalisation to linalg lacks it. Every position of a window is one step."""
 

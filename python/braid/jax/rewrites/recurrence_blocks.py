@@ -1,10 +1,6 @@
-# ===- recurrence_blocks.py - Linear recurrences in blocks ------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """A linear recurrence, h[t] = a[t] * h[t - 1] + b[t], and its gradient, as few passes over memory.
 
 The steps of a block run one after the other, those of all blocks at once: what a block

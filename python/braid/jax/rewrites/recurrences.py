@@ -1,10 +1,6 @@
-# ===- recurrences.py - Associative scans that are linear recurrences -------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Replaces `jax.lax.associative_scan` of h[t] = a[t] * h[t - 1] + b[t], and its gradient.
 
 JAX leaves a tree of slices, pads and sums over all levels. JAX itself says how the tree looks:

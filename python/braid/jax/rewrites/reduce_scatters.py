@@ -1,10 +1,6 @@
-# ===- reduce_scatters.py - An all_reduce of which each rank keeps a part --===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Finds the reduce_scatters of a partitioned program.
 
 The partitioner gives every rank the whole sum and a slice of it, which begins at a number

@@ -1,10 +1,6 @@
-# ===- scalars.py - Scalar arithmetic that the host lacks ------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Rewrites of scalars and scalar ops."""
 
 from jaxlib.mlir import ir

@@ -1,10 +1,6 @@
-# ===- scans.py - Cumulative reductions -----------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Brings cumulative reductions whose body has several ops, as that of `lax.cumlogsumexp`, from windows, which take
 quadratic work, to steps that double how many elements are reduced. The compiler splits those with one op itself."""
 

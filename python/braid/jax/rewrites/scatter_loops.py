@@ -1,10 +1,6 @@
-# ===- scatter_loops.py - Scatters as loops over their updates -------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """A loop that updates one window of a scatter after the other: the order in which StableHLO's
 reference adds."""
 

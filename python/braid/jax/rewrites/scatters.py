@@ -1,10 +1,6 @@
-# ===- scatters.py - Scatters of StableHLO ---------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Brings `stablehlo.scatter`, which the legalisation to linalg lacks, to `library.scatter` if
 each update is a whole window: one index along each scattered dimension, all of the others.
 Other scatters become loops.

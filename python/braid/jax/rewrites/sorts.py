@@ -1,10 +1,6 @@
-# ===- sorts.py - Sorts and the largest elements ---------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Brings `stablehlo.sort`, which the legalisation to linalg lacks, to the routine `sort` of `library.call`.
 
 The routine sorts integers of 64 bits: the upper half is a key, the lower half the place that an

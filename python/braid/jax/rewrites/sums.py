@@ -1,10 +1,6 @@
-# ===- sums.py - Sums of floats of 16 bits ---------------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Lets reductions of floats of fewer than 32 bits, over dimensions or windows, have f32 in between and round once,
 as XLA does: gradients of biases and norms sum thousands of bf16 elements."""
 

@@ -1,10 +1,6 @@
-# ===- tensors.py - What rewrites ask of tensors ----------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Types, shapes and elements of the values that rewrites work on, and ops that change no element."""
 
 from jaxlib.mlir import ir

@@ -1,10 +1,6 @@
-# ===- unroll.py - Short loops of elementwise ops --------------------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """Unrolls a `while` that runs a few times and has elementwise ops alone, as the rounds of `jax.random`'s Threefry are.
 
 The ops of a loop stay apart from those around it: each of them is a kernel, and what the loop carries goes through memory.

@@ -1,10 +1,6 @@
-# ===- sequence_numbers.py - Numbers of collectives in a trace -------------===#
-#
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
-# ===-----------------------------------------------------------------------===#
 """usage: sequence_numbers.py TRACE.json RANKS
 
 Checks the trace of @counted in sequence_numbers.mlir: on every rank the world's
