@@ -55,7 +55,7 @@ struct ResourceDemand {
 enum class MultiprocessorModel : uint8_t {
   /// At once; compute continues on the remaining ones.
   Taken,
-  /// When the ops that hold them free them (MultiprocessorQueue.h).
+  /// When the ops that hold them free them (ContentionSimulator.h).
   Queued,
 };
 

@@ -38,9 +38,8 @@ enum class ExposureKind : uint8_t {
   /// At least half of what is exposed is time that it has spent behind another
   /// operation on its lane.
   LaneBusy,
-  /// There is independent compute, but nothing is to be gained by moving it,
-  /// and
-  /// the operation was started as soon as what it depends on had ended.
+  /// There is independent compute, but moving it gains nothing, and the
+  /// operation was started as soon as what it depends on had ended.
   DependencyChain,
   /// All compute has to come before it or after it, or hides other
   /// communication; or to move it is no gain.
