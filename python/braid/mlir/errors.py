@@ -5,9 +5,7 @@
 
 import re
 
-
-class BraidError(Exception):
-    """The base of what this package raises."""
+from braid.errors import BraidError
 
 
 class NotFoundError(BraidError):

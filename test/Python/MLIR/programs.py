@@ -14,6 +14,7 @@ import unittest.mock
 
 import numpy as np
 
+import braid.errors
 import braid.mlir
 from braid.mlir import ArgumentError, NotFoundError, Program, RankError, ToolError
 
@@ -409,7 +410,7 @@ func.func @main(%x: tensor<1xi1>) -> tensor<1xi1> {
                               env={**os.environ, "BRAID_ROOT": "/nowhere"}, check=False)
         self.assertIn("NotFoundError: braid-opt is not in /nowhere/bin, where BRAID_ROOT says",
                       done.stderr)
-        self.assertTrue(issubclass(NotFoundError, braid.mlir.BraidError))
+        self.assertTrue(issubclass(NotFoundError, braid.errors.BraidError))
 
 
 class Interrupted(unittest.TestCase):
