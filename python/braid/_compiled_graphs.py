@@ -104,11 +104,11 @@ class CompiledGraph:
     why: "str | None" = None
 
     @property
-    def called(self):
+    def called(self) -> bool:
         return bool(self.calls)
 
     @property
-    def changed(self):
+    def changed(self) -> bool:
         return any(call.changed for call in self.calls)
 
     def __str__(self):
@@ -126,7 +126,7 @@ class CompiledGraph:
         return lines
 
 
-class Explanation(list):
+class Explanation(list[CompiledGraph]):
     """The `CompiledGraph`s of a process, the last one last; as a text, a few lines for each, once for graphs without collectives
     that follow each other, and what all take together."""
 

@@ -50,7 +50,7 @@ class MemoryLimitError(ScheduleError):
         The node of that order at which most bytes live.
     """
 
-    def __init__(self, message, excess, least_peak, proven, node):
+    def __init__(self, message: str, excess: int, least_peak: int, proven: bool, node: str):
         super().__init__(message)
         self.excess = excess
         self.least_peak = least_peak

@@ -2,33 +2,8 @@ import os
 from collections.abc import Callable
 from typing import Any, Literal
 
+from .._compiled_graphs import Call as Call, CompiledGraph as CompiledGraph, Explanation as Explanation
 from ..schedule import Machine, Schedule
-
-class Call:
-    name: str
-    changed: bool
-    why: str | None
-    before: int | None
-    after: int | None
-    bound: int | None
-    exposed: int | None
-    peaks: tuple[int, int] | None
-    machine: str | None
-    notes: tuple[str, ...]
-    has_lanes: bool
-
-class CompiledGraph:
-    number: int
-    name: str
-    collectives: int | None
-    calls: list[Call]
-    why: str | None
-    @property
-    def called(self) -> bool: ...
-    @property
-    def changed(self) -> bool: ...
-
-class Explanation(list[CompiledGraph]): ...
 
 class Overlap:
     options: dict[str, Any]

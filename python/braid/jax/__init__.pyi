@@ -5,13 +5,12 @@ import numpy as np
 
 from .. import mlir
 from ..errors import BraidError
+from .attention.record import Attention as Attention
+from .errors import PartitionError as PartitionError
+from .rewrites.recurrences import Recurrence as Recurrence
+from .versions import VersionError as VersionError
 
 _Choice = Literal["recognize", "as written"]
-
-class PartitionError(BraidError):
-    location: mlir.Location | None
-    details: str
-    def __init__(self, reason: str, details: str = "") -> None: ...
 
 class UnsupportedError(BraidError):
     op: str
@@ -23,25 +22,6 @@ class UnsupportedError(BraidError):
     def to_json(self) -> list[Any]: ...
     @classmethod
     def from_json(cls, given: list[Any]) -> UnsupportedError: ...
-
-class VersionError(BraidError, ImportError): ...
-
-class Attention:
-    location: mlir.Location | None
-    origin: Literal["call", "recognized"]
-    causal: bool
-    window: int | None
-    bias: bool
-    gradient: bool
-    def __init__(self, location: mlir.Location | None, origin: str, causal: bool, window: int | None, bias: bool, gradient: bool) -> None: ...
-    @classmethod
-    def of(cls, op: Any, *facts: Any) -> Attention: ...
-
-class Recurrence:
-    location: mlir.Location | None
-    length: int
-    gradient: bool
-    def __init__(self, location: mlir.Location | None, length: int, gradient: bool) -> None: ...
 
 class Sharding:
     axes: list[list[str] | None]

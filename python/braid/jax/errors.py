@@ -90,10 +90,10 @@ class PartitionError(BraidError):
     details: all that XLA says
     """
 
-    def __init__(self, reason, details=""):
+    def __init__(self, reason: str, details: str = ""):
         found = _PLACE_IN_NAME.search(reason) or _XLA_SOURCE.search(reason)
         self.details = details or reason
-        self.location = Location(*found.groups()[-3:]) if found else None
+        self.location: Location | None = Location(*found.groups()[-3:]) if found else None
         place = f"{self.location}: " if found else ""
         super().__init__(f"{place}the partitioner failed: {_shorten(reason)}; a function under "
                          "jax.shard_map needs no partitioner")

@@ -5,56 +5,10 @@ from typing import Any, Literal
 import numpy as np
 
 from ..errors import BraidError as BraidError
-from ..schedule import Slice
-
-class ArgumentError(BraidError, ValueError): ...
-class NotFoundError(BraidError): ...
-
-class Location:
-    file: str
-    line: int
-    column: int
-    def __init__(self, file: str, line: int | str, column: int | str) -> None: ...
-
-class Diagnostic:
-    severity: str
-    location: Location | None
-    message: str
-    op: str | None
-    def __init__(self, severity: str, location: Location | None, message: str) -> None: ...
-
-class ToolError(BraidError):
-    tool: str
-    status: int
-    stderr: str
-    diagnostics: list[Diagnostic]
-    location: Location | None
-    op: str | None
-    def __init__(self, tool: str, status: int, stderr: str) -> None: ...
-
-class RankFailure:
-    rank: int
-    message: str
-    secondary: bool
-    location: Location | None
-    label: str | None
-    op: str | None
-    def __init__(self, rank: int, text: str, secondary: bool) -> None: ...
-
-class RankError(BraidError):
-    failures: list[RankFailure]
-    rank: int
-    location: Location | None
-    label: str | None
-    op: str | None
-    def __init__(self, failures: list[RankFailure]) -> None: ...
-
-class Timeline:
-    name: str
-    makespan: int
-    timeline: list[Slice]
-    def __init__(self, function: dict[str, Any]) -> None: ...
-    def plot(self, axes: Any = None) -> Any: ...
+from .errors import ArgumentError as ArgumentError, Diagnostic as Diagnostic, Location as Location, NotFoundError as NotFoundError
+from .errors import RankError as RankError, RankFailure as RankFailure, ToolError as ToolError
+from .numerics import Numerics as Numerics, ReorderedSum as ReorderedSum
+from .timeline import Timeline as Timeline
 
 class DeviceArray:
     device: int
@@ -69,17 +23,6 @@ class MPIWorld:
     rank: int
     size: int
     def __init__(self, timeout: float = 30.0) -> None: ...
-
-class ReorderedSum:
-    operation: str
-    reason: str
-    location: Location | None
-    members: int | None
-
-class Numerics:
-    reordered_sums: list[ReorderedSum]
-    def may_reorder(self, ranks: int) -> list[ReorderedSum]: ...
-    def has_same_bits(self, ranks: int) -> bool: ...
 
 class Executable:
     target: Literal["host", "cuda"]

@@ -19,7 +19,7 @@ class ArgumentError(BraidError, ValueError):
 class Location:
     """A place in a program: `file`, `line` and `column`, both from 1."""
 
-    def __init__(self, file, line, column):
+    def __init__(self, file: str, line: int | str, column: int | str):
         self.file = file
         self.line = int(line)
         self.column = int(column)
@@ -46,12 +46,12 @@ class Diagnostic:
     message: the text after the severity
     """
 
-    def __init__(self, severity, location, message):
+    def __init__(self, severity: str, location: Location | None, message: str):
         self.severity = severity
         self.location = location
         self.message = message
         op = re.match(r"'([\w.]+)' op\b", message)
-        self.op = op[1] if op else None
+        self.op: str | None = op[1] if op else None
 
     def __str__(self):
         place = f"{self.location}: " if self.location else ""
@@ -96,14 +96,14 @@ class ToolError(BraidError):
     details, stderr: all that the tool wrote
     """
 
-    def __init__(self, tool, status, stderr):
+    def __init__(self, tool: str, status: int, stderr: str):
         self.tool = tool
         self.status = status
         self.stderr = self.details = stderr
-        self.diagnostics = parse_diagnostics(stderr)
+        self.diagnostics: list[Diagnostic] = parse_diagnostics(stderr)
         errors = [d for d in self.diagnostics if d.severity == "error"]
-        self.location = errors[0].location if errors else None
-        self.op = errors[0].op if errors else None
+        self.location: Location | None = errors[0].location if errors else None
+        self.op: str | None = errors[0].op if errors else None
         if errors:
             # The same error for each of two entries is one.
             text = "\n".join(dict.fromkeys(_shorten(str(d)) for d in errors))
@@ -130,18 +130,18 @@ class RankFailure:
     message: the runtime's text
     """
 
-    def __init__(self, rank, text, secondary):
+    def __init__(self, rank: int, text: str, secondary: bool):
         self.rank = rank
         self.message = text
         self.secondary = secondary
         match = _RANK_MESSAGE.fullmatch(text)
-        self.location = None
-        self.label = None
+        self.location: Location | None = None
+        self.label: str | None = None
         if match:
             self.label = match["label"]
             if match["file"]:
                 self.location = Location(match["file"], match["line"], match["column"])
-        self.op = _find_operation(rank, text)
+        self.op: str | None = _find_operation(rank, text)
 
     def __str__(self):
         return self.message
@@ -167,7 +167,7 @@ class RankError(BraidError):
     rank, location, label, op: those of the first cause
     """
 
-    def __init__(self, failures):
+    def __init__(self, failures: list[RankFailure]):
         self.failures = sorted(failures, key=lambda f: (f.secondary, f.rank))
         cause = self.failures[0]
         self.rank = cause.rank

@@ -19,10 +19,10 @@ class ReorderedSum:
     """
 
     def __init__(self, found):
-        self.operation = found.operation.decode()
-        self.reason = found.reason.decode()
-        self.members = found.members if found.kind == _OF_MEMBERS else None
-        self.location = None
+        self.operation: str = found.operation.decode()
+        self.reason: str = found.reason.decode()
+        self.members: int | None = found.members if found.kind == _OF_MEMBERS else None
+        self.location: Location | None = None
         if found.site and found.site.contents.file:
             site = found.site.contents
             self.location = Location(site.file.decode(), site.line, site.column)
@@ -41,9 +41,9 @@ class Numerics:
 
     def __init__(self, target, sums):
         self._target = target
-        self.reordered_sums = sums
+        self.reordered_sums: list[ReorderedSum] = sums
 
-    def may_reorder(self, ranks):
+    def may_reorder(self, ranks: int) -> list[ReorderedSum]:
         """The sums that may have another order in a run on `ranks` ranks.
 
         Two operands may change places, and on the host collectives add in the order of
@@ -53,7 +53,7 @@ class Numerics:
                 if found.members is None
                 or (self._target != "host" and (found.members or ranks) > 2)]
 
-    def has_same_bits(self, ranks):
+    def has_same_bits(self, ranks: int) -> bool:
         """True if every bit of the results is that of the program as written."""
         return not self.may_reorder(ranks)
 

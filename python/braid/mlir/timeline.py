@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Timelines of reports, drawn as those of braid.schedule."""
 
+from typing import Any
+
 from braid.schedule import Slice, render
 
 from .errors import ArgumentError
@@ -16,18 +18,18 @@ class Timeline:
     timeline: a braid.schedule.Slice for each op
     """
 
-    def __init__(self, function):
+    def __init__(self, function: dict[str, Any]):
         """Reads a function of what `Program.report(format="json")` gives: an element of
         its `functions` or, before the passes, of `before`."""
         try:
-            self.name = function["name"]
-            self.makespan = function["makespan_ns"]
-            self.timeline = [_read(node) for node in function["nodes"]]
+            self.name: str = function["name"]
+            self.makespan: int = function["makespan_ns"]
+            self.timeline: list[Slice] = [_read(node) for node in function["nodes"]]
         except (KeyError, TypeError) as error:
             raise ArgumentError("found no function of a report, expected an element of "
                                 f"its \"functions\": {error!r}") from None
 
-    def plot(self, axes=None):
+    def plot(self, axes: Any = None) -> Any:
         """Draws it with matplotlib, on `axes` or on new ones, which it returns."""
         return render.plot(self, axes)
 

@@ -2,16 +2,11 @@ from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import Any, Literal
 
-class BraidError(Exception): ...
-class ScheduleError(BraidError, ValueError): ...
-class CycleError(ScheduleError): ...
-class UnknownNameError(ScheduleError, KeyError): ...
-
-class MemoryLimitError(ScheduleError):
-    excess: int
-    least_peak: int
-    proven: bool
-    node: str
+from ..errors import BraidError as BraidError, CycleError as CycleError, MemoryLimitError as MemoryLimitError
+from ..errors import ScheduleError as ScheduleError, UnknownNameError as UnknownNameError
+from .machine import CollectiveTime as CollectiveTime, MatmulTime as MatmulTime
+from .result import Reason as Reason, Slice as Slice
+from .search import Progress as Progress
 
 class Node:
     graph: Graph
@@ -42,25 +37,6 @@ class Graph:
     @classmethod
     def from_networkx(cls, digraph: Any, *, live_bytes: float = 0) -> Graph: ...
 
-class CollectiveTime:
-    ns: float
-    memory_bytes: int
-    link_bytes: int
-    multiprocessors: int
-    exact: bool
-    measured: bool
-    blocks: int
-    one_way: bool
-    link: Literal["intra-node", "inter-node", "spine"]
-
-class MatmulTime:
-    ns: float
-    arithmetic_ns: int
-    tiles: int
-    memory_bytes: int
-    blocks: int
-    measured: bool
-
 class Machine:
     name: str
     peaks: dict[str, float]
@@ -73,25 +49,6 @@ class Machine:
     def __init__(self, name: str | PathLike[str], profile: str | PathLike[str] | None = "auto") -> None: ...
     def collective(self, kind: str, input_bytes: int | str, output_bytes: int | str | None = None, *, ranks: int | None = None, nodes: int | None = None, stride: int | None = None, model: str | None = None, max_ctas: int = 0, transport: str | None = None) -> CollectiveTime: ...
     def matmul(self, rows: int, columns: int, depth: int, element: str = "bf16", *, batch: int = 1, multiprocessors: int = 0, transposed: Literal["none", "left", "right", "both"] = "none") -> MatmulTime: ...
-
-class Slice:
-    name: str
-    kind: Literal["compute", "start", "wait", "opaque"]
-    lane: str | None
-    issued: int
-    start: int
-    end: int
-    lost: int
-    exposed: int
-
-class Reason:
-    name: str
-    exposed: int
-    kind: str
-    node: str | None
-    gain: int
-    excess: int
-    sentence: str
 
 class Schedule:
     graph: Graph
@@ -125,12 +82,6 @@ class Schedule:
     def to_html(self, path: str | PathLike[str] | None = None) -> str: ...
     def to_perfetto(self, path: str | PathLike[str] | None = None) -> str: ...
     def plot(self, axes: Any = None) -> Any: ...
-
-class Progress:
-    steps: int
-    max_steps: int
-    makespan: int
-    bound: int
 
 def machines() -> dict[str, str]: ...
 def algorithms() -> list[str]: ...

@@ -6,6 +6,7 @@
 import contextlib
 import os
 from dataclasses import dataclass
+from typing import Literal
 
 from .. import _native
 from .._sizes import parse_size
@@ -35,7 +36,7 @@ class CollectiveTime:
     one_way: bool = False
     #: The link that it shares with others: "intra-node", "inter-node", or "spine" if the way from leaf switches to
     #: the spine is its bottleneck.
-    link: str = "intra-node"
+    link: Literal["intra-node", "inter-node", "spine"] = "intra-node"
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from .. import _native
 from . import render
@@ -15,8 +16,8 @@ class Slice:
     """When a node runs; times in ns from the beginning."""
 
     name: str
-    #: "compute", "start" (the operation, on its lane), "wait" or "opaque".
-    kind: str
+    #: A start is the operation, on its lane.
+    kind: Literal["compute", "start", "wait", "opaque"]
     #: The lane of an operation; None on the compute stream.
     lane: str | None
     #: When the stream comes to the node.

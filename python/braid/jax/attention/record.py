@@ -4,6 +4,9 @@
 """What a program says of its attention."""
 
 from dataclasses import dataclass
+from typing import Any, Literal
+
+from braid.mlir import Location
 
 from ..errors import find_location
 
@@ -19,15 +22,15 @@ class Attention:
     gradient: whether the op of the gradient is there
     """
 
-    location: object
-    origin: str
+    location: Location | None
+    origin: Literal["call", "recognized"]
     causal: bool
-    window: object
+    window: int | None
     bias: bool
     gradient: bool
 
     @classmethod
-    def of(cls, op, *facts):
+    def of(cls, op: Any, *facts: Any):
         return cls(find_location(op)[0], *facts)
 
     def __str__(self):

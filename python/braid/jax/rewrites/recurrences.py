@@ -16,6 +16,8 @@ import jax.numpy as jnp
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func, stablehlo
 
+from braid.mlir import Location
+
 from ..errors import find_location
 from ..walk import walk
 from . import recurrence_blocks
@@ -37,7 +39,7 @@ class Recurrence:
     gradient: whether the gradient runs in blocks, too
     """
 
-    location: object
+    location: Location | None
     length: int
     gradient: bool
 
