@@ -339,6 +339,7 @@ class ScatterTest(jt.JaxTestCase):
                 "sets of scalars": lambda x, i: x.at[i, i % 2].set(numbers),
                 "no updates": lambda x, i: x.at[i[:0]].set(1.0),
                 "matrix of indices": lambda x, i: x.at[i.reshape(5, 2)].add(numbers.reshape(5, 2, 1)),
+                "body with a constant of the translation": lambda x, i: x.at[i].apply(jnp.negative),
                 "batches": lambda x, i: jax.vmap(lambda row, j: row.at[j].add(numbers))(x, jnp.stack([i, i + 1, i, 2 * i])),
                 "segment sum": lambda x, i: jax.ops.segment_sum(numbers, i, 5),
                 "segment product": lambda x, i: jax.ops.segment_prod(numbers, i, 5),

@@ -196,7 +196,9 @@ def _move_body(op, block, target):
     # The last argument is the output, which no elementwise op reads.
     for argument, operand in zip(list(body.arguments)[:-1], list(held.owner.operands)[:-1]):
         argument.replace_all_uses_with(find(operand))
-    for each in list(body.operations):
+    # The canonicalizer moves constants of the body to the block around it.
+    constants = [each for each in block.operations if each.operation.name == "arith.constant"]
+    for each in [*constants, *body.operations]:
         target.append(each)
     terminator = terminator_of(target)
     value = terminator.operands[0]
