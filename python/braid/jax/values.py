@@ -22,15 +22,19 @@ class Value:
 
     shape, dtype: of the array that the program has
     key: the algorithm of a typed PRNG key, whose data the program has; None for others
+    is_tangent: whether it is the tangent of an integer, which has no bits: the program has truth values
     """
 
     shape: tuple
     dtype: np.dtype
     key: str | None = None
+    is_tangent: bool = False
 
     @classmethod
     def of(cls, given):
         """Of what has a shape and a type of JAX."""
+        if given.dtype == jax.dtypes.float0:
+            return cls(tuple(given.shape), np.dtype(bool), is_tangent=True)
         if not jax.dtypes.issubdtype(given.dtype, jax.dtypes.prng_key):
             return cls(tuple(given.shape), np.dtype(given.dtype))
         names = []
@@ -50,6 +54,8 @@ class Value:
             expected = f"a key of {self.key}" if self.key else "an array"
             raise braid.mlir.ArgumentError(f"argument {number} is {found}, expected {expected}")
         array = np.asarray(jax.random.key_data(leaf) if is_key else leaf)
+        if self.is_tangent and array.dtype == jax.dtypes.float0:
+            array = np.zeros(array.shape, bool)
         # JAX computes in 32 bits unless told otherwise.
         if array.dtype != self.dtype and jax.dtypes.canonicalize_dtype(array.dtype) == self.dtype:
             array = array.astype(self.dtype)
@@ -61,6 +67,8 @@ class Value:
 
     def give(self, array):
         """The result of an array."""
+        if self.is_tangent:
+            return np.zeros(array.shape, jax.dtypes.float0)
         return array if self.key is None else jax.random.wrap_key_data(array, impl=self.key)
 
 

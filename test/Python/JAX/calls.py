@@ -96,6 +96,19 @@ class ArgumentsTest(jt.JaxTestCase):
         with self.assertRaisesRegex(braid.mlir.ArgumentError, "argument 0 is a key of rbg, expected a key of "):
             function(jax.random.key(7, impl="rbg"), x)
 
+    def test_tangents_of_integers(self):
+        """They have no bits (`float0`), as arguments and as results."""
+        def tangents(i, x, t):
+            return jax.jvp(lambda i, x: (x * i, x.argmax()), (i, x), (t, x))
+
+        fn = jax.jit(tangents)
+        args = jt.integers(3, np.int32), jt.normals(3), np.zeros(3, jax.dtypes.float0)
+        found, expected = braid.jax.compile(fn, *args)(*args), fn(*args)
+        for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+            self.assertEqual((one.dtype, one.shape), (other.dtype, other.shape))
+            if one.dtype != jax.dtypes.float0:
+                np.testing.assert_allclose(one, other, rtol=1e-6)
+
     def test_donated_arguments_and_a_mesh_in_the_context(self):
         with jax.set_mesh(jax.make_mesh((2, 2), ("a", "b"), axis_types=(jax.sharding.AxisType.Auto,) * 2)):
             fn = jax.jit(lambda x: jax.lax.with_sharding_constraint(x.T * 2, P(("a", "b"))), donate_argnums=0)
