@@ -48,8 +48,15 @@ def run_passes(module, pipeline):
 
 
 def inline_calls(module):
-    """Makes one function of `main` and what it calls."""
+    """Makes one function of `main` and what it calls, also as the decompositions of composite ops."""
     private_names.register_inliner(module.context)
+    for op in walk(module, "stablehlo.composite"):
+        with ir.InsertionPoint(op), op.location:
+            call = ir.Operation.create("func.call", results=[result.type for result in op.results],
+                                       operands=list(op.operands), attributes={"callee": op.attributes["decomposition"]})
+        for old, new in zip(op.results, call.results):
+            old.replace_all_uses_with(new)
+        op.erase()
     run_passes(module, "inline{default-pipeline=},symbol-dce")
 
 

@@ -109,6 +109,11 @@ class ArgumentsTest(jt.JaxTestCase):
             if one.dtype != jax.dtypes.float0:
                 np.testing.assert_allclose(one, other, rtol=1e-6)
 
+    def test_composite_ops(self):
+        """They are what they are made of."""
+        scale = jax.lax.composite(lambda x, k: (k * x, x.sum(0)), "test.scale")
+        self.check_equal(jax.jit(lambda x: scale(x, k=3), in_shardings=ON), jt.integers((4, 8)))
+
     def test_donated_arguments_and_a_mesh_in_the_context(self):
         with jax.set_mesh(jax.make_mesh((2, 2), ("a", "b"), axis_types=(jax.sharding.AxisType.Auto,) * 2)):
             fn = jax.jit(lambda x: jax.lax.with_sharding_constraint(x.T * 2, P(("a", "b"))), donate_argnums=0)
