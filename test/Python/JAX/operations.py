@@ -486,7 +486,9 @@ class ComplexTest(jt.JaxTestCase):
         x = jt.normals((4, 6)) + 1j * jt.normals((4, 6), seed=1)
         x[0, :3] = 0, -4, 4j
         self.check_functions(x.astype(np.complex64), jnp.sqrt, jnp.tanh, jnp.tan, jnp.log1p)
-        self.check_functions((x + 1).astype(np.complex64), lax.rsqrt)
+        self.check_functions((x + 1).astype(np.complex64), lax.rsqrt, lambda x: lax.cumlogsumexp(x, axis=1))
+        # A real result is the real part.
+        self.check_functions(x.astype(np.complex64), lambda x: lax.dot(x, x.T, preferred_element_type=jnp.float32))
         parts = (0.0, -0.0, 1, np.inf, -np.inf, np.nan)
         special = np.array([complex(a, b) for a in parts for b in parts], np.complex64)
         self.check_functions(special, jnp.tanh, jnp.tan)

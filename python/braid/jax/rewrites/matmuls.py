@@ -5,7 +5,8 @@
 
 Transposes of operands become part of the matmul. Matmuls of 16-bit floats are
 summed in f32 and rounded once, as XLA does. Matmuls of f32 whose precision is
-DEFAULT, or whose algorithm rounds operands once, may run in TF32.
+DEFAULT, or whose algorithm rounds operands once, may run in TF32. Matmuls of
+complex numbers with a real result give the real part.
 """
 
 from math import prod
@@ -31,11 +32,15 @@ def _round(op, value):
     type = ir.RankedTensorType(value.type)
     if type.element_type == element:
         return value
+    if isinstance(type.element_type, ir.ComplexType) and isinstance(element, ir.FloatType):
+        value = stablehlo.real(value)
     return stablehlo.convert(ir.RankedTensorType.get(type.shape, element), value)
 
 
-def _wide_type(type, shape):
-    element = ir.RankedTensorType(type).element_type
+def _wide_type(op, shape):
+    left, element = (ir.RankedTensorType(value.type).element_type for value in (op.operands[0], op.results[0]))
+    if isinstance(left, ir.ComplexType):
+        element = left
     wide = ir.F32Type.get() if str(element) in ("f16", "bf16") else element
     return ir.RankedTensorType.get(shape, wide)
 
@@ -50,7 +55,7 @@ def _wide(op, operands=None, shape=None, numbers=None):
     if op.name == "stablehlo.dot_general" and may_round(op):
         attributes["braid.precision"] = ir.StringAttr.get("tf32")
     return ir.Operation.create(
-        op.name, results=[_wide_type(type, shape or ir.RankedTensorType(type).shape)],
+        op.name, results=[_wide_type(op, shape or ir.RankedTensorType(type).shape)],
         operands=operands or list(op.operands), attributes=attributes).result
 
 
