@@ -497,6 +497,11 @@ class ComplexTest(jt.JaxTestCase):
         found, expected = braid.jax.compile(jax.jit(lax.rsqrt), special)(special), np.asarray(lax.rsqrt(special))
         np.testing.assert_array_equal(found, np.zeros_like(special))
         for one, other in ((found.real, expected.real), (found.imag, expected.imag)):
+        # The imaginary part has the other sign than that of the argument, also at zero.
+        axis = np.array([complex(a, b) for a in (2, -2) for b in (0.0, -0.0)], np.complex64)
+        found, expected = braid.jax.compile(jax.jit(lax.rsqrt), axis)(axis), np.asarray(lax.rsqrt(axis))
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+        np.testing.assert_array_equal(np.signbit(found.imag), np.signbit(expected.imag))
             np.testing.assert_array_equal(np.signbit(one), np.signbit(other))
 
     def check_functions(self, x, *functions):

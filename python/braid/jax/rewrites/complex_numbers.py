@@ -128,12 +128,15 @@ class _Quotient:
         return real, select(swapped, stablehlo.negate(imaginary), imaginary)
 
     def rsqrt(self, value):
-        """1 / sqrt; 0 where either part is infinite, even if the other one is no number."""
+        """1 / sqrt; 0 where either part is infinite, even if the other one is no number. The imaginary part has the other
+        sign than that of the value, also where it is zero."""
         a, b, zero = stablehlo.real(value), stablehlo.imag(value), self.constant(0)
         quotient = stablehlo.divide(stablehlo.complex(self.constant(1), zero), stablehlo.sqrt(value))
         infinite = self.is_infinite(a)
         real = stablehlo.select(infinite, self.sign(a, zero), zero)
         vanishing = stablehlo.complex(real, stablehlo.negate(self.sign(b, zero)))
+        real, imaginary = stablehlo.abs(stablehlo.real(quotient)), stablehlo.abs(stablehlo.imag(quotient))
+        quotient = stablehlo.complex(real, stablehlo.negate(self.sign(b, imaginary)))
         return stablehlo.select(stablehlo.or_(infinite, self.is_infinite(b)), vanishing, quotient)
 
     def tanh(self, value):

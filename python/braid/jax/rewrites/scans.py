@@ -10,7 +10,7 @@ from jaxlib.mlir.dialects import stablehlo
 from . import bodies
 from .tensors import shape_of
 
-_SHORTEST = 8
+_SHORTEST = 2
 
 
 def rewrite(op):
