@@ -144,6 +144,10 @@ class ConvolutionTest(jt.JaxTestCase):
         x, w = jt.integers((2, 5, 5, 3), np.int32), jt.integers((3, 3, 3, 4), np.int32, seed=1)
         program = self.check_equal(jax.jit(convolve), x, w)
         self.assertNotIn("library.convolution", program.text)
+        # The window does not reach the end of what it is moved along.
+        self.check_equal(jax.jit(lambda x, w: [
+            convolve(x, w, window_strides=(1, 2), padding=((1, 1), (0, 1)), lhs_dilation=(1, 2), rhs_dilation=(1, 4)),
+            convolve(x[:, :2, :2], w, window_strides=(2, 2), padding=((1, 1), (1, 1)))]), x, w)
 
 
 if __name__ == "__main__":

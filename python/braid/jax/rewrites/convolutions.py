@@ -6,6 +6,8 @@
 A reversal of the kernel, which JAX's gradients have, becomes part of the op.
 """
 
+import numpy as np
+
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
@@ -17,7 +19,11 @@ _TYPES = ("f16", "bf16", "f32", "f64")
 
 def rewrite(op):
     """Replaces a convolution. Gives whether that was done."""
-    if op.name != "stablehlo.convolution" or not _fits(op):
+    if op.name != "stablehlo.convolution":
+        return False
+    if not _fits(op):
+        with op.location:
+            _cut(op)
         return False
     with ir.InsertionPoint(op), op.location:
         kernel, is_reversed = _fold_reverse(op)
@@ -28,6 +34,28 @@ def rewrite(op):
     op.results[0].replace_all_uses_with(result)
     op.erase()
     return True
+
+
+def _cut(op):
+    """Cuts what no window reads of a dimension whose output has one place: linalg wants the input of that map, which
+    has no loop over places, to be as long as the window."""
+    numbers = stablehlo.ConvDimensionNumbers(op.attributes["dimension_numbers"])
+    count = len(list(numbers.input_spatial_dimensions))
+    strides, left, right = ([1] * count if name not in op.attributes else list(ir.DenseI64ArrayAttr(op.attributes[name]))
+                            for name in ("window_strides", "lhs_dilation", "rhs_dilation"))
+    padding = [0] * (2 * count)
+    if "padding" in op.attributes:
+        padding = [int(each) for each in ir.DenseIntElementsAttr(op.attributes["padding"])]
+    shapes = [shape_of(value) for value in (*op.operands, op.results[0])]
+    dims = (numbers.input_spatial_dimensions, numbers.kernel_spatial_dimensions, numbers.output_spatial_dimensions)
+    for number, (size, taps, places) in enumerate(zip(*([shape[d] for d in each] for shape, each in zip(shapes, dims)))):
+        if places == 1 and size > 0 and taps > 0:
+            padded = (size - 1) * left[number] + 1 + padding[2 * number] + padding[2 * number + 1]
+            padding[2 * number + 1] -= padded - ((taps - 1) * right[number] + 1)
+            strides[number] = 1
+    type = ir.RankedTensorType.get([count, 2], ir.IntegerType.get_signless(64))
+    op.attributes["padding"] = ir.DenseIntElementsAttr.get(np.array(padding, np.int64).reshape(count, 2), type=type)
+    op.attributes["window_strides"] = ir.DenseI64ArrayAttr.get(strides)
 
 
 def _fits(op):
