@@ -293,6 +293,11 @@ class ConversionTest(jt.JaxTestCase):
             for float in (jnp.float32, jnp.float16, jnp.float8_e5m2) for scale in (1.0, np.float32(1e-7))
             for integer in (np.int8, np.uint8, np.int16, np.int32, np.uint32)]), x)
 
+    def test_finite_floats_of_8_bits(self):
+        """One of the types has no infinity."""
+        self.check_equal(shard(lambda x: [test(x.astype(element)) for element in (jnp.float8_e4m3fn, jnp.float8_e5m2)
+                                          for test in (jnp.isfinite, jnp.isinf, jnp.isnan)]), with_special_values((6, 8)))
+
 
 class ReductionTest(jt.JaxTestCase):
     def test_of_nothing(self):
@@ -334,12 +339,12 @@ class ScatterTest(jt.JaxTestCase):
                 "max": lambda x, i: x.at[:, i % 6].max(numbers),
                 "power": lambda x, i: jnp.full(4, 2.0).at[i].power(i % 3),
                 "body with constants": lambda x, i: x.at[i].apply(lambda v: v * 2 + 3),
+                "body with a constant of the translation": lambda x, i: x.at[i].apply(jnp.negative),
                 "two indices": lambda x, i: x.at[i, i - 1].add(numbers),
                 "exchanged indices": lambda x, i: jnp.zeros((6, 2, 4)).at[i, :, i[::-1]].add(numbers[:, None]),
                 "sets of scalars": lambda x, i: x.at[i, i % 2].set(numbers),
                 "no updates": lambda x, i: x.at[i[:0]].set(1.0),
                 "matrix of indices": lambda x, i: x.at[i.reshape(5, 2)].add(numbers.reshape(5, 2, 1)),
-                "body with a constant of the translation": lambda x, i: x.at[i].apply(jnp.negative),
                 "batches": lambda x, i: jax.vmap(lambda row, j: row.at[j].add(numbers))(x, jnp.stack([i, i + 1, i, 2 * i])),
                 "segment sum": lambda x, i: jax.ops.segment_sum(numbers, i, 5),
                 "segment product": lambda x, i: jax.ops.segment_prod(numbers, i, 5),
@@ -492,16 +497,16 @@ class ComplexTest(jt.JaxTestCase):
         parts = (0.0, -0.0, 1, np.inf, -np.inf, np.nan)
         special = np.array([complex(a, b) for a in parts for b in parts], np.complex64)
         self.check_functions(special, jnp.tanh, jnp.tan)
-        # An infinite part decides, whatever the other one is.
-        special = special[np.isinf(special.real) | np.isinf(special.imag)]
-        found, expected = braid.jax.compile(jax.jit(lax.rsqrt), special)(special), np.asarray(lax.rsqrt(special))
-        np.testing.assert_array_equal(found, np.zeros_like(special))
-        for one, other in ((found.real, expected.real), (found.imag, expected.imag)):
         # The imaginary part has the other sign than that of the argument, also at zero.
         axis = np.array([complex(a, b) for a in (2, -2) for b in (0.0, -0.0)], np.complex64)
         found, expected = braid.jax.compile(jax.jit(lax.rsqrt), axis)(axis), np.asarray(lax.rsqrt(axis))
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
         np.testing.assert_array_equal(np.signbit(found.imag), np.signbit(expected.imag))
+        # An infinite part decides, whatever the other one is.
+        special = special[np.isinf(special.real) | np.isinf(special.imag)]
+        found, expected = braid.jax.compile(jax.jit(lax.rsqrt), special)(special), np.asarray(lax.rsqrt(special))
+        np.testing.assert_array_equal(found, np.zeros_like(special))
+        for one, other in ((found.real, expected.real), (found.imag, expected.imag)):
             np.testing.assert_array_equal(np.signbit(one), np.signbit(other))
 
     def check_functions(self, x, *functions):

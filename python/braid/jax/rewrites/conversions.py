@@ -2,7 +2,8 @@
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Gives conversions of floats to integers XLA's results for what no integer of the type is: the nearest
-one, and 0 for NaN. The legalisation to linalg leaves these to the processor."""
+one, and 0 for NaN. The legalisation to linalg leaves these to the processor. It compares with infinity for
+`is_finite`, too, which not all types have."""
 
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
@@ -11,7 +12,13 @@ from .tensors import element_of
 
 
 def rewrite(op):
-    """Replaces a conversion of floats to integers. Gives whether it was one."""
+    """Replaces a conversion of floats to integers, or `is_finite` of a type without infinity. Gives whether it was one."""
+    if op.name == "stablehlo.is_finite" and str(element_of(op.operands[0])) == "f8E4M3FN":
+        with ir.InsertionPoint(op), op.location:
+            is_number = stablehlo.compare(*[op.operands[0]] * 2, stablehlo.ComparisonDirectionAttr.get("EQ"))
+        op.results[0].replace_all_uses_with(is_number)
+        op.erase()
+        return True
     if op.name != "stablehlo.convert":
         return False
     value, type = op.operands[0], ir.RankedTensorType(op.results[0].type)
