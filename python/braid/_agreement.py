@@ -11,6 +11,7 @@ Where a run has to take the same order as the run before, all write the order th
 
 import hashlib
 import json
+import os
 from collections import Counter
 from typing import NamedTuple
 
@@ -43,7 +44,7 @@ class Store:
         store = c10d._get_default_store()
         if store is None:
             raise BraidError("found a default process group without a store, expected one for the orders of the ranks")
-        self._store = dist.PrefixStore("braid", store)
+        self._store = dist.PrefixStore(_find_prefix(), store)
 
     def decide(self, key, value):
         """The JSON value of `key`; sets `value` if `key` has none."""
@@ -72,6 +73,15 @@ class Store:
     def has(self, keys):
         """Whether all `keys` exist."""
         return self._store.check(keys)
+
+
+def _find_prefix():
+    """That of the store, with the number of the attempt where torchrun has restarted the ranks: it may give them the store that the
+    ranks before have had, with their errors (pytorch/pytorch#135712). Agents of several nodes do not count alike."""
+    import torch.distributed as dist
+
+    has_one_agent = os.environ.get("GROUP_WORLD_SIZE") == "1" and os.environ.get("WORLD_SIZE") == str(dist.get_world_size())
+    return f"braid/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}" if has_one_agent else "braid"
 
 
 class Agreement:

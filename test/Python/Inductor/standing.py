@@ -173,6 +173,33 @@ class Times(unittest.TestCase):
         self.assertEqual(self.look(0, 1000), [False, False])
 
 
+class Restarts(unittest.TestCase):
+    """torchrun restarts ranks with the store that those before had."""
+
+    def setUp(self):
+        import torch.distributed as dist
+
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+        self.addCleanup(dist.destroy_process_group)
+
+    def is_shared_by_attempts(self, agents):
+        from braid._agreement import Store
+
+        stores = []
+        for attempt in "01":
+            variables = {"GROUP_WORLD_SIZE": agents, "WORLD_SIZE": "1", "TORCHELASTIC_RESTART_COUNT": attempt}
+            with mock.patch.dict(os.environ, variables):
+                stores.append(Store())
+        stores[0].set("error", "other orders")
+        return stores[1].has(["error"])
+
+    def test_errors_end_with_their_attempt(self):
+        self.assertFalse(self.is_shared_by_attempts("1"))
+
+    def test_agents_of_several_nodes_count_differently(self):
+        self.assertTrue(self.is_shared_by_attempts("2"))
+
+
 def check(order):
     """Runs the check of a graph of two collectives in this order."""
     import torch.distributed as dist
