@@ -87,6 +87,7 @@ static void setCosts(PassOptions &passOptions, const OverlapOptions &options) {
   passOptions.linkBandwidth = options.linkBandwidth;
   passOptions.dynamicSize = options.dynamicSize;
   passOptions.profile = options.profile;
+  passOptions.cudaGraph = options.cudaGraph;
 }
 
 /// The options of a pass that predicts what its rewrites are worth.

@@ -38,7 +38,7 @@ ALLOWED = [
 ]
 
 # `OPTION=*` takes any of OPTIONS, or is left out.
-COSTS = "machine=* ranks=* ranks-per-node=* collective-model=* dynamic-size=*"
+COSTS = "machine=* ranks=* ranks-per-node=* collective-model=* dynamic-size=* cuda-graph=*"
 ITERATIVE = (
     "use-runtime-estimations=* peak-memory-budget=* group-with-collectives=* comm-runtime-mult=* "
     f"compute-runtime-mult=* extra-overlap=* statistics=/dev/null {COSTS}"
@@ -106,6 +106,7 @@ LIMIT = ("0 1 2", "4294967295 -1")
 OPTIONS = {
     "machine": ("v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal ideal ideal", "none"),
     "ranks-per-node": ("0 1 2 5 8", "16777216 16777217 -1"),
+    "cuda-graph": ("auto 0 1", "2 on"),
     # Latency and bandwidth are for this model alone.
     "collective-model": (
         "auto nccl inductor link link,link-latency=20us,link-bandwidth=10GB/s",

@@ -74,6 +74,9 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
       llvm::cl::init(0)};
   Option<std::string> profile{*this, "profile",
                               llvm::cl::desc("A file of measured times")};
+  Option<std::string> cudaGraph{
+      *this, "cuda-graph",
+      llvm::cl::desc("Whether the program runs as CUDA graphs: auto, 0 or 1")};
   Option<std::string> maxMemory{
       *this, "max-memory",
       llvm::cl::desc("The most bytes that may be live at once, such as 80GiB")};

@@ -162,9 +162,13 @@ static void setCalibration(CostOptions &options, bool isKnown) {
     options.calibration = getShippedCalibration(options.hardware->name);
   if (!options.calibration)
     return;
-  options.ownHardware = std::make_shared<const Hardware>(
-      options.calibration->apply(*options.hardware));
-  options.hardware = options.ownHardware.get();
+  auto measured =
+      std::make_shared<Hardware>(options.calibration->apply(*options.hardware));
+  // The host launches a graph in one call, ahead of the device.
+  if (options.inGraph)
+    measured->contention.hostLaunchNs = measured->contention.hostStartNs = 0;
+  options.ownHardware = measured;
+  options.hardware = measured.get();
 }
 
 using StringSetting = std::pair<StringRef, std::string CostSettings::*>;
@@ -172,7 +176,8 @@ static constexpr StringSetting kStringSettings[] = {
     {"machine", &CostSettings::machine},
     {"link-latency", &CostSettings::linkLatency},
     {"link-bandwidth", &CostSettings::linkBandwidth},
-    {"profile", &CostSettings::profile}};
+    {"profile", &CostSettings::profile},
+    {"cuda-graph", &CostSettings::cudaGraph}};
 
 using IntegerSetting = std::pair<StringRef, int64_t CostSettings::*>;
 static constexpr IntegerSetting kIntegerSettings[] = {
@@ -300,6 +305,19 @@ static LogicalResult setNumbers(CostOptions &options, Location loc,
   return success();
 }
 
+/// Sets whether the program of `options` runs in graphs. As the runtime decides
+/// it, those whose ranks are all on one node do.
+static LogicalResult setGraph(CostOptions &options, Location loc,
+                              StringRef setting) {
+  if (!llvm::is_contained({"", "auto", "0", "1"}, setting))
+    return emitError(loc) << "found '" << setting
+                          << "' in option 'cuda-graph', expected auto, 0 or 1";
+  int64_t ranksPerNode = options.hardware->ranksPerNode;
+  bool isOneNode = options.ranks.value_or(ranksPerNode) <= ranksPerNode;
+  options.inGraph = setting == "1" || (setting != "0" && isOneNode);
+  return success();
+}
+
 LogicalResult braid::checkCostSettings(Location loc,
                                        const CostSettings &settings) {
   CostOptions options;
@@ -309,7 +327,8 @@ LogicalResult braid::checkCostSettings(Location loc,
     return failure();
   if (failed(setRanksPerNode(options, loc, settings.ranksPerNode)) ||
       failed(setLink(options, loc, settings)) ||
-      failed(setNumbers(options, loc, settings)))
+      failed(setNumbers(options, loc, settings)) ||
+      failed(setGraph(options, loc, settings.cudaGraph)))
     return failure();
   // Else the program names the hardware.
   if (isHardwareKnown && (failed(setCollectiveModel(options, loc, settings)) ||
@@ -335,7 +354,8 @@ FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
       failed(setCollectiveModel(options, loc, settings)) ||
       failed(setLink(options, loc, settings)) ||
       failed(checkLinkModel(options, loc, given)) ||
-      failed(setNumbers(options, loc, settings)))
+      failed(setNumbers(options, loc, settings)) ||
+      failed(setGraph(options, loc, settings.cudaGraph)))
     return failure();
   options.sizes.indexBytes = static_cast<int64_t>(
       DataLayout::closest(op).getTypeSize(IndexType::get(op->getContext())));

@@ -217,7 +217,7 @@ std::optional<double> OpCostModel::getMeasuredNs(comm::CollectiveOpInterface op,
                                                  : LaneTransport::Default;
   return options.calibration->estimateCollectiveNs(
       comm::stringifyCollectiveKind(call.kind), call.groupSize, bytes,
-      transport, lane.ctas, call.groupsPerNode, call.stride);
+      transport, lane.ctas, call.groupsPerNode, call.stride, options.inGraph);
 }
 
 std::optional<Cost> OpCostModel::getMeasuredMatmulCost(Operation *op,

@@ -33,20 +33,19 @@ double CollectiveCurve::getNs(double bytes) const {
   return lowNs * std::pow(highNs / lowNs, part);
 }
 
-const CollectiveCurve *Calibration::findCurve(llvm::StringRef kind,
-                                              int64_t ranks,
-                                              LaneTransport transport,
-                                              int64_t ctas, int64_t groups,
-                                              int64_t stride) const {
+const CollectiveCurve *
+Calibration::findCurve(llvm::StringRef kind, int64_t ranks,
+                       LaneTransport transport, int64_t ctas, int64_t groups,
+                       int64_t stride, bool inGraph) const {
   const CollectiveCurve *best = nullptr;
-  // More blocks count most, then the place of the groups.
+  // More blocks count most, then the graph, then the place of the groups.
   auto getPreference = [&](const CollectiveCurve &curve) {
-    return std::tuple(curve.ctas, curve.groups == groups, curve.groups == 1,
-                      curve.stride == stride);
+    return std::tuple(curve.ctas, curve.inGraph, curve.groups == groups,
+                      curve.groups == 1, curve.stride == stride);
   };
   for (const CollectiveCurve &curve : collectives) {
     if (curve.kind != kind || curve.ranks != ranks ||
-        curve.transport != transport)
+        curve.transport != transport || (curve.inGraph && !inGraph))
       continue;
     // Copy engines take no blocks, so no limit counts.
     if (transport != LaneTransport::Copy &&
@@ -60,13 +59,32 @@ const CollectiveCurve *Calibration::findCurve(llvm::StringRef kind,
 
 std::optional<double> Calibration::estimateCollectiveNs(
     llvm::StringRef kind, int64_t ranks, double bytes, LaneTransport transport,
-    int64_t ctas, int64_t groups, int64_t stride) const {
-  const CollectiveCurve *curve =
-      findCurve(kind, ranks, transport, ctas, groups, stride);
-  if (!curve && llvm::is_contained({"permute", "send", "recv"}, kind)) {
-    // Each rank sends half of its operand, and keeps the other half.
-    curve = findCurve("all_to_all", /*ranks=*/2, transport, ctas);
-    bytes *= 2;
+    int64_t ctas, int64_t groups, int64_t stride, bool inGraph) const {
+  auto find = [&](llvm::StringRef kind, int64_t ranks, double bytes,
+                  int64_t groups, int64_t stride) {
+    const CollectiveCurve *found =
+        findCurve(kind, ranks, transport, ctas, groups, stride, inGraph);
+    // NCCL registers no memory for small ones.
+    if (found && found->inGraph && bytes < found->points.front().first)
+      return findCurve(kind, ranks, transport, ctas, groups, stride);
+    return found;
+  };
+  const CollectiveCurve *curve = find(kind, ranks, bytes, groups, stride);
+  bool isMessage = llvm::is_contained({"permute", "send", "recv"}, kind);
+  bool isExchange = kind == "all_to_all" && ranks == 2;
+  // In an all-to-all each of two ranks sends half of its operand, and keeps the
+  // other half.
+  double whole = isMessage ? 2 * bytes : bytes;
+  for (auto [other, ofOther] :
+       {std::pair("permute", whole / 2), std::pair("all_to_all", whole)}) {
+    const CollectiveCurve *found =
+        isMessage || isExchange
+            ? find(other, /*ranks=*/2, ofOther, /*groups=*/1, /*stride=*/1)
+            : nullptr;
+    if (!found || (curve && (curve->inGraph || !found->inGraph)))
+      continue;
+    curve = found;
+    bytes = ofOther;
   }
   if (!curve || !curve->saysSomethingOf(bytes))
     return std::nullopt;

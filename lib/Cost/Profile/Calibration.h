@@ -44,6 +44,9 @@ struct CollectiveCurve {
   /// The groups of so many ranks on a node that run at the same time, and the
   /// distance of neighbouring members.
   int64_t groups = 1, stride = 1;
+  /// Whether CUDA graphs launch it, where NCCL may use memory that it
+  /// registers.
+  bool inGraph = false;
   /// (bytes of the whole operation, nanoseconds), both ascending.
   std::vector<std::pair<double, double>> points;
 
@@ -143,20 +146,24 @@ struct Calibration {
   /// thread blocks (0: no limit); null if there is none. With a limit that was
   /// not measured, the largest one below counts. Of `groups` groups at the same
   /// time, whose members are `stride` apart: where that was not measured, those
-  /// of another stride, or else one group alone.
+  /// of another stride, or else one group alone. In a graph (`inGraph`) those
+  /// without count where none was measured in graphs.
   const CollectiveCurve *findCurve(llvm::StringRef kind, int64_t ranks,
                                    LaneTransport transport, int64_t ctas,
-                                   int64_t groups = 1,
-                                   int64_t stride = 1) const;
-  /// The ns of a collective of `bytes`, on the curve that `findCurve` gives.
+                                   int64_t groups = 1, int64_t stride = 1,
+                                   bool inGraph = false) const;
+  /// The ns of a collective of `bytes`, on the curve that `findCurve` gives; of
+  /// fewer bytes than were measured in graphs, on that without graphs.
   /// Messages (permute, send, recv; `bytes` go to a peer, and as many may come
-  /// from one) without a curve are half of an all-to-all of two ranks. None
-  /// where nothing was measured that says something of so many bytes.
+  /// from one) without a curve are a permutation of two ranks, or else half of
+  /// their all-to-all, and that is twice a permutation, too. None where nothing
+  /// was measured that says something of so many bytes.
   std::optional<double> estimateCollectiveNs(llvm::StringRef kind,
                                              int64_t ranks, double bytes,
                                              LaneTransport transport,
                                              int64_t ctas, int64_t groups = 1,
-                                             int64_t stride = 1) const;
+                                             int64_t stride = 1,
+                                             bool inGraph = false) const;
   /// The time of a matmul, if it was measured.
   const MatmulTime *findMatmul(const MatmulShape &shape,
                                int64_t multiprocessors) const;

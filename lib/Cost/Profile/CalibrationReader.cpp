@@ -101,6 +101,7 @@ static void readCollective(JsonObjectReader &reader, Calibration &result) {
       std::max<int64_t>(1, result.gpus / std::max<int64_t>(1, curve.ranks));
   reader.readInteger("groups", curve.groups, 1, parts, /*isOptional=*/true);
   reader.readInteger("stride", curve.stride, 1, parts, /*isOptional=*/true);
+  reader.readBool("graph", curve.inGraph);
   if (curve.transport == LaneTransport::Copy && curve.ctas != 0)
     reader.failField("ctas", "none, as copy engines take no thread blocks");
   if (curve.transport == LaneTransport::Symmetric && curve.ctas == 0)
@@ -109,10 +110,11 @@ static void readCollective(JsonObjectReader &reader, Calibration &result) {
   for (const CollectiveCurve &other : result.collectives)
     if (other.kind == curve.kind && other.ranks == curve.ranks &&
         other.transport == curve.transport && other.ctas == curve.ctas &&
-        other.groups == curve.groups && other.stride == curve.stride)
+        other.groups == curve.groups && other.stride == curve.stride &&
+        other.inGraph == curve.inGraph)
       reader.fail("found a second curve of " + curve.kind +
-                  " with the same ranks, groups, transport and CTAs, expected "
-                  "one");
+                  " with the same ranks, groups, transport, CTAs and graph, "
+                  "expected one");
   readPoints(reader, curve);
   result.collectives.push_back(std::move(curve));
 }

@@ -45,6 +45,8 @@ static void writeCurve(json::OStream &json, const CollectiveCurve &curve) {
          {std::pair("groups", curve.groups), std::pair("stride", curve.stride)})
       if (number != 1)
         json.attribute(name, number);
+    if (curve.inGraph)
+      json.attribute("graph", true);
     json.attributeArray("points", [&]() {
       for (auto [bytes, ns] : curve.points) {
         double ofPoint[] = {bytes, ns};

@@ -81,6 +81,8 @@ struct CostOptions {
   /// The measurements of the machine, whose rates `hardware` contains; null
   /// without measurements.
   std::shared_ptr<const Calibration> calibration;
+  /// Whether CUDA graphs launch what the program does on GPUs.
+  bool inGraph = false;
   /// Nanoseconds of an op, from the embedder, for ops without a measurement in
   /// `measurements`.
   std::function<std::optional<int64_t>(mlir::Operation *)> profile;
@@ -101,6 +103,8 @@ struct CostSettings {
   /// The file of a profile; `none` for figures of datasheets. Otherwise the
   /// profile that is shipped for the hardware counts.
   std::string profile;
+  /// `0`, `1` or `auto`, as the engine's option `cuda-graph`.
+  std::string cudaGraph;
 
   /// The contents of `profile`, after they were read.
   mutable std::shared_ptr<const Profile> measurements;

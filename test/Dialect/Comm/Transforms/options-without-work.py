@@ -17,6 +17,7 @@ WRONG = {
     "dynamic-size": "-1",
     "link-latency": "20",
     "link-bandwidth": "fast",
+    "cuda-graph": "yes",
     "max-memory": "many",
     "memory-limit": "many",
     "min-gain": "101",

@@ -191,6 +191,49 @@ TEST(Calibration, MessagesAreHalvesOfAnExchange) {
   EXPECT_FALSE(estimate(500, LaneTransport::Copy).has_value());
 }
 
+TEST(Calibration, GraphsHaveCurvesOfTheirOwn) {
+  std::shared_ptr<const Calibration> measured = read(R"(, "collectives": [
+    {"kind": "a", "ranks": 2, "points": [[1000, 10], [4000, 40]]},
+    {"kind": "a", "ranks": 2, "graph": true, "points": [[2000, 8], [4000, 9]]},
+    {"kind": "a", "ranks": 2, "ctas": 8, "points": [[1000, 50], [4000, 60]]},
+    {"kind": "all_to_all", "ranks": 2, "points": [[1000, 20], [4000, 80]]}])");
+  auto estimate = [&](llvm::StringRef kind, double bytes, bool inGraph,
+                      int64_t ctas = 0) {
+    return *measured->estimateCollectiveNs(kind, 2, bytes,
+                                           LaneTransport::Default, ctas,
+                                           /*groups=*/1, /*stride=*/1, inGraph);
+  };
+  EXPECT_DOUBLE_EQ(estimate("a", 4000, false), 40);
+  EXPECT_DOUBLE_EQ(estimate("a", 4000, true), 9);
+  EXPECT_DOUBLE_EQ(estimate("a", 2000, true), 8);
+  // Not measured in graphs: smaller ones, another limit, and another kind.
+  EXPECT_DOUBLE_EQ(estimate("a", 1000, true), 10);
+  EXPECT_DOUBLE_EQ(estimate("a", 4000, true, /*ctas=*/8), 60);
+  EXPECT_DOUBLE_EQ(estimate("all_to_all", 4000, true), 80);
+}
+
+TEST(Calibration, ExchangesInGraphsArePermutationsOfHalf) {
+  std::shared_ptr<const Calibration> measured = read(R"(, "collectives": [
+    {"kind": "all_to_all", "ranks": 2, "points": [[1000, 20], [8000, 80]]},
+    {"kind": "permute", "ranks": 2, "graph": true,
+     "points": [[2000, 9], [4000, 18]]}])",
+                                                     /*gpus=*/4);
+  auto estimate = [&](llvm::StringRef kind, double bytes, bool inGraph,
+                      int64_t ranks = 2) {
+    return measured->estimateCollectiveNs(kind, ranks, bytes,
+                                          LaneTransport::Default, /*ctas=*/0,
+                                          /*groups=*/1, /*stride=*/1, inGraph);
+  };
+  EXPECT_DOUBLE_EQ(*estimate("all_to_all", 8000, false), 80);
+  EXPECT_DOUBLE_EQ(*estimate("all_to_all", 8000, true), 18);
+  EXPECT_DOUBLE_EQ(*estimate("all_to_all", 1000, true), 20);
+  EXPECT_DOUBLE_EQ(*estimate("send", 4000, true), 18);
+  EXPECT_DOUBLE_EQ(*estimate("recv", 4000, false), 80);
+  EXPECT_DOUBLE_EQ(*estimate("permute", 500, true), 20);
+  EXPECT_DOUBLE_EQ(*estimate("permute", 4000, true, /*ranks=*/4), 18);
+  EXPECT_FALSE(estimate("all_to_all", 8000, true, /*ranks=*/4).has_value());
+}
+
 TEST(Calibration, TransposedOperandsMakeAnotherMatmul) {
   std::shared_ptr<const Calibration> measured = read(R"(, "matmuls": [
     {"rows": 8, "columns": 8, "depth": 8, "element": "bf16", "ns": 10000},
@@ -270,6 +313,7 @@ TEST(Calibration, WhatIsWrittenReadsTheSame) {
        "collective_factor": 6}]},
     "collectives": [
       {"kind": "a", "ranks": 2, "points": [[1, 3], [2, 4]]},
+      {"kind": "a", "ranks": 2, "graph": true, "points": [[1, 2], [2, 3]]},
       {"kind": "a", "ranks": 2, "transport": "symmetric", "ctas": 2,
        "points": [[1, 9], [2, 9]]}],
     "matmuls": [
@@ -297,6 +341,9 @@ TEST(Calibration, WhatIsWrittenReadsTheSame) {
   EXPECT_EQ(again.contention->interference[0][2].compute, 1.25);
   EXPECT_EQ(again.findCurve("a", 2, LaneTransport::Symmetric, 2)->points.size(),
             2u);
+  ASSERT_EQ(again.collectives.size(), 3u);
+  EXPECT_FALSE(again.collectives[0].inGraph);
+  EXPECT_TRUE(again.collectives[1].inGraph);
   EXPECT_EQ(again
                 .findMatmul(
                     {8, 9, 10, ElementClass::F16, TransposedOperands::Both}, 90)

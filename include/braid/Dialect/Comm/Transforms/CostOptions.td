@@ -34,7 +34,10 @@ defvar costOptions = [
   Option<"dynamicSize", "dynamic-size", "int64_t", /*default=*/"0",
          "The elements of a dynamic dimension; 0 is 64">,
   Option<"profile", "profile", "std::string", /*default=*/"\"\"",
-         "A file of measured times, which replace estimates (docs/reference/profile-files.md)">
+         "A file of measured times, which replace estimates (docs/reference/profile-files.md)">,
+  Option<"cudaGraph", "cuda-graph", "std::string", /*default=*/"\"\"",
+         "1 if the program runs as CUDA graphs, 0 if it does not, or auto: if all ranks are on one "
+         "node. Profiles have times for both">
 ];
 
 #endif // BRAID_DIALECT_COMM_TRANSFORMS_COSTOPTIONS_TD

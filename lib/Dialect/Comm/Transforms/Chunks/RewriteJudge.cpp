@@ -183,10 +183,11 @@ FailureOr<BlockPrediction> RewriteJudge::predictPresent(JudgeEffort effort) {
   int model = settings.collectiveModel
                   ? static_cast<int>(*settings.collectiveModel)
                   : -1;
-  KnownPredictions::Key key(
-      block, effort, plansResources, maxMemory, settings.machine, model,
-      settings.linkLatency, settings.linkBandwidth, settings.ranks,
-      settings.ranksPerNode, settings.dynamicSize, settings.profile);
+  KnownPredictions::Key key(block, effort, plansResources, maxMemory,
+                            settings.machine, model, settings.linkLatency,
+                            settings.linkBandwidth, settings.ranks,
+                            settings.ranksPerNode, settings.dynamicSize,
+                            settings.profile, settings.cudaGraph);
   auto &predictions = known.getOf(module);
   if (auto found = predictions.find(key); found != predictions.end())
     return found->second;

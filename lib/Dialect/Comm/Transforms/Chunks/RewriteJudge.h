@@ -50,9 +50,10 @@ public:
   explicit KnownPredictions(mlir::Operation * /*root*/) {}
 
   /// The block, how it is judged, and the costs.
-  using Key = std::tuple<mlir::Block *, JudgeEffort, bool,
-                         std::optional<int64_t>, std::string, int, std::string,
-                         std::string, int64_t, int64_t, int64_t, std::string>;
+  using Key =
+      std::tuple<mlir::Block *, JudgeEffort, bool, std::optional<int64_t>,
+                 std::string, int, std::string, std::string, int64_t, int64_t,
+                 int64_t, std::string, std::string>;
   /// What is known of `module` as it is now.
   std::map<Key, BlockPrediction> &getOf(mlir::ModuleOp module);
 

@@ -80,7 +80,7 @@ struct CommReportPass : comm::impl::CommReportPassBase<CommReportPass> {
         linkLatency, linkBandwidth,
         ranks,       ranksPerNode,
         dynamicSize, profile,
-        nullptr};
+        cudaGraph,   nullptr};
     FailureOr<CostOptions> options = resolveCostOptions(module, settings);
     if (failed(options))
       return signalPassFailure();

@@ -50,6 +50,7 @@ protected:
     settings.ranksPerNode = this->ranksPerNode;
     settings.dynamicSize = this->dynamicSize;
     settings.profile = this->profile;
+    settings.cudaGraph = this->cudaGraph;
     return settings;
   }
 };

@@ -1,16 +1,24 @@
-// RUN: braid-opt %s --braid-prepare=target=cuda --comm-pipeline-matmul="machine=h100x8 ranks=2" | FileCheck %s
+// RUN: braid-opt %s --braid-prepare=target=cuda --comm-pipeline-matmul="machine=h100x8 ranks=2" \
+// RUN:   | FileCheck %s --check-prefix=GRAPH
+// RUN: braid-opt %s --braid-prepare=target=cuda --comm-pipeline-matmul="machine=h100x8 ranks=2 cuda-graph=0" \
+// RUN:   | FileCheck %s
 // RUN: braid-opt %s --braid-prepare=target=cuda --comm-pipeline-matmul="machine=h100x8 ranks=2 min-gain=20%" \
 // RUN:   | FileCheck %s --check-prefix=WHOLE
 
 // Layers whose weights are gathered. Nothing can hide the first gather but the
 // matmuls of its own first chunks. The later gathers have the matmuls before
-// them.
+// them. In a graph more chunks gain, as the host is no limit.
 
 #lhs = affine_map<(m, n, k) -> (m, k)>
 #rhs = affine_map<(m, n, k) -> (k, n)>
 #result = affine_map<(m, n, k) -> (m, n)>
 comm.group @world all
 
+// GRAPH-LABEL: func.func @gathered_weights
+// GRAPH-COUNT-4: comm.all_gather {{.*}}comm.label = "ag0.{{[0-3]}}"} : tensor<2048x1024xbf16>
+// GRAPH:         comm.all_gather {{.*}}comm.label = "ag1"} : tensor<2048x4096xbf16>
+// GRAPH:         comm.all_gather {{.*}}comm.label = "ag2"} : tensor<2048x4096xbf16>
+// GRAPH-NOT:     comm.all_gather
 // CHECK-LABEL: func.func @gathered_weights
 // CHECK:         comm.all_gather {{.*}}comm.label = "ag0.0"} : tensor<2048x2048xbf16>
 // CHECK:         comm.all_gather {{.*}}comm.label = "ag0.1"} : tensor<2048x2048xbf16>
