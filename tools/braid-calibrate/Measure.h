@@ -45,7 +45,8 @@ public:
       : world(world), durations(durations) {}
 
   /// The time of one of the operations that `count` of `load` counts, after
-  /// `restNs` without work and `warmNs` of the load.
+  /// `restNs` without work and `warmNs` of the load; in replays, where the
+  /// world runs graphs.
   llvm::Expected<MeasuredTime> measure(Load load, int64_t Load::*count,
                                        double warmNs, double restNs = 0);
 
@@ -58,7 +59,7 @@ public:
   llvm::Expected<MeasuredTime> measureHost(Load load, int64_t Load::*count);
 
 private:
-  /// The time of `count` operations on the slowest rank.
+  /// The time of one of `number` operations on the slowest rank.
   llvm::Expected<double> runBlock(Load &load, int64_t Load::*count,
                                   int64_t number);
 
