@@ -4,8 +4,8 @@
 """Measured times of PyTorch's own kernels: attention, matmuls in every layout, embeddings and whatever else Inductor does not generate.
 
 A kernel is known by its signature: the op, and what it is called with. `measure` runs each on tensors like those of the graph, one after
-the other without a rest, as in a step: the clock of a GPU that has rested is a sixth faster than that of one at its power limit. All ranks
-take what rank 0 has measured.
+the other without a rest, as in a step: the clock of a GPU that has rested is a sixth faster than that of one at its power limit. The first
+rank that misses a kernel measures it, for all ranks.
 """
 
 import dataclasses
@@ -53,9 +53,16 @@ class KernelTimes:
 
     def measure(self):
         """Measures what is missing; returns how many kernels. All ranks of the default process group call this together."""
-        # Ranks of one program miss the same kernels, and pipeline stages others: rank 0 has the first word, each the rest of its own.
-        measured = {} if _groups.get_rank() else _measure(self.missing)
-        measured = _broadcast(measured)
+        # Ranks of one program miss the same kernels, and pipeline stages others.
+        missing = _gather(list(self.missing))
+        known = set().union(*missing[: _groups.get_rank()])
+        own = {signature: called for signature, called in self.missing.items() if signature not in known}
+        try:
+            measured = _measure(own)
+        except Exception as error:  # The other ranks wait for what comes of it.
+            _log.warning("%d kernels are not measured: %s: %s", len(own), type(error).__name__, error)
+            measured = dict.fromkeys(own)
+        measured = {signature: ns for each in _gather(measured) for signature, ns in each.items()}
         self.times.update({signature: ns for signature, ns in measured.items() if ns is not None})
         self._failed.update(signature for signature, ns in measured.items() if ns is None)
         self.missing.clear()
@@ -263,14 +270,29 @@ def _launch(torch, run):
     return events
 
 
-def _broadcast(value):
+def _gather(value):
+    """The values of all ranks of the default process group, in their order."""
     import torch.distributed as dist
 
     if not _groups.has_other_ranks():
-        return value
-    box = [value]
-    dist.broadcast_object_list(box, src=0)
-    return box[0]
+        return [value]
+    values = [None] * dist.get_world_size()
+    dist.all_gather_object(values, value)
+    return values
+
+
+def _do_on_first_rank(function):
+    """The result of `function` on rank 0, or its error, on all ranks."""
+    result = error = None
+    if _groups.get_rank() == 0:
+        try:
+            result = function()
+        except (OSError, ScheduleError) as caught:
+            error = caught
+    result, error = _gather((result, error))[0]
+    if error is not None:
+        raise error
+    return result
 
 
 #: The times that all passes take, unless they are told others.
@@ -291,29 +313,46 @@ def tune(step, *inputs, rounds=3, path=None):
     rounds : int
         The most times that it is compiled again.
     path : str, optional
-        A file of times, which is read if it exists, and written by rank 0.
+        A file of times, which rank 0 reads if it exists, and writes.
 
     Returns
     -------
     KernelTimes
         The times, which hold for all graphs that are compiled from now on.
+
+    Raises
+    ------
+    braid.schedule.ScheduleError
+        An argument that is none, or a file that has no times.
+    OSError
+        The file cannot be written. Both are raised on all ranks.
     """
     import torch
     import torch._inductor.config as config
 
     if not callable(step):
         raise ScheduleError(f"found step={step!r}, expected a callable")
-    if path is not None and os.path.exists(path):
-        kernel_times.load(path)
+    if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 0:
+        raise ScheduleError(f"found rounds={rounds!r}, expected a whole number of at least 0")
+    if path is not None:
+        kernel_times.times.update(_do_on_first_rank(lambda: _read(path)))
     # A graph from a cache comes to no pass, which would ask for times.
     with config.patch(force_disable_caches=True):
         torch._dynamo.reset()
         step(*inputs)
         for _ in range(rounds):
-            if not _broadcast(kernel_times.measure()):
+            if not kernel_times.measure():
                 break
             torch._dynamo.reset()
             step(*inputs)
-    if path is not None and _groups.get_rank() == 0:
-        kernel_times.save(path)
+    if path is not None:
+        _do_on_first_rank(lambda: kernel_times.save(path))
     return kernel_times
+
+
+def _read(path):
+    """The times of a file, none if it does not exist."""
+    found = KernelTimes()
+    if os.path.exists(path):
+        found.load(path)
+    return found.times

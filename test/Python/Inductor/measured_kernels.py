@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+import threading
 import unittest
 from unittest import mock
 
@@ -173,6 +174,77 @@ class Clocks(unittest.TestCase):
         self.assertEqual(module._split(called), [["0"], ["1"], ["2"]])
 
 
+class Ranks(unittest.TestCase):
+    """Two ranks, as threads of this process."""
+
+    def run_ranks(self, function):
+        """What `function` returns or raises on each rank, given its number."""
+        barrier, values, local, results = threading.Barrier(2, timeout=60), [None, None], threading.local(), [None, None]
+
+        def gather(value):
+            values[local.rank] = value
+            barrier.wait()
+            found = list(values)
+            barrier.wait()
+            return found
+
+        def run(rank):
+            local.rank = rank
+            try:
+                results[rank] = function(rank)
+            except Exception as error:
+                results[rank] = error
+
+        threads = [threading.Thread(target=run, args=(rank,)) for rank in range(2)]
+        with mock.patch.object(module, "_gather", gather), mock.patch.object(_groups, "get_rank", lambda: local.rank):
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        return results
+
+    def measure(self, measure, *missing):
+        """By rank, the number of measured kernels, and the times, where the ranks miss `missing`."""
+
+        def run(rank):
+            times = KernelTimes()
+            times.missing = dict.fromkeys(missing[rank])
+            return times.measure(), times.times, times.missing
+
+        with mock.patch.object(module, "_measure", measure):
+            return self.run_ranks(run)
+
+    def test_each_kernel_is_measured_once(self):
+        asked = []
+
+        def measure(called):
+            asked.extend(called)
+            return {signature: len(asked) for signature in called}
+
+        first, second = self.measure(measure, "ab", "bcd")
+        self.assertEqual(first, second)
+        self.assertEqual((first[0], sorted(first[1]), sorted(asked)), (4, list("abcd"), list("abcd")))
+
+    def test_a_rank_that_cannot_measure(self):
+        def measure(called):
+            if "a" in called:
+                raise RuntimeError("no memory")
+            return dict.fromkeys(called, 7)
+
+        with self.assertLogs("braid.inductor", "WARNING") as logs:
+            results = self.measure(measure, "ab", "bc")
+        self.assertEqual(results, [(3, {"c": 7}, {})] * 2)
+        self.assertIn("2 kernels are not measured: RuntimeError: no memory", logs.output[0])
+
+    def test_a_file_that_only_the_first_rank_has(self):
+        results = self.run_ranks(lambda rank: module._do_on_first_rank(lambda: f"of rank {rank}"))
+        self.assertEqual(results, ["of rank 0"] * 2)
+
+    def test_an_error_of_the_first_rank_is_one_of_all(self):
+        results = self.run_ranks(lambda rank: module._do_on_first_rank(lambda: module._read("/")))
+        self.assertEqual([(type(error), str(error)[:37]) for error in results], [(ScheduleError, "/: found no times of kernels: [Errno ")] * 2)
+
+
 class Files(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -239,6 +311,9 @@ class Options(unittest.TestCase):
     def test_tuning_needs_a_step(self):
         with self.assertRaisesRegex(ScheduleError, "found step=3, expected a callable"):
             braid.inductor.tune(3)
+        for rounds in (-1, 1.5, True):
+            with self.assertRaisesRegex(ScheduleError, f"found rounds={rounds}, expected a whole number of at least 0"):
+                braid.inductor.tune(print, rounds=rounds)
 
     def test_tuning(self):
         """The step runs until no kernel lacks a time, and each compile is a new one."""
