@@ -21,6 +21,7 @@ errors first, in FILE.traces.zip.
 
 `summary` prints errors and choices, and writes the file for docs/performance/results. `predict` predicts measured steps again,
 with the models of BUILD, from either file: it says how true these are without a GPU, but for variants whose order they change.
+Steps without `graph` ran on streams.
 `explain` compares the traces with the predictions op by op.
 """
 
@@ -196,6 +197,7 @@ def measure_step(machine, table, step):
     if programs is None and (machine.options.unchecked or "differs" in wrong):
         programs, more = machine.run(table["ranks"], files, rounds)
         wrong = wrong or more
+    found["graph"] = "--engine-option=cuda-graph=0" not in machine.options.braid_option
     if wrong:
         found["failed"] = wrong
     if programs:
@@ -361,7 +363,7 @@ def write_results(found, path, options):
 
     def describe(one):
         times = {key: {name: round(ms, 4) for name, ms in one[key].items()} for key in ("predicted_ms", "ms")}
-        return {key: one[key] for key in ("seed", "about", "agrees") if key in one} | times | ({"bound_ms": round(one["bound_ms"], 4)} if "bound_ms" in one else {})
+        return {key: one[key] for key in ("seed", "about", "agrees", "graph") if key in one} | times | ({"bound_ms": round(one["bound_ms"], 4)} if "bound_ms" in one else {})
 
     rows = [{key: round(value, 2) if isinstance(value, float) else value for key, value in row.items()} for row in get_summaries(found)]
     write_json(path, {
@@ -406,7 +408,7 @@ def predict(options):
         for one in steps:
             text = Step(one["seed"], options.ranks).write()
             for name in one["ms"]:
-                report = compiler.report(text, found["passes"][name])
+                report = compiler.report(text, found["passes"][name], f"cuda-graph={int(one.get('graph', False))}")
                 if not report:
                     sys.exit(f"error: no prediction of step {one['seed']}: {name}")
                 one["predicted_ms"][name] = report["makespan_ns"] / 1e6

@@ -97,11 +97,11 @@ class Compiler:
         function = self.report(text, passes)
         return function and function["makespan_ns"] / 1e6
 
-    def report(self, text, passes):
-        """What comm-report says of the step after the passes, or nothing."""
+    def report(self, text, passes, costs=""):
+        """What comm-report says of the step after the passes, or nothing; `costs` are further options of costs."""
         options = self.options
         report = os.path.join(self.folder, "report.json")
-        cost = f"machine={options.machine} ranks={options.ranks}"
+        cost = f"machine={options.machine} ranks={options.ranks} {costs}"
         command = [
             os.path.join(options.build, "bin", "braid-opt"),
             *("-", f"--braid-prepare=target={options.target}", "-o", os.devnull),
