@@ -80,8 +80,8 @@ CudaEngine::CudaEngine(const Environment &environment)
     : RankServices{environment, readLaneOptions(environment),
                    openActivities(environment)},
       launch(findLaunch([](const char *name) { return std::getenv(name); })),
-      matmulCache(
-          findMatmulCache([](const char *name) { return std::getenv(name); })) {
+      tuningCache(
+          findTuningCache([](const char *name) { return std::getenv(name); })) {
   int32_t asked = environment.config.ranks;
   if (launch.hasLauncher()) {
     size = launch.size;

@@ -12,10 +12,10 @@
 #include "CUDA/Communication/GraphChoice.h"
 #include "CUDA/Communication/Rank.h"
 #include "CUDA/Communication/RankServices.h"
-#include "CUDA/MatmulCache.h"
 #include "CUDA/Processes/Launch.h"
 #include "CUDA/Processes/RunVotes.h"
 #include "CUDA/Processes/Store.h"
+#include "CUDA/TuningCache.h"
 #include "CUDA/Watchdog.h"
 #include "Diagnosis/Failure.h"
 
@@ -74,7 +74,7 @@ public:
   void logCommunicator(const CommunicatorSpec &spec,
                        const LaneSpec &used) const override;
   void makeUnannounced(cuda::NCCLCommunicator &communicator) override;
-  int32_t chooseAlgorithm(cuda::CudaRank &rank, const std::string &matmul,
+  int32_t chooseAlgorithm(cuda::CudaRank &rank, const std::string &operation,
                           const std::function<int32_t()> &measure) override;
   Failure failure() const override;
   void fail(const Failure &failure) override;
@@ -110,7 +110,7 @@ private:
     Left,           ///< The RankStatus of an ending process.
     Announced,      ///< A RankStatus with the operation that starts.
     Published,      ///< A key, and what a member of a group says under it.
-    ChoiceProposed, ///< To rank 0: the algorithm, and the matmul.
+    ChoiceProposed, ///< To rank 0: the algorithm, and the operation.
     ChoiceMade,     ///< By rank 0: the same.
     Recorded        ///< What keeps the rank from its recording.
   };
@@ -159,16 +159,16 @@ private:
   RankStatus takeStatus(int32_t process, const std::string &bytes) const;
   void addAnnouncement(const RankStatus &status);
   void applyFailure(const Failure &failure);
-  int32_t settleChoice(const std::string &matmul, int32_t algorithm);
-  std::optional<int32_t> findChoice(const std::string &matmul) const;
+  int32_t settleChoice(const std::string &operation, int32_t algorithm);
+  std::optional<int32_t> findChoice(const std::string &operation) const;
   bool wantsGraphs() const;
   void openVotes();
   cuda::Graphs::Key describeArguments(const braid_rt_entry &entry, void ***args,
                                       const std::vector<CudaDevice *> &devices);
   std::string describeUnrecorded() const;
-  int32_t awaitChoice(cuda::CudaRank &rank, const std::string &matmul,
+  int32_t awaitChoice(cuda::CudaRank &rank, const std::string &operation,
                       int32_t proposed);
-  void keepChoice(const std::string &matmul, int32_t algorithm);
+  void keepChoice(const std::string &operation, int32_t algorithm);
 
   const cuda::Launch launch;
   int32_t size = 1, own = 0;
@@ -186,8 +186,8 @@ private:
   /// disagreement. Starts do not wait for the others, waits do, like those of
   /// the engine inproc. Each status has the one operation.
   std::map<std::pair<uint64_t, int64_t>, Statuses> announced;
-  /// Chosen algorithms, by matmul: those of this world, and those that earlier
-  /// runs have measured.
+  /// Chosen algorithms, by operation: those of this world, and those that
+  /// earlier runs have measured.
   std::map<std::string, int32_t> algorithms;
   cuda::GraphChoice graphChoice;
   cuda::ArgumentNumbers argumentNumbers;
@@ -201,7 +201,7 @@ private:
   const braid_rt_entry *runningEntry = nullptr;
   /// What keeps each rank from its recording in this run; empty: nothing does.
   std::map<int32_t, std::string> recorded;
-  cuda::MatmulCache matmulCache;
+  cuda::TuningCache tuningCache;
   Failure firstFailure;
   std::mutex stopMutex;
   bool stopped = false;

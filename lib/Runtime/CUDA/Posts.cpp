@@ -109,12 +109,12 @@ void CudaEngine::take(int32_t process, const std::string &bytes) {
   }
   case ChoiceMade: {
     auto algorithm = content.get<int32_t>();
-    std::string matmul = content.getText();
+    std::string operation = content.getText();
     // Rank 0 chooses for all.
     if (process != 0)
-      throw Error("it chooses the algorithm of a matmul for all ranks");
+      throw Error("it chooses the algorithm of an operation for all ranks");
     std::lock_guard<std::mutex> lock(mutex);
-    algorithms.emplace(matmul, algorithm);
+    algorithms.emplace(operation, algorithm);
     return changed.notify_all();
   }
   default:
@@ -150,70 +150,74 @@ Statuses CudaEngine::askAll() {
 // Common algorithms of all ranks
 //===----------------------------------------------------------------------===//
 
-/// The first call for a matmul wins; called on rank 0 where ranks are
+/// The first call for an operation wins; called on rank 0 where ranks are
 /// processes.
-int32_t CudaEngine::settleChoice(const std::string &matmul, int32_t algorithm) {
+int32_t CudaEngine::settleChoice(const std::string &operation,
+                                 int32_t algorithm) {
   {
     std::lock_guard<std::mutex> lock(mutex);
-    algorithm = algorithms.emplace(matmul, algorithm).first->second;
+    algorithm = algorithms.emplace(operation, algorithm).first->second;
   }
-  post(ChoiceMade, Writer().put(algorithm).put(matmul).bytes);
+  post(ChoiceMade, Writer().put(algorithm).put(operation).bytes);
   return algorithm;
 }
 
-std::optional<int32_t> CudaEngine::findChoice(const std::string &matmul) const {
+std::optional<int32_t>
+CudaEngine::findChoice(const std::string &operation) const {
   std::lock_guard<std::mutex> lock(mutex);
-  auto found = algorithms.find(matmul);
+  auto found = algorithms.find(operation);
   return found == algorithms.end() ? std::nullopt
                                    : std::optional<int32_t>(found->second);
 }
 
 /// What rank 0 has chosen, to which this rank proposes an algorithm.
-int32_t CudaEngine::awaitChoice(CudaRank &rank, const std::string &matmul,
+int32_t CudaEngine::awaitChoice(CudaRank &rank, const std::string &operation,
                                 int32_t proposed) {
   // Rank 0's store thread answers, so rank 0's own thread need not.
-  post(ChoiceProposed, Writer().put(proposed).put(matmul).bytes);
+  post(ChoiceProposed, Writer().put(proposed).put(operation).bytes);
   std::unique_lock<std::mutex> lock(mutex);
   auto deadline = std::chrono::steady_clock::now() +
                   std::chrono::nanoseconds(environment.config.timeoutNs);
-  changed.wait_until(lock, deadline,
-                     [&]() { return failed || algorithms.count(matmul) != 0; });
-  auto found = algorithms.find(matmul);
+  changed.wait_until(lock, deadline, [&]() {
+    return failed || algorithms.count(operation) != 0;
+  });
+  auto found = algorithms.find(operation);
   if (found != algorithms.end())
     return found->second;
   lock.unlock();
   rank.throwIfFailed();
   throw Error(describeTimeout(environment.config.timeoutNs) +
-              "rank 0 does not say which algorithm to use for " + matmul);
+              "rank 0 does not say which algorithm to use for " + operation);
 }
 
-void CudaEngine::keepChoice(const std::string &matmul, int32_t algorithm) {
+void CudaEngine::keepChoice(const std::string &operation, int32_t algorithm) {
   // One process of a host writes.
   if (launch.hasLauncher() && launch.localRank > 0)
     return;
   std::string problem;
   {
     std::lock_guard<std::mutex> lock(mutex);
-    problem = matmulCache.add(matmul, algorithm);
+    problem = tuningCache.add(operation, algorithm);
   }
   if (!problem.empty() && environment.logs(BRAID_RT_DEBUG_INFO))
     environment.log(problem);
 }
 
-int32_t CudaEngine::chooseAlgorithm(CudaRank &rank, const std::string &matmul,
+int32_t CudaEngine::chooseAlgorithm(CudaRank &rank,
+                                    const std::string &operation,
                                     const std::function<int32_t()> &measure) {
-  if (std::optional<int32_t> chosen = findChoice(matmul))
+  if (std::optional<int32_t> chosen = findChoice(operation))
     return *chosen;
   std::optional<int32_t> kept;
   {
     std::lock_guard<std::mutex> lock(mutex);
-    kept = matmulCache.find(matmul);
+    kept = tuningCache.find(operation);
   }
   int32_t algorithm = kept ? *kept : measure();
   algorithm = locals.size() > 1 || own == 0
-                  ? settleChoice(matmul, algorithm)
-                  : awaitChoice(rank, matmul, algorithm);
+                  ? settleChoice(operation, algorithm)
+                  : awaitChoice(rank, operation, algorithm);
   if (!kept)
-    keepChoice(matmul, algorithm);
+    keepChoice(operation, algorithm);
   return algorithm;
 }

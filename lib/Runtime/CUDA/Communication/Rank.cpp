@@ -134,9 +134,9 @@ void CudaRank::launchesGraph(const std::function<void()> &launch) {
   launch();
 }
 
-int32_t CudaRank::chooseAlgorithm(const std::string &matmul,
+int32_t CudaRank::chooseAlgorithm(const std::string &operation,
                                   const std::function<int32_t()> &measure) {
-  return engine.chooseAlgorithm(*this, matmul, measure);
+  return engine.chooseAlgorithm(*this, operation, measure);
 }
 
 void CudaRank::replaces(const Replacement &replacement) {

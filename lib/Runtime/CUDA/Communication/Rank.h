@@ -52,7 +52,7 @@ public:
   void endWait() override;
   void enqueues() override;
   void launchesGraph(const std::function<void()> &launch) override;
-  int32_t chooseAlgorithm(const std::string &matmul,
+  int32_t chooseAlgorithm(const std::string &operation,
                           const std::function<int32_t()> &measure) override;
   void replaces(const Replacement &replacement) override;
 

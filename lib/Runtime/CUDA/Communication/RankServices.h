@@ -56,7 +56,7 @@ public:
   /// the first measurement that ends. No rank waits for another rank's
   /// measurement, which may depend on work that the waiting rank has yet to
   /// start.
-  virtual int32_t chooseAlgorithm(CudaRank &rank, const std::string &matmul,
+  virtual int32_t chooseAlgorithm(CudaRank &rank, const std::string &operation,
                                   const std::function<int32_t()> &measure) = 0;
 
   //===--- Failures -------------------------------------------------------===//

@@ -70,7 +70,7 @@ DeviceOptions DeviceOptions::read(const Environment &environment) {
   options.fastAttentionGradients = !isFirstChoice(
       environment, "attention-gradients", "deterministic", "fast");
   options.tf32 = !isFirstChoice(environment, "matmul-precision", "f32", "tf32");
-  options.measureMatmuls =
+  options.measureAlgorithms =
       isFirstChoice(environment, "matmul-tuning", "measure", "heuristic");
   options.matmulMultiprocessors = static_cast<int32_t>(
       getEngineNumber(environment, "matmul-multiprocessors", 0, 0, 4096));

@@ -49,13 +49,14 @@ public:
   /// if the world has failed; it cannot fail unnoticed in the meantime.
   virtual void launchesGraph(const std::function<void()> &launch) { launch(); }
 
-  /// Chooses the algorithm of a matmul, by its position in the library's list.
-  /// All ranks get the result of `measure` on the rank that finishes first. The
-  /// default is 0, the library's own choice. `matmul` describes the matmul
-  /// and the device. The rank's thread calls this function at the first use of
-  /// a matmul; a rank without the matmul never calls it. The function must
-  /// not wait for another rank's measurement, which may depend on this rank.
-  virtual int32_t chooseAlgorithm(const std::string &matmul,
+  /// Chooses the algorithm of an operation, a matmul or a convolution, by its
+  /// position in the library's list. All ranks get the result of `measure` on
+  /// the rank that finishes first. The default is 0, the library's own choice.
+  /// `operation` describes the operation, the library and the device. The
+  /// rank's thread calls this function at the first use of an operation; a rank
+  /// without the operation never calls it. The function must not wait for
+  /// another rank's measurement, which may depend on this rank.
+  virtual int32_t chooseAlgorithm(const std::string &operation,
                                   const std::function<int32_t()> &measure);
 
   /// The rank uses something else than the program plans. Called once for each
@@ -73,7 +74,8 @@ struct DeviceOptions {
   bool tf32 = false;               ///< matmul-precision=f32|tf32
   /// attention-gradients=deterministic|fast
   bool fastAttentionGradients = false;
-  bool measureMatmuls = true; ///< matmul-tuning=measure|heuristic
+  /// matmul-tuning=measure|heuristic, also of convolutions
+  bool measureAlgorithms = true;
   /// matmul-multiprocessors=N: the multiprocessors of matmuls without a number
   /// of their own; 0: all.
   int32_t matmulMultiprocessors = 0;

@@ -160,7 +160,7 @@ Matmuls::propose(const Plan &plan, const Matmul &matmul, const Key &key) const {
   BlasStatus status = addProposals(plan, preference, results);
   int32_t target = matmul.options.multiprocessors;
   int32_t fewer = getWholeClusters(target);
-  if (!results.empty() && fewer > 0 && gpu.options.measureMatmuls) {
+  if (!results.empty() && fewer > 0 && gpu.options.measureAlgorithms) {
     set(plan.desc, MATMUL_DESC_SM_COUNT_TARGET, fewer);
     addProposals(plan, preference, results);
     set(plan.desc, MATMUL_DESC_SM_COUNT_TARGET, target);
@@ -210,7 +210,8 @@ Matmuls::Plan Matmuls::choose(const Matmul &p, const Key &key) {
     std::vector<MatmulHeuristicResult> candidates = propose(plan, p, key);
     size_t choice = 0;
     // A measurement waits for the stream, which a recording cannot.
-    if (gpu.options.measureMatmuls && candidates.size() > 1 && !gpu.capturing) {
+    if (gpu.options.measureAlgorithms && candidates.size() > 1 &&
+        !gpu.capturing) {
       std::string text =
           gpu.model + ", cuBLASLt " + std::to_string(blas.getVersion()) + ',';
       for (int64_t value : key)

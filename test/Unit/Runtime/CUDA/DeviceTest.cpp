@@ -47,7 +47,7 @@ TEST(DeviceOptions, haveDefaults) {
   EXPECT_EQ(options.graphs, cuda::GraphUse::Auto);
   EXPECT_FALSE(options.tf32);
   EXPECT_FALSE(options.fastAttentionGradients);
-  EXPECT_TRUE(options.measureMatmuls);
+  EXPECT_TRUE(options.measureAlgorithms);
   EXPECT_EQ(options.timeoutNs, 7);
 }
 
@@ -60,7 +60,7 @@ TEST(DeviceOptions, areRead) {
   EXPECT_EQ(options.graphs, cuda::GraphUse::On);
   EXPECT_TRUE(options.tf32);
   EXPECT_TRUE(options.fastAttentionGradients);
-  EXPECT_FALSE(options.measureMatmuls);
+  EXPECT_FALSE(options.measureAlgorithms);
 }
 
 TEST(DeviceOptions, refuseOtherValues) {

@@ -49,7 +49,7 @@ TEST_F(MatmulChoiceTest, takeTheFirstProposalOfARankAlone) {
 
 TEST_F(MatmulChoiceTest, takeTheFirstProposalWhereNothingIsMeasured) {
   MeasuringHooks &measuring = measureMatmuls();
-  options.measureMatmuls = false;
+  options.measureAlgorithms = false;
   auto *memory = upload(std::vector<float>(1024));
   fake_cuda_clear_log();
   device().multiply(matmulOf(BRAID_RT_F32, 2, 2, 2), memory, memory + 256,
@@ -139,7 +139,7 @@ TEST_F(MatmulChoiceTest, tryProposalsForFewerMultiprocessors) {
 
 TEST_F(MatmulChoiceTest, askOnceForFewerMultiprocessorsIfNothingIsMeasured) {
   measureMatmuls();
-  options.measureMatmuls = false;
+  options.measureAlgorithms = false;
   Matmul p = matmulOf(BRAID_RT_F32, 5, 7, 3);
   p.options.multiprocessors = 124;
   Comparison{p}.run(device());

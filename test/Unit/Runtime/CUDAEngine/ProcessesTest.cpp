@@ -17,6 +17,8 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <poll.h>
 #include <sys/wait.h>
 #include <thread>
@@ -390,6 +392,34 @@ TEST(Processes, AgreeOnTheAlgorithmOfTheFirstMeasurementToEnd) {
     return rank == 1 ? chosen : choose([]() { return 9; });
   });
   EXPECT_THAT(results, Each(testing::Eq("5")));
+}
+
+TEST(Processes, AgreeOnAnAlgorithmWhereTheirHostsKeepOthers) {
+  char name[] = "/tmp/braid-tuning-XXXXXX";
+  std::string folder = mkdtemp(name);
+  std::vector<std::string> results = runProcesses(3, 3, [&](int32_t rank) {
+    std::string file = folder + "/" + std::to_string(rank);
+    setenv("BRAID_TUNING_CACHE", file.c_str(), 1);
+    if (rank != 2)
+      std::ofstream(file) << "braid algorithms 1\na product\t" << 3 + rank
+                          << "\n";
+    useFakes();
+    braid_rt_config config;
+    braid_rt_config_init(&config, nullptr, 0);
+    config.ranks = 0;
+    braid::rt::Environment environment(config);
+    braid::rt::CudaEngine engine(environment);
+    // Rank 1 comes first, with what its host keeps.
+    if (rank != 1)
+      engine.exchange("rank 1 has chosen");
+    int32_t chosen = engine.chooseAlgorithm(*engine.ranks()[0], "a product",
+                                            []() { return 9; });
+    if (rank == 1)
+      engine.exchange("rank 1 has chosen");
+    return std::to_string(chosen);
+  });
+  std::filesystem::remove_all(folder);
+  EXPECT_THAT(results, Each(testing::Eq("4")));
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,11 +1,11 @@
-//===- MatmulCacheTest.cpp - Algorithms that stay on disk -----------------===//
+//===- TuningCacheTest.cpp - Algorithms that stay on disk -----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "CUDA/MatmulCache.h"
+#include "CUDA/TuningCache.h"
 #include "CUDA/CudaEngine.h"
 #include "TestWorld.h"
 
@@ -23,14 +23,14 @@ using testing::HasSubstr;
 using testing::Optional;
 
 namespace {
-class MatmulCaches : public testing::Test {
+class TuningCaches : public testing::Test {
 protected:
-  MatmulCaches() {
-    char name[] = "/tmp/braid-matmuls-XXXXXX";
+  TuningCaches() {
+    char name[] = "/tmp/braid-tuning-XXXXXX";
     folder = mkdtemp(name);
-    file = folder + "/of a user/matmuls.txt";
+    file = folder + "/of a user/algorithms.txt";
   }
-  ~MatmulCaches() override {
+  ~TuningCaches() override {
     setenv("BRAID_TUNING_CACHE", "", 1);
     std::filesystem::remove_all(folder);
   }
@@ -64,71 +64,71 @@ protected:
 };
 } // namespace
 
-TEST_F(MatmulCaches, TheVariableNamesTheFile) {
+TEST_F(TuningCaches, TheVariableNamesTheFile) {
   std::map<std::string, std::string> table = {{"HOME", "/home/a"}};
   auto get = [&](const char *name) {
     auto found = table.find(name);
     return found == table.end() ? nullptr : found->second.c_str();
   };
-  EXPECT_EQ(findMatmulCache(get), "/home/a/.cache/braid/matmuls.txt");
+  EXPECT_EQ(findTuningCache(get), "/home/a/.cache/braid/algorithms.txt");
   table["XDG_CACHE_HOME"] = "/cache";
-  EXPECT_EQ(findMatmulCache(get), "/cache/braid/matmuls.txt");
+  EXPECT_EQ(findTuningCache(get), "/cache/braid/algorithms.txt");
   table["XDG_CACHE_HOME"] = "not absolute";
-  EXPECT_EQ(findMatmulCache(get), "/home/a/.cache/braid/matmuls.txt");
+  EXPECT_EQ(findTuningCache(get), "/home/a/.cache/braid/algorithms.txt");
   table["BRAID_TUNING_CACHE"] = "here.txt";
-  EXPECT_EQ(findMatmulCache(get), "here.txt");
+  EXPECT_EQ(findTuningCache(get), "here.txt");
   table["BRAID_TUNING_CACHE"] = "";
-  EXPECT_EQ(findMatmulCache(get), "");
+  EXPECT_EQ(findTuningCache(get), "");
   table.clear();
-  EXPECT_EQ(findMatmulCache(get), "");
+  EXPECT_EQ(findTuningCache(get), "");
 }
 
-TEST_F(MatmulCaches, KeepTheFirstAlgorithmOfAMatmul) {
-  MatmulCache cache(file);
+TEST_F(TuningCaches, KeepTheFirstAlgorithm) {
+  TuningCache cache(file);
   EXPECT_EQ(cache.find("a"), std::nullopt);
   EXPECT_EQ(cache.add("a", 3), "");
   EXPECT_EQ(cache.add("a", 4), "");
   EXPECT_EQ(cache.add("b", 0), "");
-  EXPECT_EQ(read(), "braid matmul algorithms 1\na\t3\nb\t0\n");
-  MatmulCache later(file);
+  EXPECT_EQ(read(), "braid algorithms 1\na\t3\nb\t0\n");
+  TuningCache later(file);
   EXPECT_THAT(later.find("a"), Optional(3));
   EXPECT_THAT(later.find("b"), Optional(0));
 }
 
-TEST_F(MatmulCaches, ReadWhatTwoProcessesBegan) {
-  MatmulCache one(file), other(file);
+TEST_F(TuningCaches, ReadWhatTwoProcessesBegan) {
+  TuningCache one(file), other(file);
   EXPECT_EQ(one.add("a", 1), "");
   EXPECT_EQ(other.add("b", 2), "");
-  MatmulCache later(file);
+  TuningCache later(file);
   EXPECT_THAT(later.find("a"), Optional(1));
   EXPECT_THAT(later.find("b"), Optional(2));
 }
 
-TEST_F(MatmulCaches, SkipLinesThatAreNone) {
-  write("braid matmul algorithms 1\na\nb\t\nc\t-1\nd\t1x\ne\t99999999999\nf"
+TEST_F(TuningCaches, SkipLinesThatAreNone) {
+  write("braid algorithms 1\na\nb\t\nc\t-1\nd\t1x\ne\t99999999999\nf"
         "\t2\ng\t");
-  MatmulCache cache(file);
+  TuningCache cache(file);
   for (const char *name : {"a", "b", "c", "d", "e", "g"})
     EXPECT_EQ(cache.find(name), std::nullopt) << name;
   EXPECT_THAT(cache.find("f"), Optional(2));
 }
 
-TEST_F(MatmulCaches, LeaveOtherFilesAlone) {
+TEST_F(TuningCaches, LeaveOtherFilesAlone) {
   write("a letter\na\t1\n");
-  MatmulCache cache(file);
+  TuningCache cache(file);
   EXPECT_EQ(cache.find("a"), std::nullopt);
   EXPECT_EQ(cache.add("b", 1), "");
   EXPECT_EQ(read(), "a letter\na\t1\n");
 }
 
-TEST_F(MatmulCaches, TellOnceThatTheFileCannotBeWritten) {
+TEST_F(TuningCaches, TellOnceThatTheFileCannotBeWritten) {
   std::ofstream(folder + "/of a user") << "no folder";
-  MatmulCache cache(file);
+  TuningCache cache(file);
   EXPECT_THAT(cache.add("a", 1), HasSubstr("cannot write " + file + ": "));
   EXPECT_EQ(cache.add("b", 1), "");
 }
 
-TEST_F(MatmulCaches, ALaterWorldDoesNotMeasure) {
+TEST_F(TuningCaches, ALaterWorldDoesNotMeasure) {
   setenv("BRAID_TUNING_CACHE", file.c_str(), 1);
   EXPECT_EQ(choose(5), std::pair(5, 5));
   EXPECT_EQ(choose(7), std::pair(5, 5));

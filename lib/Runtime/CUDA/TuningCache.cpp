@@ -1,4 +1,4 @@
-//===- MatmulCache.cpp - Algorithms of matmuls that stay on disk ----------===//
+//===- TuningCache.cpp - Algorithms that stay on disk ---------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/MatmulCache.h"
+#include "CUDA/TuningCache.h"
 #include "Base/Bytes.h"
 
 #include <cerrno>
@@ -21,21 +21,21 @@
 using namespace braid::rt::cuda;
 
 /// A file of another format has another first line, and is left alone.
-static constexpr const char *firstLine = "braid matmul algorithms 1";
-/// A larger file is left alone: some 100,000 matmuls.
+static constexpr const char *firstLine = "braid algorithms 1";
+/// A larger file is left alone: some 100,000 operations.
 static constexpr int64_t mostBytes = int64_t(16) << 20;
 
-std::string braid::rt::cuda::findMatmulCache(const Variables &variables) {
+std::string braid::rt::cuda::findTuningCache(const Variables &variables) {
   if (const char *given = variables("BRAID_TUNING_CACHE"))
     return given;
   for (auto [variable, folder] : {std::pair("XDG_CACHE_HOME", "/braid"),
                                   std::pair("HOME", "/.cache/braid")})
     if (const char *base = variables(variable); base && *base == '/')
-      return std::string(base) + folder + "/matmuls.txt";
+      return std::string(base) + folder + "/algorithms.txt";
   return "";
 }
 
-MatmulCache::MatmulCache(std::string file) : path(std::move(file)) {
+TuningCache::TuningCache(std::string file) : path(std::move(file)) {
   struct stat status = {};
   if (path.empty() || stat(path.c_str(), &status) != 0 || status.st_size == 0)
     return;
@@ -60,16 +60,16 @@ MatmulCache::MatmulCache(std::string file) : path(std::move(file)) {
   }
 }
 
-std::optional<int32_t> MatmulCache::find(const std::string &matmul) const {
-  auto found = algorithms.find(matmul);
+std::optional<int32_t> TuningCache::find(const std::string &operation) const {
+  auto found = algorithms.find(operation);
   return found == algorithms.end() ? std::nullopt
                                    : std::optional<int32_t>(found->second);
 }
 
-std::string MatmulCache::add(const std::string &matmul, int32_t algorithm) {
-  if (path.empty() || !algorithms.emplace(matmul, algorithm).second)
+std::string TuningCache::add(const std::string &operation, int32_t algorithm) {
+  if (path.empty() || !algorithms.emplace(operation, algorithm).second)
     return "";
-  std::string text = matmul + '\t' + std::to_string(algorithm) + '\n';
+  std::string text = operation + '\t' + std::to_string(algorithm) + '\n';
   if (isNew) {
     std::error_code error;
     std::filesystem::create_directories(
