@@ -51,6 +51,7 @@ struct Fake {
   int64_t workspace = 1024;
   std::vector<fake_cudnn_engine> engines = {FAKE_CUDNN_DETERMINISTIC},
                                  fallbacks;
+  std::vector<int64_t> costs;
   std::map<std::string, std::pair<unsigned, int>> failures;
   std::set<const void *> live;
   int plans = 0;
@@ -283,6 +284,7 @@ void fake_cudnn_reset() {
   fake().workspace = 1024;
   fake().engines = {FAKE_CUDNN_DETERMINISTIC};
   fake().fallbacks.clear();
+  fake().costs.clear();
   fake().failures.clear();
   fake().plans = 0;
 }
@@ -296,6 +298,10 @@ void fake_cudnn_set_engines(const fake_cudnn_engine *engines, int count) {
 
 void fake_cudnn_set_fallbacks(const fake_cudnn_engine *engines, int count) {
   fake().fallbacks.assign(engines, engines + count);
+}
+
+void fake_cudnn_set_costs(const int64_t *costs, int count) {
+  fake().costs.assign(costs, costs + count);
 }
 
 void fake_cudnn_fail(const char *function, unsigned status, int skipped) {
@@ -461,6 +467,10 @@ Status cudnnBackendExecute(Handle handle, Descriptor plan, Descriptor pack) {
   const FakeDescriptor &given = look("cudnnBackendExecute", pack);
   if (!found.isFinal || !given.isFinal)
     fake_cuda_abort("cudnnBackendExecute", "a descriptor is not finalized");
+  auto number = static_cast<size_t>(found.number);
+  int64_t cost = number < fake().costs.size() ? fake().costs[number] : 1000;
+  if (cost < 0)
+    return STATUS_NOT_SUPPORTED;
   auto *run = new Run(readGraph(found));
   std::vector<int64_t> ids = get<int64_t>(given, VARIANT_PACK_UNIQUE_IDS);
   std::vector<void *> data = get<void *>(given, VARIANT_PACK_DATA_POINTERS);
@@ -501,7 +511,7 @@ Status cudnnBackendExecute(Handle handle, Descriptor plan, Descriptor pack) {
       std::to_string(run->operations.size()) + " operations";
   return fake_cuda_enqueue(
              handle->stream, what.c_str(), accesses.data(),
-             static_cast<int>(accesses.size()), /*costNs=*/1000,
+             static_cast<int>(accesses.size()), cost,
              [](void *data) { static_cast<Run *>(data)->run(); },
              [](void *data) { delete static_cast<Run *>(data); }, run) == 0
              ? STATUS_SUCCESS

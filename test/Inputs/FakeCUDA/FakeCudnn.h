@@ -41,6 +41,11 @@ enum fake_cudnn_engine {
 void fake_cudnn_set_engines(const enum fake_cudnn_engine *engines, int count);
 void fake_cudnn_set_fallbacks(const enum fake_cudnn_engine *engines, int count);
 
+/// How long engines take on the fake driver's clock, by their numbers; a
+/// negative cost is an engine whose plans can be built and do not run. Engines
+/// without a cost take 1000 ns.
+void fake_cudnn_set_costs(const int64_t *costs, int count);
+
 /// The call of `function` (`cudnnBackendExecute`) after `skipped` others
 /// returns `status` and does nothing else; later ones work.
 void fake_cudnn_fail(const char *function, unsigned status, int skipped);

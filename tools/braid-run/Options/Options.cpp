@@ -344,8 +344,8 @@ void CommandLine::addEngine() {
       });
   addFlag("--cuda-graph", cudaGraph, "record a step once and replay it");
   add("--matmul-tuning", "KIND",
-      "how to choose the algorithms of the matrix library: measure (before the "
-      "first run, the default) or heuristic",
+      "how to choose the algorithms of matmuls and convolutions: measure (in "
+      "the first run, the default) or heuristic",
       [&](Text value) {
         o.engineOptions.emplace_back(
             "matmul-tuning", checkOneOf(value, {"measure", "heuristic"}));

@@ -36,10 +36,12 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
       deviceMemory(std::make_unique<DeviceMemory>(gpuState)),
       buffers(std::make_unique<BufferPool>(gpuState, *deviceMemory)),
       modules(std::make_unique<Modules>(gpuState, *deviceMemory)),
-      matmuls(std::make_unique<Matmuls>(blas, gpuState, *deviceMemory)),
+      trials(std::make_unique<Trials>(gpuState)),
+      matmuls(
+          std::make_unique<Matmuls>(blas, gpuState, *deviceMemory, *trials)),
       cudnn(std::make_unique<CudnnPlans>(gpuState, *deviceMemory)),
       attentions(std::make_unique<Attentions>(gpuState, *cudnn)),
-      convolutions(std::make_unique<Convolutions>(gpuState, *cudnn)),
+      convolutions(std::make_unique<Convolutions>(gpuState, *cudnn, *trials)),
       graphs(std::make_unique<Graphs>(gpuState)) {
   try {
     for (Event *event : {&invocation.begun, &invocation.ended})
@@ -66,6 +68,7 @@ CudaDevice::~CudaDevice() {
   convolutions.reset();
   cudnn.reset();
   matmuls.reset();
+  trials.reset();
   modules.reset();
   try {
     deviceMemory->free(arenaBase);

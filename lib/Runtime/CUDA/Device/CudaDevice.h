@@ -29,6 +29,7 @@ class BufferPool;
 class DeviceMemory;
 class Modules;
 class Matmuls;
+class Trials;
 } // namespace cuda
 
 /// One GPU of a rank. Functions for the launcher make the device's primary
@@ -135,6 +136,7 @@ private:
   std::unique_ptr<cuda::DeviceMemory> deviceMemory;
   std::unique_ptr<cuda::BufferPool> buffers;
   std::unique_ptr<cuda::Modules> modules;
+  std::unique_ptr<cuda::Trials> trials;
   std::unique_ptr<cuda::Matmuls> matmuls;
   std::unique_ptr<cuda::CudnnPlans> cudnn;
   std::unique_ptr<cuda::Attentions> attentions;

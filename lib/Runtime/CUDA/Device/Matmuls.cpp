@@ -35,7 +35,6 @@ Matmuls::~Matmuls() {
     release(plan.second);
   if (handle)
     blas.destroy(handle);
-  closeMeasurement();
   if (workspace)
     gpu.driver.memFree(workspace);
 }
@@ -46,7 +45,7 @@ void Matmuls::prepare() {
   if (!workspace)
     workspace =
         memory.allocatePrivate(workspaceBytes, "the workspace of matmuls");
-  openMeasurement();
+  trials.open();
   blas.call(blas.create, &handle);
 }
 

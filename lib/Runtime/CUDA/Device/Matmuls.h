@@ -11,6 +11,7 @@
 
 #include "CUDA/API/Blas.h"
 #include "CUDA/Device/Memory.h"
+#include "CUDA/Device/Trials.h"
 #include "Engine/Device.h"
 
 #include <array>
@@ -24,8 +25,9 @@ namespace braid::rt::cuda {
 /// or the fastest of those in `propose`. Both are kept.
 class Matmuls {
 public:
-  Matmuls(const Blas &blas, const Gpu &gpu, DeviceMemory &memory)
-      : blas(blas), gpu(gpu), memory(memory) {}
+  Matmuls(const Blas &blas, const Gpu &gpu, DeviceMemory &memory,
+          Trials &trials)
+      : blas(blas), gpu(gpu), memory(memory), trials(trials) {}
   ~Matmuls();
   Matmuls(const Matmuls &) = delete;
   Matmuls &operator=(const Matmuls &) = delete;
@@ -83,22 +85,12 @@ private:
   void multiplyByNothing(const Matmul &matmul, void *c) const;
   void release(Plan &plan) const;
 
-  // Measurements use a stream and memory of their own, so that they do not wait
-  // for other ranks.
-  void openMeasurement();
-  void closeMeasurement();
   int32_t measure(Plan &plan, const Matmul &matmul,
                   const std::vector<MatmulHeuristicResult> &candidates);
   int32_t chooseByTimes(const Matmul &matmul,
                         const std::vector<MatmulHeuristicResult> &candidates,
                         const std::vector<float> &times) const;
   int32_t getClusterSize(const MatmulAlgorithm &algorithm) const;
-  void fill(DevicePointer memory, int64_t bytes, int32_t dtype);
-  std::vector<float>
-  timeAll(const Plan &plan, const Operands &operands,
-          const std::vector<MatmulHeuristicResult> &candidates);
-  float time(const Plan &plan, const Operands &operands,
-             const MatmulAlgorithm &algorithm, int runs);
 
   template <typename Value>
   void set(MatmulDesc desc, MatmulDescAttribute attribute, Value value) const {
@@ -109,10 +101,9 @@ private:
   const Blas &blas;
   const Gpu &gpu;
   DeviceMemory &memory;
+  Trials &trials;
   BlasHandle handle = nullptr;
   DevicePointer workspace = 0;
-  Stream measuring = nullptr;
-  Event begin = nullptr, end = nullptr; ///< Of a measurement.
   std::unordered_map<Key, Plan, KeyHash> plans;
 };
 

@@ -61,7 +61,7 @@ void ActivityTimeline::add(const Activities::Activity &activity) {
     return;
   }
   Span &span = spans[found->second];
-  // The measurement of a matmul runs in a span, but on a stream of its own.
+  // A trial runs in a span, but on a stream of its own.
   if (!activity.node && activity.stream != span.stream)
     return;
   span.beginNs = span.beginNs ? std::min(span.beginNs, activity.beginNs)

@@ -325,6 +325,166 @@ TEST_F(ConvolutionsTest, multiplyInTF32WhereAllMatmulsDo) {
 }
 
 //===----------------------------------------------------------------------===//
+// Trials
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The fastest engine, or the choice of another rank.
+class TrialHooks final : public cuda::DeviceHooks {
+public:
+  int32_t chooseAlgorithm(const std::string &operation,
+                          const std::function<int32_t()> &measure) override {
+    operations.push_back(operation);
+    measured.push_back(chosen < 0 ? measure() : chosen);
+    return measured.back();
+  }
+
+  std::vector<std::string> operations;
+  std::vector<int32_t> measured;
+  int32_t chosen = -1;
+};
+
+class ConvolutionTrialsTest : public ConvolutionsTest {
+protected:
+  ConvolutionTrialsTest() {
+    auto owned = std::make_unique<TrialHooks>();
+    trials = owned.get();
+    hooks = std::move(owned);
+  }
+
+  /// Proposes engines, with their costs.
+  static void propose(const std::vector<fake_cudnn_engine> &engines,
+                      const std::vector<int64_t> &costs) {
+    fake_cudnn_set_engines(engines.data(), static_cast<int>(engines.size()));
+    fake_cudnn_set_costs(costs.data(), static_cast<int>(costs.size()));
+  }
+  /// Runs a convolution of 64 x 64 products, and says which engine did.
+  std::string engineOf(int32_t dtype = BRAID_RT_F32) {
+    Problem problem;
+    problem.dtype = dtype;
+    prepare(problem, BRAID_RT_CONVOLUTION_FORWARD);
+    fake_cuda_clear_log();
+    device().convolve(call);
+    std::string log = fake_cuda_log();
+    log = log.substr(log.rfind("stream "));
+    EXPECT_THAT(log, HasSubstr("stream 1: convolution engine "));
+    return log.substr(log.find("engine"), strlen("engine 0"));
+  }
+
+  TrialHooks *trials;
+};
+constexpr fake_cudnn_engine good = FAKE_CUDNN_DETERMINISTIC;
+} // namespace
+
+TEST_F(ConvolutionTrialsTest, takeTheFastestEngine) {
+  propose({good, good, good, good}, {4000, -1, 2000, 3000});
+  compare(Problem());
+  EXPECT_EQ(trials->measured, (std::vector<int32_t>{2, 2, 2}));
+  EXPECT_EQ(engineOf(), "engine 2");
+  EXPECT_EQ(trials->measured.size(), 3U);
+}
+
+TEST_F(ConvolutionTrialsTest, preferTheLibrarysOrderWhereTimesAreClose) {
+  propose({good, good, good}, {10000, 9810, 9790});
+  EXPECT_EQ(engineOf(), "engine 2");
+  propose({good, good}, {10000, 9810});
+  EXPECT_EQ(engineOf(BRAID_RT_F16), "engine 0");
+}
+
+TEST_F(ConvolutionTrialsTest, countDeterministicEnginesAlone) {
+  propose({FAKE_CUDNN_NONDETERMINISTIC, good, FAKE_CUDNN_UNSUPPORTED,
+           FAKE_CUDNN_TENSOR_CORE, good},
+          {100, 3000, 100, 100, 2000});
+  EXPECT_EQ(engineOf(), "engine 4");
+  EXPECT_EQ(engineOf(BRAID_RT_F16), "engine 3");
+  // The numbers count what may be chosen.
+  EXPECT_EQ(trials->measured, (std::vector<int32_t>{1, 2}));
+}
+
+TEST_F(ConvolutionTrialsTest, takeTheEngineThatTheRanksAgreeOn) {
+  trials->chosen = 1;
+  propose({good, good, good}, {3000, 2000, 1000});
+  EXPECT_EQ(engineOf(), "engine 1");
+  EXPECT_EQ(fake_cudnn_plans(), 1);
+}
+
+TEST_F(ConvolutionTrialsTest, takeAnotherEngineWhereTheAgreedOneIsNone) {
+  trials->chosen = 7;
+  propose({good, good}, {});
+  EXPECT_EQ(engineOf(), "engine 0");
+  trials->chosen = 1;
+  propose({good, FAKE_CUDNN_UNSUPPORTED}, {});
+  EXPECT_EQ(engineOf(BRAID_RT_F16), "engine 0");
+  trials->chosen = 0;
+  propose({FAKE_CUDNN_UNSUPPORTED, good}, {});
+  EXPECT_EQ(engineOf(BRAID_RT_BF16), "engine 1");
+}
+
+TEST_F(ConvolutionTrialsTest, takeTheFirstEngineWhereNothingIsMeasured) {
+  options.measureAlgorithms = false;
+  propose({good, good}, {2000, 1000});
+  EXPECT_EQ(engineOf(), "engine 0");
+  EXPECT_TRUE(trials->operations.empty());
+}
+
+TEST_F(ConvolutionTrialsTest, takeTheFirstEngineWhereNothingIsLeftToMeasureIn) {
+  propose({good, good}, {2000, 1000});
+  fake_cuda_fail("cuMemAllocAsync", cuda::ERROR_OUT_OF_MEMORY, 0);
+  EXPECT_EQ(engineOf(), "engine 0");
+}
+
+TEST_F(ConvolutionTrialsTest, takeTheFirstEngineOfThoseThatNeedMuchMemory) {
+  propose({good, good}, {2000, 1000});
+  fake_cudnn_set_workspace((int64_t(256) << 20) + 1);
+  EXPECT_EQ(engineOf(), "engine 0");
+}
+
+TEST_F(ConvolutionTrialsTest, areNoneOfOneEngine) {
+  propose({FAKE_CUDNN_NONDETERMINISTIC, good}, {1000, 2000});
+  EXPECT_EQ(engineOf(), "engine 1");
+  EXPECT_TRUE(trials->operations.empty());
+}
+
+TEST_F(ConvolutionTrialsTest, haveOneNameOnAllDevices) {
+  propose({good, good}, {});
+  engineOf();
+  // Model, library, kind, dimensions, type, rounding and groups; windows; sizes
+  // and strides with the operands' alignments.
+  EXPECT_EQ(trials->operations,
+            std::vector<std::string>{
+                "Fake GPU, cuDNN 92000, convolution 0 2 7 1 1 2 1 1 0 2 1 1 0 "
+                "0 0 0 0 2 4 5 6 0 120 1 24 4 0 16 6 4 3 2 0 24 1 8 4 0 16 2 6 "
+                "2 3 0 36 1 18 6 0 16"});
+  // What another version has chosen does not count.
+  fake_cudnn_set_version(92100);
+  engineOf(BRAID_RT_F16);
+  EXPECT_THAT(trials->operations.back(), HasSubstr("GPU, cuDNN 92100, "));
+}
+
+TEST_F(ConvolutionTrialsTest, areNotMadeWhileRecorded) {
+  options.graphs = cuda::GraphUse::On;
+  propose({good, good}, {2000, 1000});
+  prepare(Problem(), BRAID_RT_CONVOLUTION_FORWARD);
+  call.window[0].stride = 1000;
+  call.operands[2].sizes[2] = 1;
+  std::function<void()> body = [&] { device().convolve(call); };
+  invoke(body);
+  EXPECT_EQ(trials->measured, std::vector<int32_t>{1});
+  ++call.window[0].high;
+  EXPECT_THAT(errorOf([&] { invoke(body); }),
+              HasSubstr("a recording begins before the first use"));
+  EXPECT_EQ(trials->measured.size(), 1U);
+  device().failInvocation();
+}
+
+TEST_F(ConvolutionTrialsTest, returnToTheComputeStreamAfterAnError) {
+  propose({good, good}, {2000, 1000});
+  fake_cuda_fail("cuEventElapsedTime", cuda::ERROR_OUT_OF_MEMORY, 0);
+  EXPECT_NE(errorOf([&] { engineOf(); }), "");
+  EXPECT_EQ(engineOf(), "engine 1");
+}
+
+//===----------------------------------------------------------------------===//
 // Errors
 //===----------------------------------------------------------------------===//
 
@@ -353,15 +513,18 @@ TEST_F(ConvolutionsTest, releaseWhatTheyCreate) {
   int before = fake_cudnn_leaks();
   {
     ScopedVariable library("BRAID_CUDNN_LIBRARY", FAKE_CUDNN);
-    braid::rt::cuda::DeviceHooks ownHooks;
+    TrialHooks ownHooks;
     braid::rt::cuda::Blas blas;
     CudaDevice own(driver(), blas, 0, options, ownHooks);
+    fake_cudnn_engine engines[] = {FAKE_CUDNN_DETERMINISTIC,
+                                   FAKE_CUDNN_DETERMINISTIC};
+    fake_cudnn_set_engines(engines, 2);
     own.beginInvocation({"main", nullptr, 0, nullptr, nullptr}, nullptr);
     prepare(Problem(), BRAID_RT_CONVOLUTION_BACKWARD_FILTER);
     for (const char *function :
          {"cudnnBackendCreateDescriptor", "cudnnBackendSetAttribute",
           "cudnnBackendGetAttribute", "cudnnBackendFinalize"})
-      for (int skipped = 0; skipped != 40; ++skipped) {
+      for (int skipped = 0; skipped != 80; ++skipped) {
         fake_cudnn_fail(function, 2000, skipped);
         errorOf([&] { own.convolve(call); });
         ++call.window[0].high;

@@ -148,22 +148,75 @@ static Descriptor createGraph(Descriptors &owner, Handle handle,
   return owner.createGraph(handle, {operation});
 }
 
-Convolutions::Plan Convolutions::build(const Convolution &given) const {
+/// True if no operand of f32 may be rounded to TF32.
+bool Convolutions::isExact(const Convolution &convolution) const {
+  return convolution.dtype == BRAID_RT_F32 &&
+         convolution.precision == BRAID_RT_PRECISION_F32 && !gpu.options.tf32;
+}
+
+/// The bytes from the first element of an operand to the last one, a multiple
+/// of 256.
+static int64_t bytesOf(const Convolution &convolution,
+                       const Convolution::Operand &operand) {
+  int64_t elements = 1;
+  for (size_t dim = 0; dim != convolution.rank(); ++dim)
+    elements += (operand.sizes[dim] - 1) * operand.strides[dim];
+  return (elements * braid_rt_dtype_size(convolution.dtype) + 255) / 256 * 256;
+}
+
+/// The number of the fastest of `candidates`, some of which have no plan.
+size_t
+Convolutions::findFastest(const Convolution &given,
+                          const std::vector<CudnnPlan> &candidates) const {
+  int64_t bytes = 0, workspaceBytes = 0;
+  for (const Convolution::Operand &operand : given.operands)
+    bytes += bytesOf(given, operand);
+  for (const CudnnPlan &candidate : candidates)
+    workspaceBytes = std::max(workspaceBytes, candidate.workspaceBytes);
+  trials.open();
+  Scratch scratch(gpu.driver, trials.stream(), bytes + workspaceBytes);
+  if (!scratch.address)
+    return 0;
+  trials.fill(scratch.address, bytes, given.dtype);
+  Convolution convolution = given;
+  char *next = reinterpret_cast<char *>(scratch.address);
+  for (Convolution::Operand &operand : convolution.operands) {
+    operand.data = next;
+    next += bytesOf(given, operand);
+  }
+  std::vector<float> times;
+  cudnn.useStream(trials.stream(), [&]() {
+    times = trials.timeAll(candidates.size(), [&](size_t i) {
+      if (!candidates[i].plan)
+        throw Error("cuDNN cannot build the plan");
+      run(candidates[i], convolution,
+          scratch.address + static_cast<DevicePointer>(bytes));
+    });
+  });
+  return Trials::findFastest(times);
+}
+
+Convolutions::Plan Convolutions::build(const Convolution &given,
+                                       const Key &key) const {
   Convolution convolution = withTwoDims(given);
   Plan plan;
   plan.graph = std::make_unique<Descriptors>(cudnn.cudnn());
   Descriptor graph = createGraph(*plan.graph, cudnn.handle(), convolution);
-  bool isF32 = convolution.dtype == BRAID_RT_F32;
-  bool isExact = isF32 && convolution.precision == BRAID_RT_PRECISION_F32 &&
-                 !gpu.options.tf32;
-  plan.plan = cudnn.build(graph, [&](const CudnnPlans::Notes &notes) {
+  CudnnTrial trial = {"convolution", [&](const auto &candidates) {
+                        return findFastest(given, candidates);
+                      }};
+  for (int64_t value : key)
+    trial.graph += ' ' + std::to_string(value);
+  auto takes = [&](const CudnnPlans::Notes &notes) {
     auto has = [&](NumericalNote note) {
       return std::count(notes.begin(), notes.end(), note) != 0;
     };
     // Tensor cores round operands of f32 to TF32.
-    return !(isF32 && has(NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)) &&
-           !(isExact && has(NUMERICAL_NOTE_TENSOR_CORE));
-  });
+    return !(convolution.dtype == BRAID_RT_F32 &&
+             has(NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)) &&
+           !(isExact(convolution) && has(NUMERICAL_NOTE_TENSOR_CORE));
+  };
+  plan.plan = cudnn.build(graph, takes, &trial);
   if (!plan.plan.plan)
     throw Error("cuDNN " + std::to_string(cudnn.cudnn().getVersion()) +
                 " does not support this convolution; compile the program with "
@@ -171,9 +224,9 @@ Convolutions::Plan Convolutions::build(const Convolution &given) const {
   return plan;
 }
 
-Convolutions::Plan &Convolutions::find(const Convolution &convolution) {
+Convolutions::Key Convolutions::keyOf(const Convolution &convolution) const {
   Key key = {convolution.kind, convolution.spatialDims, convolution.dtype,
-             convolution.precision, convolution.groups};
+             isExact(convolution) ? 1 : 0, convolution.groups};
   for (const Convolution::Dim &dim : convolution.window)
     key.insert(key.end(), {dim.stride, dim.dilation, dim.low, dim.high});
   for (const Convolution::Operand &operand : convolution.operands) {
@@ -181,12 +234,28 @@ Convolutions::Plan &Convolutions::find(const Convolution &convolution) {
     key.insert(key.end(), operand.strides.begin(), operand.strides.end());
     key.push_back(addressAlignment(operand.data));
   }
+  return key;
+}
+
+Convolutions::Plan &Convolutions::find(const Convolution &convolution) {
+  Key key = keyOf(convolution);
   auto found = plans.find(key);
   if (found != plans.end())
     return found->second;
-  Plan plan = build(convolution);
+  Plan plan = build(convolution, key);
   plan.workspace = cudnn.reserve(plan.plan.workspaceBytes);
   return plans.emplace(std::move(key), std::move(plan)).first->second;
+}
+
+void Convolutions::run(const CudnnPlan &plan, const Convolution &convolution,
+                       DevicePointer workspace) const {
+  std::vector<int64_t> ids;
+  std::vector<void *> pointers;
+  for (const Convolution::Operand &operand : convolution.operands) {
+    ids.push_back(static_cast<int64_t>(ids.size()) + 1);
+    pointers.push_back(operand.data);
+  }
+  cudnn.run(plan, ids, pointers, workspace);
 }
 
 void Convolutions::convolve(const Convolution &convolution) {
@@ -194,13 +263,7 @@ void Convolutions::convolve(const Convolution &convolution) {
   try {
     cudnn.open();
     const Plan &plan = find(convolution);
-    std::vector<int64_t> ids;
-    std::vector<void *> pointers;
-    for (const Convolution::Operand &operand : convolution.operands) {
-      ids.push_back(static_cast<int64_t>(ids.size()) + 1);
-      pointers.push_back(operand.data);
-    }
-    cudnn.run(plan.plan, ids, pointers, plan.workspace);
+    run(plan.plan, convolution, plan.workspace);
   } catch (const Error &error) {
     throw Error(convolution.describe() + " on " + gpu.name + ": " +
                 error.what());

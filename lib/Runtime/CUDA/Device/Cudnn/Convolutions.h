@@ -10,6 +10,7 @@
 #define BRAID_RUNTIME_CUDA_DEVICE_CUDNN_CONVOLUTIONS_H
 
 #include "CUDA/Device/Cudnn/Plans.h"
+#include "CUDA/Device/Trials.h"
 #include "Engine/Convolution.h"
 
 #include <map>
@@ -20,10 +21,12 @@ namespace braid::rt::cuda {
 
 /// Convolutions and their gradients on the compute stream. The first one loads
 /// cuDNN. The first use of each signature (kind, sizes, strides, window, type,
-/// alignment) builds a plan and allocates its workspace; both are kept.
+/// alignment) builds a plan, the fastest of several in a trial, and allocates
+/// its workspace; both are kept.
 class Convolutions {
 public:
-  Convolutions(const Gpu &gpu, CudnnPlans &cudnn) : gpu(gpu), cudnn(cudnn) {}
+  Convolutions(const Gpu &gpu, CudnnPlans &cudnn, Trials &trials)
+      : gpu(gpu), cudnn(cudnn), trials(trials) {}
   Convolutions(const Convolutions &) = delete;
   Convolutions &operator=(const Convolutions &) = delete;
 
@@ -43,10 +46,17 @@ private:
   using Key = std::vector<int64_t>;
 
   Plan &find(const Convolution &convolution);
-  Plan build(const Convolution &convolution) const;
+  Key keyOf(const Convolution &convolution) const;
+  bool isExact(const Convolution &convolution) const;
+  Plan build(const Convolution &convolution, const Key &key) const;
+  size_t findFastest(const Convolution &convolution,
+                     const std::vector<CudnnPlan> &candidates) const;
+  void run(const CudnnPlan &plan, const Convolution &convolution,
+           DevicePointer workspace) const;
 
   const Gpu &gpu;
   CudnnPlans &cudnn;
+  Trials &trials;
   std::map<Key, Plan> plans;
 };
 

@@ -15,6 +15,13 @@ using namespace braid::rt;
 using namespace braid::rt::cuda;
 using namespace braid::rt::cuda::cudnn;
 
+/// How many proposals for a graph a trial compares.
+static constexpr size_t mostTrialCandidates = 16;
+
+/// A proposal with a larger workspace has no trial: a plan that is a bit faster
+/// is not worth the memory.
+static constexpr int64_t mostTrialWorkspaceBytes = int64_t(256) << 20;
+
 //===----------------------------------------------------------------------===//
 // Descriptors
 //===----------------------------------------------------------------------===//
@@ -111,17 +118,24 @@ std::vector<Descriptor> CudnnPlans::propose(Descriptor graph,
   return proposals;
 }
 
-/// A plan for `proposal`, which `owner` owns; null if the library cannot build
-/// it.
-Descriptor CudnnPlans::tryPlan(Descriptor proposal, Descriptors &owner) const {
-  Descriptor plan = owner.create(EXECUTION_PLAN_DESCRIPTOR);
+/// A plan for one of `proposals`; an empty one if the library cannot build it.
+CudnnPlan
+CudnnPlans::tryPlan(Descriptor proposal,
+                    const std::shared_ptr<Descriptors> &proposals) const {
+  auto owned = std::make_unique<Descriptors>(*library);
+  Descriptor plan = owned->create(EXECUTION_PLAN_DESCRIPTOR);
   bool works = library->setAttribute(plan, EXECUTION_PLAN_HANDLE, TYPE_HANDLE,
                                      1, &opened) == STATUS_SUCCESS &&
                library->setAttribute(plan, EXECUTION_PLAN_ENGINE_CONFIG,
                                      TYPE_BACKEND_DESCRIPTOR, 1,
                                      &proposal) == STATUS_SUCCESS &&
                library->finalize(plan) == STATUS_SUCCESS;
-  return works ? plan : nullptr;
+  if (!works)
+    return {};
+  int64_t count = 0, workspaceBytes = 0;
+  library->call(library->getAttribute, plan, EXECUTION_PLAN_WORKSPACE_SIZE,
+                TYPE_INT64, 1, &count, &workspaceBytes);
+  return {proposals, std::move(owned), plan, workspaceBytes};
 }
 
 /// What the library notes of the engine of `proposal`; it has the note that its
@@ -141,42 +155,66 @@ CudnnPlans::Notes CudnnPlans::getNotes(Descriptor proposal) const {
   return notes;
 }
 
-CudnnPlan
-CudnnPlans::build(Descriptor graph,
-                  const std::function<bool(const Notes &)> &takes) const {
+/// The number of the candidate that all ranks choose. Its plan is in `built` if
+/// this rank has measured it.
+size_t CudnnPlans::choose(const std::vector<Descriptor> &candidates,
+                          const std::shared_ptr<Descriptors> &proposals,
+                          const CudnnTrial &trial, CudnnPlan &built) const {
+  std::vector<CudnnPlan> plans;
+  auto measure = [&]() {
+    for (Descriptor candidate : candidates) {
+      plans.push_back(tryPlan(candidate, proposals));
+      if (plans.back().workspaceBytes > mostTrialWorkspaceBytes)
+        plans.back() = {};
+    }
+    return static_cast<int32_t>(trial.findFastest(plans));
+  };
+  auto choice = static_cast<size_t>(gpu.hooks.chooseAlgorithm(
+      gpu.model + ", cuDNN " + std::to_string(library->getVersion()) + ", " +
+          trial.graph,
+      measure));
+  if (choice < plans.size())
+    built = std::move(plans[choice]);
+  return choice;
+}
+
+CudnnPlan CudnnPlans::build(Descriptor graph,
+                            const std::function<bool(const Notes &)> &takes,
+                            const CudnnTrial *trial) const {
   if (gpu.capturing)
     throw Error("a recording begins before the first use");
-  CudnnPlan plan;
-  plan.owned = std::make_unique<Descriptors>(*library);
+  auto proposals = std::make_shared<Descriptors>(*library);
   std::vector<Descriptor> others;
-  auto attempt = [&](Descriptor proposal) {
-    if (!plan.plan)
-      plan.plan = tryPlan(proposal, *plan.owned);
-  };
   for (HeuristicMode mode : {HEUR_MODE_A, HEUR_MODE_FALLBACK}) {
-    if (plan.plan)
-      break;
-    for (Descriptor proposal : propose(graph, mode, *plan.owned)) {
-      if (plan.plan)
-        break;
+    std::vector<Descriptor> candidates;
+    for (Descriptor proposal : propose(graph, mode, *proposals)) {
       Notes notes = getNotes(proposal);
-      if (!takes(notes))
-        continue;
-      if (std::count(notes.begin(), notes.end(),
-                     NUMERICAL_NOTE_NONDETERMINISTIC))
-        others.push_back(proposal);
-      else
-        attempt(proposal);
+      if (takes(notes))
+        (std::count(notes.begin(), notes.end(), NUMERICAL_NOTE_NONDETERMINISTIC)
+             ? others
+             : candidates)
+            .push_back(proposal);
     }
+    if (trial && gpu.options.measureAlgorithms && mode == HEUR_MODE_A &&
+        candidates.size() > 1) {
+      std::vector<Descriptor> compared = candidates;
+      compared.resize(std::min(compared.size(), mostTrialCandidates));
+      CudnnPlan built;
+      size_t choice = choose(compared, proposals, *trial, built);
+      if (built.plan)
+        return built;
+      // What another rank or run has chosen comes first.
+      if (choice < compared.size())
+        candidates.insert(candidates.begin(), compared[choice]);
+    }
+    for (Descriptor candidate : candidates)
+      if (CudnnPlan plan = tryPlan(candidate, proposals); plan.plan)
+        return plan;
   }
-  for (Descriptor proposal : others)
-    attempt(proposal);
-  if (!plan.plan)
-    return plan;
-  int64_t count = 0;
-  library->call(library->getAttribute, plan.plan, EXECUTION_PLAN_WORKSPACE_SIZE,
-                TYPE_INT64, 1, &count, &plan.workspaceBytes);
-  return plan;
+  for (Descriptor other : others)
+    if (CudnnPlan plan = tryPlan(other, proposals); plan.plan)
+      return plan;
+  return {};
 }
 
 DevicePointer CudnnPlans::reserve(int64_t bytes) {
@@ -202,4 +240,16 @@ void CudnnPlans::run(const CudnnPlan &plan, const std::vector<int64_t> &ids,
           reinterpret_cast<void *>(workspace));
   own.finalize(pack);
   library->call(library->execute, opened, plan.plan, pack);
+}
+
+void CudnnPlans::useStream(Stream stream,
+                           const std::function<void()> &body) const {
+  library->call(library->setStream, opened, stream);
+  try {
+    body();
+  } catch (...) {
+    library->setStream(opened, gpu.stream);
+    throw;
+  }
+  library->call(library->setStream, opened, gpu.stream);
 }

@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace braid::rt::cuda {
@@ -48,10 +49,18 @@ private:
 
 /// A plan for a graph of operations.
 struct CudnnPlan {
-  /// The proposals of the library, and the plan for one of them.
-  std::unique_ptr<Descriptors> owned;
-  cudnn::Descriptor plan = nullptr; ///< Null: the library has none.
+  std::shared_ptr<Descriptors> proposals; ///< The library's, for the graph.
+  std::unique_ptr<Descriptors> owned;     ///< The plan for one of them.
+  cudnn::Descriptor plan = nullptr;       ///< Null: the library has none.
   int64_t workspaceBytes = 0;
+};
+
+/// How one of several plans for a graph is chosen.
+struct CudnnTrial {
+  /// The graph, the same text on all ranks and in later runs.
+  std::string graph;
+  /// The number of the fastest plan; some have no `plan`.
+  std::function<size_t(const std::vector<CudnnPlan> &)> findFastest;
 };
 
 /// cuDNN on the compute stream of a device, with the workspaces of plans.
@@ -71,10 +80,12 @@ public:
   using Notes = std::vector<cudnn::NumericalNote>;
   /// Builds a plan of the first proposal for `graph` that the library can
   /// build. Only engines that `takes` is true for count; of these the
-  /// deterministic ones come first. Throws an Error in a recording, because
-  /// plans compile kernels and allocate memory.
+  /// deterministic ones come first, and of several of them the one counts that
+  /// all ranks choose by `trial`, if there is one. Throws an Error in a
+  /// recording, because plans compile kernels and allocate memory.
   CudnnPlan build(cudnn::Descriptor graph,
-                  const std::function<bool(const Notes &)> &takes) const;
+                  const std::function<bool(const Notes &)> &takes,
+                  const CudnnTrial *trial = nullptr) const;
 
   /// A workspace of at least `bytes`; 0 without any.
   DevicePointer reserve(int64_t bytes);
@@ -84,12 +95,18 @@ public:
   void run(const CudnnPlan &plan, const std::vector<int64_t> &ids,
            const std::vector<void *> &pointers, DevicePointer workspace) const;
 
+  /// Calls `body`, in which `run` puts plans into another stream.
+  void useStream(Stream stream, const std::function<void()> &body) const;
+
 private:
   std::vector<cudnn::Descriptor> propose(cudnn::Descriptor graph,
                                          cudnn::HeuristicMode mode,
                                          Descriptors &owner) const;
-  cudnn::Descriptor tryPlan(cudnn::Descriptor proposal,
-                            Descriptors &owner) const;
+  CudnnPlan tryPlan(cudnn::Descriptor proposal,
+                    const std::shared_ptr<Descriptors> &proposals) const;
+  size_t choose(const std::vector<cudnn::Descriptor> &candidates,
+                const std::shared_ptr<Descriptors> &proposals,
+                const CudnnTrial &trial, CudnnPlan &built) const;
   Notes getNotes(cudnn::Descriptor proposal) const;
 
   const Gpu &gpu;
