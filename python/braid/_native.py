@@ -293,8 +293,8 @@ def _load(path):
         loaded = ctypes.CDLL(path)
     except OSError as error:
         raise ImportError(
-            f"found no library of Braid that can be loaded: {error}; expected the one in Braid's wheel, "
-            "or BRAID_SCHEDULE_LIBRARY to name one"
+            f"found no library of Braid that can be loaded: {error}; expected the one in Braid's wheel, or "
+            f"BRAID_SCHEDULE_LIBRARY to name one, such as lib/{LIBRARY_NAME} of a build (ninja BraidScheduleC)"
         ) from error
     try:
         version = loaded.braid_schedule_api_version()

@@ -84,6 +84,18 @@ class Package(unittest.TestCase):
         )
         self.assertNotIn("build/bin", result.stderr)
 
+    def test_a_checkout_has_no_library(self):
+        environment = {name: value for name, value in os.environ.items() if name != "BRAID_SCHEDULE_LIBRARY"}
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(os.path.dirname(braid.__file__), os.path.join(folder, "braid"), ignore=shutil.ignore_patterns("_lib"))
+            result = subprocess.run(
+                [sys.executable, "-m", "braid"], capture_output=True, text=True, env={**environment, "PYTHONPATH": folder}, cwd=folder
+            )
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(
+            result.stdout, r"scheduling: found no library .*, such as lib/libbraid-schedule-c\.so of a build \(ninja BraidScheduleC\)"
+        )
+
     def test_a_library_that_is_missing_or_another_one(self):
         code = "from braid import schedule; schedule.machines()"
         for path, text in (("/no/such.so", "found no library of Braid that can be loaded"), ("libc.so.6", "found no braid_schedule_api_version")):
