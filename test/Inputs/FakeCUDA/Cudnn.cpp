@@ -50,7 +50,7 @@ struct Fake {
   size_t version = 92000;
   int64_t workspace = 1024;
   std::vector<fake_cudnn_engine> engines = {FAKE_CUDNN_DETERMINISTIC},
-                                 fallbacks;
+                                 enginesOfB = engines, fallbacks;
   std::vector<int64_t> costs;
   std::map<std::string, std::pair<unsigned, int>> failures;
   std::set<const void *> live;
@@ -282,7 +282,7 @@ void fake_cudnn_reset() {
   std::lock_guard<std::mutex> lock(fake().mutex);
   fake().version = 92000;
   fake().workspace = 1024;
-  fake().engines = {FAKE_CUDNN_DETERMINISTIC};
+  fake().engines = fake().enginesOfB = {FAKE_CUDNN_DETERMINISTIC};
   fake().fallbacks.clear();
   fake().costs.clear();
   fake().failures.clear();
@@ -294,6 +294,12 @@ void fake_cudnn_set_workspace(int64_t bytes) { fake().workspace = bytes; }
 
 void fake_cudnn_set_engines(const fake_cudnn_engine *engines, int count) {
   fake().engines.assign(engines, engines + count);
+  fake().enginesOfB = fake().engines;
+}
+
+void fake_cudnn_set_engines_of_mode_b(const fake_cudnn_engine *engines,
+                                      int count) {
+  fake().enginesOfB.assign(engines, engines + count);
 }
 
 void fake_cudnn_set_fallbacks(const fake_cudnn_engine *engines, int count) {
@@ -413,10 +419,11 @@ Status cudnnBackendFinalize(Descriptor descriptor) {
 /// Writes at most `room` of the engines that a heuristic proposes.
 static void propose(const FakeDescriptor &heuristics, int64_t room,
                     int64_t *count, Descriptor *results) {
-  bool isFallback =
-      getOne<HeuristicMode>(heuristics, ENGINEHEUR_MODE) == HEUR_MODE_FALLBACK;
+  auto mode = getOne<HeuristicMode>(heuristics, ENGINEHEUR_MODE);
   const std::vector<fake_cudnn_engine> &engines =
-      isFallback ? fake().fallbacks : fake().engines;
+      mode == HEUR_MODE_FALLBACK ? fake().fallbacks
+      : mode == HEUR_MODE_B      ? fake().enginesOfB
+                                 : fake().engines;
   const FakeDescriptor &graph =
       getFinal(heuristics, ENGINEHEUR_OPERATION_GRAPH);
   *count = static_cast<int64_t>(engines.size());

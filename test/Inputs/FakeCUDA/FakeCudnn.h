@@ -37,8 +37,11 @@ enum fake_cudnn_engine {
   FAKE_CUDNN_DOWN_CONVERTING   ///< It rounds operands to smaller types.
 };
 
-/// The engines that heuristics of mode A propose, and of mode FALLBACK.
+/// The engines that heuristics of the modes A and B propose, of mode B alone,
+/// and of mode FALLBACK.
 void fake_cudnn_set_engines(const enum fake_cudnn_engine *engines, int count);
+void fake_cudnn_set_engines_of_mode_b(const enum fake_cudnn_engine *engines,
+                                      int count);
 void fake_cudnn_set_fallbacks(const enum fake_cudnn_engine *engines, int count);
 
 /// How long engines take on the fake driver's clock, by their numbers; a

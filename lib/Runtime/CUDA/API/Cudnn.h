@@ -157,7 +157,11 @@ enum PointwiseMode : unsigned {
 
 enum ReductionOperator : unsigned { REDUCE_ADD = 0, REDUCE_MAX = 3 };
 
-enum HeuristicMode : unsigned { HEUR_MODE_FALLBACK = 2, HEUR_MODE_A = 3 };
+enum HeuristicMode : unsigned {
+  HEUR_MODE_B = 1,
+  HEUR_MODE_FALLBACK = 2,
+  HEUR_MODE_A = 3
+};
 
 enum ConvolutionMode : unsigned { CROSS_CORRELATION = 1 };
 

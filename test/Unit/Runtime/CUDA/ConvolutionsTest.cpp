@@ -296,6 +296,21 @@ TEST_F(ConvolutionsTest, preferDeterministicEngines) {
   EXPECT_THAT(fake_cuda_log(), HasSubstr("convolution engine 1"));
 }
 
+TEST_F(ConvolutionsTest, takeTheProposalsOfModeB) {
+  fake_cudnn_engine engines[] = {FAKE_CUDNN_UNSUPPORTED,
+                                 FAKE_CUDNN_DETERMINISTIC};
+  fake_cudnn_set_engines_of_mode_b(engines, 2);
+  compare(Problem());
+  EXPECT_THAT(fake_cuda_log(), HasSubstr("convolution engine 1"));
+  EXPECT_THAT(fake_cuda_log(), Not(HasSubstr("convolution engine 0")));
+  // Those of mode A where there are none.
+  fake_cudnn_set_engines_of_mode_b(engines, 1);
+  Problem problem;
+  problem.batch = 1;
+  compare(problem);
+  EXPECT_THAT(fake_cuda_log(), HasSubstr("convolution engine 0"));
+}
+
 TEST_F(ConvolutionsTest, roundToTF32WhereTheProgramSaysSo) {
   fake_cudnn_engine engines[] = {FAKE_CUDNN_DOWN_CONVERTING,
                                  FAKE_CUDNN_TENSOR_CORE,

@@ -37,8 +37,9 @@ Attentions::Plan Attentions::build(const Attention &attention) const {
   plan.graph =
       std::make_unique<AttentionGraph>(cudnn.cudnn(), cudnn.handle(), attention,
                                        gpu.options.fastAttentionGradients);
-  plan.plan = cudnn.build(plan.graph->descriptor(),
-                          [](const CudnnPlans::Notes &) { return true; });
+  plan.plan =
+      cudnn.build(plan.graph->descriptor(), {HEUR_MODE_A, HEUR_MODE_FALLBACK},
+                  [](const CudnnPlans::Notes &) { return true; });
   if (!plan.plan.plan)
     throw Error("cuDNN " + std::to_string(version) +
                 " does not support this attention; compile the program with "

@@ -216,7 +216,10 @@ Convolutions::Plan Convolutions::build(const Convolution &given,
              has(NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)) &&
            !(isExact(convolution) && has(NUMERICAL_NOTE_TENSOR_CORE));
   };
-  plan.plan = cudnn.build(graph, takes, &trial);
+  // Mode B is slower than A, and knows convolutions better: its first proposals
+  // are among the fastest also where A begins with slow ones.
+  plan.plan = cudnn.build(graph, {HEUR_MODE_B, HEUR_MODE_A, HEUR_MODE_FALLBACK},
+                          takes, &trial);
   if (!plan.plan.plan)
     throw Error("cuDNN " + std::to_string(cudnn.cudnn().getVersion()) +
                 " does not support this convolution; compile the program with "

@@ -16,7 +16,7 @@ using namespace braid::rt::cuda;
 using namespace braid::rt::cuda::cudnn;
 
 /// How many proposals for a graph a trial compares.
-static constexpr size_t mostTrialCandidates = 16;
+static constexpr size_t mostTrialCandidates = 8;
 
 /// A proposal with a larger workspace has no trial: a plan that is a bit faster
 /// is not worth the memory.
@@ -179,13 +179,14 @@ size_t CudnnPlans::choose(const std::vector<Descriptor> &candidates,
 }
 
 CudnnPlan CudnnPlans::build(Descriptor graph,
+                            const std::vector<HeuristicMode> &modes,
                             const std::function<bool(const Notes &)> &takes,
                             const CudnnTrial *trial) const {
   if (gpu.capturing)
     throw Error("a recording begins before the first use");
   auto proposals = std::make_shared<Descriptors>(*library);
   std::vector<Descriptor> others;
-  for (HeuristicMode mode : {HEUR_MODE_A, HEUR_MODE_FALLBACK}) {
+  for (HeuristicMode mode : modes) {
     std::vector<Descriptor> candidates;
     for (Descriptor proposal : propose(graph, mode, *proposals)) {
       Notes notes = getNotes(proposal);
@@ -195,12 +196,12 @@ CudnnPlan CudnnPlans::build(Descriptor graph,
              : candidates)
             .push_back(proposal);
     }
-    if (trial && gpu.options.measureAlgorithms && mode == HEUR_MODE_A &&
-        candidates.size() > 1) {
+    if (trial && gpu.options.measureAlgorithms && candidates.size() > 1) {
       std::vector<Descriptor> compared = candidates;
       compared.resize(std::min(compared.size(), mostTrialCandidates));
       CudnnPlan built;
       size_t choice = choose(compared, proposals, *trial, built);
+      trial = nullptr; // The choice is one for each graph.
       if (built.plan)
         return built;
       // What another rank or run has chosen comes first.

@@ -78,12 +78,13 @@ public:
 
   /// What the library notes of an engine.
   using Notes = std::vector<cudnn::NumericalNote>;
-  /// Builds a plan of the first proposal for `graph` that the library can
-  /// build. Only engines that `takes` is true for count; of these the
-  /// deterministic ones come first, and of several of them the one counts that
-  /// all ranks choose by `trial`, if there is one. Throws an Error in a
-  /// recording, because plans compile kernels and allocate memory.
+  /// Builds a plan of the first proposal for `graph` by `modes` that the
+  /// library can build. Only engines that `takes` is true for count; of these
+  /// the deterministic ones come first, and of several by one mode the one
+  /// counts that all ranks choose by `trial`, if there is one. Throws an Error
+  /// in a recording, because plans compile kernels and allocate memory.
   CudnnPlan build(cudnn::Descriptor graph,
+                  const std::vector<cudnn::HeuristicMode> &modes,
                   const std::function<bool(const Notes &)> &takes,
                   const CudnnTrial *trial = nullptr) const;
 
