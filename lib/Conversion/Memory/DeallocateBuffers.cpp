@@ -12,10 +12,12 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -115,8 +117,34 @@ static void addLowering(OpPassManager &pm) {
 }
 
 namespace {
+/// A kernel reads and writes the buffers that its launch names, and frees none.
+/// The dialect gpu does not say so, and upstream's pass refuses ops whose
+/// effects are unknown.
+struct LaunchEffects
+    : public MemoryEffectOpInterface::ExternalModel<LaunchEffects,
+                                                    gpu::LaunchFuncOp> {
+  void
+  getEffects(Operation *op,
+             SmallVectorImpl<MemoryEffects::EffectInstance> &effects) const {
+    for (OpOperand &operand :
+         cast<gpu::LaunchFuncOp>(op).getKernelOperandsMutable()) {
+      if (!isa<BaseMemRefType>(operand.get().getType()))
+        continue;
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+    }
+  }
+};
+
 struct DeallocateBuffersPass
     : public braid::impl::DeallocateBuffersPassBase<DeallocateBuffersPass> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    DeallocateBuffersPassBase::getDependentDialects(registry);
+    registry.addExtension(+[](MLIRContext *context, gpu::GPUDialect *) {
+      gpu::LaunchFuncOp::attachInterface<LaunchEffects>(*context);
+    });
+  }
+
   void runOnOperation() override {
     SmallVector<memref::AllocOp> arenas;
     bool allocates = false;

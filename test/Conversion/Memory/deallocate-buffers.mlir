@@ -85,3 +85,33 @@ module attributes {braid_rt.target = "cuda"} {
     return %r : memref<?xf32>
   }
 }
+
+// -----
+
+// A kernel uses the buffer behind the address that its launch takes.
+module attributes {gpu.container_module} {
+gpu.module @kernels {
+  gpu.func @kernel(%x: memref<f32>) kernel {
+    gpu.return
+  }
+}
+
+// CHECK-LABEL: func.func private @taken_by_a_kernel
+// CHECK-NEXT:    %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-NEXT:    %[[A:.*]] = memref.alloc(%{{.*}}) : memref<?xf32>
+// CHECK-NEXT:    linalg.exp
+// CHECK-NEXT:    %[[BASE:.*]], %{{.*}}, %{{.*}}, %{{.*}} = memref.extract_strided_metadata %[[A]]
+// CHECK-NEXT:    gpu.launch_func @kernels::@kernel {{.*}} args(%[[BASE]] : memref<f32>)
+// CHECK-NEXT:    memref.dealloc %[[A]] : memref<?xf32>
+// CHECK-NEXT:    linalg.sqrt
+// CHECK-NEXT:    return
+func.func private @taken_by_a_kernel(%n: index, %y: memref<?xf32>) {
+  %one = arith.constant 1 : index
+  %a = memref.alloc(%n) : memref<?xf32>
+  linalg.exp ins(%y : memref<?xf32>) outs(%a : memref<?xf32>)
+  %base, %offset, %size, %stride = memref.extract_strided_metadata %a : memref<?xf32> -> memref<f32>, index, index, index
+  gpu.launch_func @kernels::@kernel blocks in (%one, %one, %one) threads in (%one, %one, %one) args(%base : memref<f32>)
+  linalg.sqrt ins(%y : memref<?xf32>) outs(%y : memref<?xf32>)
+  return
+}
+}
