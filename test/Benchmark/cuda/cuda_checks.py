@@ -38,6 +38,9 @@ from cuda_libraries import find_libraries
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 
+#: The folder of the tests whose programs are kept.
+PROGRAMS = os.path.join(ROOT, "test", "Integration", "Host")
+
 #: The tests whose programs are kept, with their arguments after the folder.
 RECORDED = [
     ("collectives_types.py", "i1 i8 i16 i32 i64"),
@@ -59,8 +62,8 @@ RECORDED = [
 FILES = [
     ("kernels_on_slices.mlir", ["iota", "iota"]),
     ("loops_of_blocks.mlir", ["ones+rank", "3"]),
-    ("chunked_matmuls.mlir", ["random:1", "random:2", "random:3"]),
-    ("split_all_reduce.mlir", ["random:1"]),
+    ("Rewrites/chunked_matmuls.mlir", ["random:1", "random:2", "random:3"]),
+    ("Rewrites/combined_collectives.mlir", ["random:1", "random:2"]),
 ]
 
 #: Rows and columns of the sanitizer's matrices: vectors of 16 bytes, and none.
@@ -180,6 +183,11 @@ def prepare_buffers(options, build):
               "--passes=none", "-o", os.path.join(folder, name + ".so")])
 
 
+def find_missing_programs():
+    """The names of RECORDED and FILES that no program of the tests has."""
+    return [name for name, _ in [*RECORDED, *FILES] if not os.path.exists(os.path.join(PROGRAMS, name))]
+
+
 def record_files(build, work):
     """Keeps the programs of the tests that are MLIR files."""
     sys.path.insert(0, os.path.join(ROOT, "test", "Inputs"))
@@ -189,7 +197,7 @@ def record_files(build, work):
         place = os.path.join(work, name)
         os.makedirs(place, exist_ok=True)
         source = os.path.join(place, "program.mlir")
-        shutil.copy(os.path.join(ROOT, "test", "Integration", "Host", name), source)
+        shutil.copy(os.path.join(PROGRAMS, name), source)
         pattern = os.path.join(place, "result{result}.{rank}.npy")
         call([f"{build}/bin/braid-run", source, "--ranks=2", f"--out={pattern}",
               *(f"--arg={argument}" for argument in arguments)])
@@ -210,7 +218,7 @@ def prepare_agreement(options, build):
     record_files(build, work)
     for name, arguments in RECORDED:
         begin = time.monotonic()
-        call([sys.executable, os.path.join(ROOT, "test", "Integration", "Host", name),
+        call([sys.executable, os.path.join(PROGRAMS, name),
               os.path.join(work, name), *arguments.split()], env=environment)
         print(f"{name} {arguments}: {time.monotonic() - begin:.0f} s", flush=True)
     shutil.rmtree(work)
