@@ -249,8 +249,7 @@ void Calibrator::planGraphs() {
 
 void Calibrator::planPairs() {
   steps.clear();
-  if (options.ranks == 1 || !usesLane(symmetricLane) || !usesLane(copyLane) ||
-      !choosePairMatmul()) {
+  if (!canMeasurePairs()) {
     addMissing("contention: it takes two ranks, a matmul, and the lanes "
                "symmetric-8 and copy");
     return;
@@ -271,6 +270,11 @@ void Calibrator::planPairs() {
            engine == LaneEngine::CopyEngine ? copyLane : symmetricLane});
   steps.push_back({"matmul on all multiprocessors beside kernel", ofPair,
                    [this]() { return measureQueue(); }, symmetricLane});
+}
+
+bool Calibrator::canMeasurePairs() const {
+  return options.ranks > 1 && usesLane(symmetricLane) && usesLane(copyLane) &&
+         choosePairMatmul();
 }
 
 bool Calibrator::hasBfloat16() const {
@@ -323,7 +327,7 @@ void Calibrator::runGraphs() {
   planGraphs();
   Error error = steps.empty() ? Error::success() : openWorld(Traces::None);
   if (!error)
-    error = runSteps(Traces::None, pairsSeconds);
+    error = runSteps(Traces::None, canMeasurePairs() ? pairsSeconds : 0);
   if (error)
     addMissing("graphs: " + llvm::toString(std::move(error)));
   inGraphs = false;
@@ -349,7 +353,7 @@ Error Calibrator::run() {
   if (Error error = identify())
     return error;
   planAlone();
-  Error failed = runSteps(Traces::None, options.ranks > 1 ? pairsSeconds : 0);
+  Error failed = runSteps(Traces::None, canMeasurePairs() ? pairsSeconds : 0);
   if (!failed)
     runGraphs();
   if (!failed) {

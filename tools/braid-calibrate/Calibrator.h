@@ -85,6 +85,7 @@ private:
   llvm::Error measureLaunch();
   llvm::Error measureHost();
 
+  bool canMeasurePairs() const;
   bool hasBfloat16() const;
   bool usesLane(const Lane &lane) const;
   /// The load of a pair whose matmul leaves `room` multiprocessors, without
