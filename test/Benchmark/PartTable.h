@@ -61,7 +61,6 @@ inline constexpr BoundPart boundParts[] = {
     {"bound-refined-heads", &LowerBoundParts::refinedHeads},
     {"bound-head-tail", &LowerBoundParts::headTail},
     {"bound-knapsack", &LowerBoundParts::knapsack},
-    {"bound-succession", &LowerBoundParts::succession},
     {"bound-two-jobs", &LowerBoundParts::twoJobs},
     {"bound-multipliers", &LowerBoundParts::multipliers, PartUse::Contention},
     {"bound-states", &LowerBoundParts::states, PartUse::Contention}};

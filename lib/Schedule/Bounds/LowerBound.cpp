@@ -13,7 +13,6 @@
 #include "PrecedenceDag.h"
 #include "Schedule/Model/Contention.h"
 #include "StateSearch.h"
-#include "SuccessionBound.h"
 #include "TwoJobBound.h"
 #include "braid/Support/Units.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -143,17 +142,16 @@ static int64_t getMostIdle(ArrayRef<IdleTime> atBegin, ArrayRef<IdleTime> atEnd,
 namespace {
 /// What the bounds that take long may look at.
 struct BoundBudget {
-  size_t successionVisits = 0;
   size_t knapsackSteps = 15'000'000;
   size_t jobPoints = 0;
 
   constexpr BoundBudget operator/(size_t parts) const {
-    return {successionVisits / parts, knapsackSteps / parts, jobPoints / parts};
+    return {knapsackSteps / parts, jobPoints / parts};
   }
 };
 } // namespace
 
-static constexpr BoundBudget fullBudget = {20'000'000, 200'000'000, 4'000'000};
+static constexpr BoundBudget fullBudget = {200'000'000, 4'000'000};
 
 /// Raises the bound of `kind` to `ns`.
 static void raise(LowerBounds &bounds, LowerBoundKind kind, int64_t ns) {
@@ -327,9 +325,6 @@ LowerBounds LowerBoundFinder::GraphBounds::find(int64_t knownNs,
   if (bounds.best() >= knownNs)
     return bounds;
 
-  if (parts.succession && budget.successionVisits != 0)
-    raise(bounds, LowerBoundKind::Availability,
-          getSuccessionBound(before, heads, tails, budget.successionVisits));
   int64_t streamNs = bounds.get(LowerBoundKind::Stream);
   if (parts.twoJobs && budget.jobPoints != 0)
     raise(bounds, LowerBoundKind::TwoJobs,

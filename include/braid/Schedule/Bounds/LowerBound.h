@@ -85,7 +85,6 @@ struct LowerBoundParts {
   bool refinedHeads = true;
   bool headTail = true;
   bool knapsack = true;
-  bool succession = true;
   bool twoJobs = true;
   /// The Lagrangian relaxation of contention.
   bool multipliers = true;
