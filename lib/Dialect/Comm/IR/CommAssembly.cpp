@@ -1,4 +1,4 @@
-//===- CommAssembly.cpp - Custom directives of the comm assembly ----------===//
+//===- CommAssembly.cpp - The comm ops and their custom directives --------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,43 +6,63 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CommAssembly.h"
-
+#include "braid/Dialect/Comm/IR/CollectiveMethods.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace braid::comm;
 
+using UnresolvedOperands =
+    llvm::SmallVectorImpl<OpAsmParser::UnresolvedOperand>;
+using Types = llvm::SmallVectorImpl<Type>;
+
 //===----------------------------------------------------------------------===//
 // Lists of ranks
 //===----------------------------------------------------------------------===//
+
+/// Parses `a, b]`, what follows the bracket that opens a list.
+static ParseResult parseRestOfList(OpAsmParser &parser,
+                                   function_ref<ParseResult()> parseElement) {
+  if (succeeded(parser.parseOptionalRSquare()))
+    return success();
+  do {
+    if (parseElement())
+      return failure();
+  } while (succeeded(parser.parseOptionalComma()));
+  return parser.parseRSquare();
+}
+
+/// Parses `0, 1]`, and adds the list of integers to `lists`.
+static ParseResult parseRestOfIntegers(OpAsmParser &parser,
+                                       SmallVectorImpl<Attribute> &lists) {
+  SmallVector<int64_t> list;
+  if (parseRestOfList(parser,
+                      [&] { return parser.parseInteger(list.emplace_back()); }))
+    return failure();
+  lists.push_back(parser.getBuilder().getDenseI64ArrayAttr(list));
+  return success();
+}
 
 /// Parses `[0, 1], [2, 3]]`, what follows the bracket that opens lists of
 /// integers.
 static ParseResult parseListsInBracket(OpAsmParser &parser, ArrayAttr &lists) {
   SmallVector<Attribute> parsed;
-  if (failed(parser.parseOptionalRSquare())) {
-    do {
-      SmallVector<int64_t> list;
-      if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-            return parser.parseInteger(list.emplace_back());
-          }))
-        return failure();
-      parsed.push_back(parser.getBuilder().getDenseI64ArrayAttr(list));
-    } while (succeeded(parser.parseOptionalComma()));
-    if (parser.parseRSquare())
-      return failure();
-  }
+  if (parseRestOfList(parser, [&] {
+        return failure(parser.parseLSquare() ||
+                       parseRestOfIntegers(parser, parsed));
+      }))
+    return failure();
   lists = parser.getBuilder().getArrayAttr(parsed);
   return success();
 }
 
-ParseResult braid::comm::parseRankLists(OpAsmParser &parser, ArrayAttr &lists) {
+/// `[[0, 1], [2, 3]]`: lists of integers.
+static ParseResult parseRankLists(OpAsmParser &parser, ArrayAttr &lists) {
   return failure(parser.parseLSquare() || parseListsInBracket(parser, lists));
 }
 
-void braid::comm::printRankLists(OpAsmPrinter &printer, Operation *,
-                                 ArrayAttr lists) {
+static void printRankLists(OpAsmPrinter &printer, Operation *,
+                           ArrayAttr lists) {
   printer << '[';
   llvm::interleaveComma(lists, printer, [&](Attribute list) {
     printer << '[';
@@ -52,8 +72,8 @@ void braid::comm::printRankLists(OpAsmPrinter &printer, Operation *,
   printer << ']';
 }
 
-ParseResult braid::comm::parseGroupRanks(OpAsmParser &parser,
-                                         ArrayAttr &ranks) {
+/// `all` | `[[0, 1], [2, 3]]`: the ranks of a group.
+static ParseResult parseGroupRanks(OpAsmParser &parser, ArrayAttr &ranks) {
   if (succeeded(parser.parseOptionalKeyword("all")))
     return success();
   SMLoc loc = parser.getCurrentLocation();
@@ -62,8 +82,8 @@ ParseResult braid::comm::parseGroupRanks(OpAsmParser &parser,
   return parseListsInBracket(parser, ranks);
 }
 
-void braid::comm::printGroupRanks(OpAsmPrinter &printer, Operation *op,
-                                  ArrayAttr ranks) {
+static void printGroupRanks(OpAsmPrinter &printer, Operation *op,
+                            ArrayAttr ranks) {
   if (ranks)
     printRankLists(printer, op, ranks);
   else
@@ -106,12 +126,13 @@ static void printOperandTypes(OpAsmPrinter &printer, TypeRange inputTypes,
   llvm::interleaveComma(types, printer);
 }
 
-ParseResult braid::comm::parseSameShapeTypes(OpAsmParser &parser,
-                                             const UnresolvedOperands &inputs,
-                                             const UnresolvedOperands &outputs,
-                                             Types &inputTypes,
-                                             Types &outputTypes,
-                                             Types &tokenTypes) {
+/// `T, ...` (`, U, ...` of destinations): values have the types of the
+/// operands.
+static ParseResult parseSameShapeTypes(OpAsmParser &parser,
+                                       const UnresolvedOperands &inputs,
+                                       const UnresolvedOperands &outputs,
+                                       Types &inputTypes, Types &outputTypes,
+                                       Types &tokenTypes) {
   if (parseOperandTypes(parser, inputs.size(), outputs.size(), inputTypes,
                         outputTypes))
     return failure();
@@ -120,10 +141,10 @@ ParseResult braid::comm::parseSameShapeTypes(OpAsmParser &parser,
   return success();
 }
 
-void braid::comm::printSameShapeTypes(OpAsmPrinter &printer, Operation *,
-                                      OperandRange, OperandRange,
-                                      TypeRange inputTypes,
-                                      TypeRange outputTypes, TypeRange) {
+static void printSameShapeTypes(OpAsmPrinter &printer, Operation *,
+                                OperandRange, OperandRange,
+                                TypeRange inputTypes, TypeRange outputTypes,
+                                TypeRange) {
   printOperandTypes(printer, inputTypes, outputTypes);
 }
 
@@ -149,11 +170,12 @@ static ParseResult parseValueTypes(OpAsmParser &parser, size_t count,
   return success();
 }
 
-ParseResult braid::comm::parseShapedTypes(OpAsmParser &parser,
-                                          const UnresolvedOperands &inputs,
-                                          const UnresolvedOperands &outputs,
-                                          Types &inputTypes, Types &outputTypes,
-                                          Types &tokenTypes) {
+/// `T, ... -> U, ...`, or `T, ..., U, ...` with destinations.
+static ParseResult parseShapedTypes(OpAsmParser &parser,
+                                    const UnresolvedOperands &inputs,
+                                    const UnresolvedOperands &outputs,
+                                    Types &inputTypes, Types &outputTypes,
+                                    Types &tokenTypes) {
   if (parseOperandTypes(parser, inputs.size(), outputs.size(), inputTypes,
                         outputTypes))
     return failure();
@@ -172,10 +194,9 @@ static SmallVector<Type> getValueTypes(TypeRange tokenTypes) {
   });
 }
 
-void braid::comm::printShapedTypes(OpAsmPrinter &printer, Operation *,
-                                   OperandRange, OperandRange outputs,
-                                   TypeRange inputTypes, TypeRange outputTypes,
-                                   TypeRange tokenTypes) {
+static void printShapedTypes(OpAsmPrinter &printer, Operation *, OperandRange,
+                             OperandRange outputs, TypeRange inputTypes,
+                             TypeRange outputTypes, TypeRange tokenTypes) {
   printOperandTypes(printer, inputTypes, outputTypes);
   if (!outputs.empty())
     return;
@@ -183,10 +204,13 @@ void braid::comm::printShapedTypes(OpAsmPrinter &printer, Operation *,
   llvm::interleaveComma(getValueTypes(tokenTypes), printer);
 }
 
-ParseResult braid::comm::parseOptionallyShapedTypes(
-    OpAsmParser &parser, const UnresolvedOperands &inputs,
-    const UnresolvedOperands &outputs, Types &inputTypes, Types &outputTypes,
-    Types &tokenTypes) {
+/// As `ShapedTypes`, but `-> U` may be left out if it equals `T`.
+static ParseResult parseOptionallyShapedTypes(OpAsmParser &parser,
+                                              const UnresolvedOperands &inputs,
+                                              const UnresolvedOperands &outputs,
+                                              Types &inputTypes,
+                                              Types &outputTypes,
+                                              Types &tokenTypes) {
   if (parseOperandTypes(parser, inputs.size(), outputs.size(), inputTypes,
                         outputTypes))
     return failure();
@@ -197,12 +221,12 @@ ParseResult braid::comm::parseOptionallyShapedTypes(
   return success();
 }
 
-void braid::comm::printOptionallyShapedTypes(OpAsmPrinter &printer,
-                                             Operation *op, OperandRange inputs,
-                                             OperandRange outputs,
-                                             TypeRange inputTypes,
-                                             TypeRange outputTypes,
-                                             TypeRange tokenTypes) {
+static void printOptionallyShapedTypes(OpAsmPrinter &printer, Operation *op,
+                                       OperandRange inputs,
+                                       OperandRange outputs,
+                                       TypeRange inputTypes,
+                                       TypeRange outputTypes,
+                                       TypeRange tokenTypes) {
   if (outputs.empty() &&
       SmallVector<Type>(inputTypes) != getValueTypes(tokenTypes)) {
     printShapedTypes(printer, op, inputs, outputs, inputTypes, outputTypes,
@@ -212,10 +236,11 @@ void braid::comm::printOptionallyShapedTypes(OpAsmPrinter &printer,
   printOperandTypes(printer, inputTypes, outputTypes);
 }
 
-ParseResult braid::comm::parseReceiveType(
-    OpAsmParser &parser,
-    const std::optional<OpAsmParser::UnresolvedOperand> &output,
-    Type &outputType, Type &tokenType) {
+/// `T`: the received tensor's, or the destination's, type.
+static ParseResult
+parseReceiveType(OpAsmParser &parser,
+                 const std::optional<OpAsmParser::UnresolvedOperand> &output,
+                 Type &outputType, Type &tokenType) {
   Type type;
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseType(type))
@@ -230,14 +255,14 @@ ParseResult braid::comm::parseReceiveType(
   return success();
 }
 
-void braid::comm::printReceiveType(OpAsmPrinter &printer, Operation *,
-                                   Value output, Type outputType,
-                                   Type tokenType) {
+static void printReceiveType(OpAsmPrinter &printer, Operation *, Value output,
+                             Type outputType, Type tokenType) {
   printer << (output ? outputType : cast<TokenType>(tokenType).getValueType());
 }
 
-ParseResult braid::comm::parseWaitTypes(OpAsmParser &parser, Type &tokenType,
-                                        Type &valueType) {
+/// `!comm.token<T>`: the type of a token, which also gives the value's.
+static ParseResult parseWaitTypes(OpAsmParser &parser, Type &tokenType,
+                                  Type &valueType) {
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseType(tokenType))
     return failure();
@@ -249,8 +274,8 @@ ParseResult braid::comm::parseWaitTypes(OpAsmParser &parser, Type &tokenType,
   return success();
 }
 
-void braid::comm::printWaitTypes(OpAsmPrinter &printer, Operation *,
-                                 Type tokenType, Type) {
+static void printWaitTypes(OpAsmPrinter &printer, Operation *, Type tokenType,
+                           Type) {
   printer << tokenType;
 }
 
@@ -258,10 +283,13 @@ void braid::comm::printWaitTypes(OpAsmPrinter &printer, Operation *,
 // Splits and peers
 //===----------------------------------------------------------------------===//
 
-OptionalParseResult braid::comm::parseSplits(
-    OpAsmParser &parser, UnresolvedOperands &sendSizes,
-    DenseI64ArrayAttr &staticSendSizes, UnresolvedOperands &receiveSizes,
-    DenseI64ArrayAttr &staticReceiveSizes, ArrayAttr &splitMatrix) {
+/// (`splits [%a, 2] into [%b, 2]` | `splits [[1, 3], [2, 2]]`)?
+static OptionalParseResult parseSplits(OpAsmParser &parser,
+                                       UnresolvedOperands &sendSizes,
+                                       DenseI64ArrayAttr &staticSendSizes,
+                                       UnresolvedOperands &receiveSizes,
+                                       DenseI64ArrayAttr &staticReceiveSizes,
+                                       ArrayAttr &splitMatrix) {
   if (failed(parser.parseOptionalKeyword("splits")))
     return std::nullopt;
   if (parser.parseLSquare())
@@ -270,44 +298,29 @@ OptionalParseResult braid::comm::parseSplits(
   // A second bracket opens the matrix form.
   if (succeeded(parser.parseOptionalLSquare())) {
     SmallVector<Attribute> rows;
-    do {
-      SmallVector<int64_t> row;
-      if (!rows.empty() && parser.parseLSquare())
+    if (parseRestOfIntegers(parser, rows))
+      return ParseResult(failure());
+    while (succeeded(parser.parseOptionalComma()))
+      if (parser.parseLSquare() || parseRestOfIntegers(parser, rows))
         return ParseResult(failure());
-      if (failed(parser.parseOptionalRSquare())) {
-        do {
-          if (parser.parseInteger(row.emplace_back()))
-            return ParseResult(failure());
-        } while (succeeded(parser.parseOptionalComma()));
-        if (parser.parseRSquare())
-          return ParseResult(failure());
-      }
-      rows.push_back(parser.getBuilder().getDenseI64ArrayAttr(row));
-    } while (succeeded(parser.parseOptionalComma()));
     splitMatrix = parser.getBuilder().getArrayAttr(rows);
     return parser.parseRSquare();
   }
 
-  // The first bracket is parsed already: the rest of a list of sizes.
   auto parseSizes = [&](UnresolvedOperands &values,
                         DenseI64ArrayAttr &sizes) -> ParseResult {
     SmallVector<int64_t> statics;
-    if (failed(parser.parseOptionalRSquare())) {
-      do {
-        OpAsmParser::UnresolvedOperand value;
-        OptionalParseResult parsed = parser.parseOptionalOperand(value);
-        if (parsed.has_value()) {
-          if (failed(*parsed))
-            return failure();
-          values.push_back(value);
-          statics.push_back(ShapedType::kDynamic);
-        } else if (parser.parseInteger(statics.emplace_back())) {
-          return failure();
-        }
-      } while (succeeded(parser.parseOptionalComma()));
-      if (parser.parseRSquare())
-        return failure();
-    }
+    auto parseSize = [&]() -> ParseResult {
+      OpAsmParser::UnresolvedOperand value;
+      OptionalParseResult parsed = parser.parseOptionalOperand(value);
+      if (!parsed.has_value())
+        return parser.parseInteger(statics.emplace_back());
+      values.push_back(value);
+      statics.push_back(ShapedType::kDynamic);
+      return *parsed;
+    };
+    if (parseRestOfList(parser, parseSize))
+      return failure();
     sizes = parser.getBuilder().getDenseI64ArrayAttr(statics);
     return success();
   };
@@ -316,12 +329,10 @@ OptionalParseResult braid::comm::parseSplits(
       parser.parseLSquare() || parseSizes(receiveSizes, staticReceiveSizes)));
 }
 
-void braid::comm::printSplits(OpAsmPrinter &printer, Operation *op,
-                              OperandRange sendSizes,
-                              DenseI64ArrayAttr staticSendSizes,
-                              OperandRange receiveSizes,
-                              DenseI64ArrayAttr staticReceiveSizes,
-                              ArrayAttr splitMatrix) {
+static void
+printSplits(OpAsmPrinter &printer, Operation *op, OperandRange sendSizes,
+            DenseI64ArrayAttr staticSendSizes, OperandRange receiveSizes,
+            DenseI64ArrayAttr staticReceiveSizes, ArrayAttr splitMatrix) {
   if (splitMatrix) {
     printer << "splits ";
     printRankLists(printer, op, splitMatrix);
@@ -333,10 +344,11 @@ void braid::comm::printSplits(OpAsmPrinter &printer, Operation *op,
   }
 }
 
-ParseResult
-braid::comm::parsePeer(OpAsmParser &parser,
-                       std::optional<OpAsmParser::UnresolvedOperand> &peer,
-                       IntegerAttr &staticPeer) {
+/// `1` | `%peer`
+static ParseResult
+parsePeer(OpAsmParser &parser,
+          std::optional<OpAsmParser::UnresolvedOperand> &peer,
+          IntegerAttr &staticPeer) {
   OpAsmParser::UnresolvedOperand value;
   OptionalParseResult parsed = parser.parseOptionalOperand(value);
   if (parsed.has_value()) {
@@ -350,10 +362,17 @@ braid::comm::parsePeer(OpAsmParser &parser,
   return success();
 }
 
-void braid::comm::printPeer(OpAsmPrinter &printer, Operation *, Value peer,
-                            IntegerAttr staticPeer) {
+static void printPeer(OpAsmPrinter &printer, Operation *, Value peer,
+                      IntegerAttr staticPeer) {
   if (peer)
     printer << peer;
   else
     printer << staticPeer.getInt();
 }
+
+//===----------------------------------------------------------------------===//
+// The ops, whose parsers and printers call these functions
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "braid/Dialect/Comm/IR/CommOps.cpp.inc"

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CommAssembly.h"
 #include "CommVerifiers.h"
 
 #include "braid/Dialect/Comm/IR/ReorderedSums.h"

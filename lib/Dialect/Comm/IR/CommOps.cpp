@@ -6,16 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CommAssembly.h"
-
 #include "braid/Dialect/Comm/IR/CollectiveMethods.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
 using namespace braid::comm;
-
-#define GET_OP_CLASSES
-#include "braid/Dialect/Comm/IR/CommOps.cpp.inc"
 
 //===----------------------------------------------------------------------===//
 // Groups
