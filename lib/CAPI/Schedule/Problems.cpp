@@ -10,7 +10,6 @@
 #include "Objects.h"
 
 #include "braid/Cost/Hardware/HardwareMachine.h"
-#include "braid/Support/Units.h"
 
 #include <limits>
 #include <memory>

@@ -8,8 +8,6 @@
 
 #include "ContentionFile.h"
 
-#include "llvm/ADT/StringExtras.h"
-
 using namespace braid;
 namespace json = llvm::json;
 

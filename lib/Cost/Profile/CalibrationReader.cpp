@@ -9,7 +9,6 @@
 #include "Calibration.h"
 #include "Cost/Hardware/ContentionFile.h"
 #include "Support/JsonObjectReader.h"
-#include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
 

@@ -11,7 +11,6 @@
 #include "Calibration.h"
 #include "Support/JsonObjectReader.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
 

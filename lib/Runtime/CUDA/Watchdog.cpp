@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Watchdog.h"
-#include "Base/Error.h"
 #include "CUDA/CudaEngine.h"
 
 #include <algorithm>

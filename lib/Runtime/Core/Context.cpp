@@ -12,7 +12,6 @@
 #include "braid-rt/Memory.h"
 
 #include <algorithm>
-#include <cinttypes>
 #include <cstdlib>
 #include <limits>
 #include <thread>

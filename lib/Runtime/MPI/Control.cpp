@@ -9,7 +9,6 @@
 #include "MPI/Control.h"
 #include "Base/Bytes.h"
 #include "MPI/MPIEngine.h"
-#include "Operations/Messages.h"
 
 #include <algorithm>
 

@@ -9,7 +9,6 @@
 #include "Base/Error.h"
 #include "MPI/MPIEngine.h"
 #include "MPI/Pause.h"
-#include "Operations/Messages.h"
 
 #include <algorithm>
 

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 using namespace braid;

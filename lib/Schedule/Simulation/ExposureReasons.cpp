@@ -13,7 +13,6 @@
 #include "braid/Schedule/Simulation/LoopSimulator.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorHandling.h"
 

@@ -10,7 +10,6 @@
 #include "Failures/Dumps.h"
 #include "Operations/Messages.h"
 
-#include <algorithm>
 #include <set>
 #include <tuple>
 

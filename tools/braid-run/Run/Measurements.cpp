@@ -14,8 +14,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-
 using namespace braid::run;
 using nlohmann::ordered_json;
 

@@ -15,7 +15,6 @@
 #include "Tools/PassOption.h"
 #include "Tools/ProfiledMachine.h"
 #include "Tools/Tools.h"
-#include "braid/Support/OutputFile.h"
 #include "braid/Support/Text.h"
 
 #include <algorithm>

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tensors/Verify.h"
-#include "Common/Bytes.h"
 #include "Tensors/Arguments.h"
 #include "Tensors/Npy.h"
 

@@ -12,7 +12,6 @@
 
 #include <climits>
 #include <cstring>
-#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace braid::run;

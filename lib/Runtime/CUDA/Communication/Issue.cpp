@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Base/Error.h"
-#include "CUDA/Communication/LaneOptions.h"
 #include "CUDA/Communication/Mapping.h"
 #include "CUDA/Communication/NCCLCommunicator.h"
 #include "CUDA/Communication/Rank.h"

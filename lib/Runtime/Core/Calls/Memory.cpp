@@ -8,7 +8,6 @@
 
 #include "Engine/Memory.h"
 #include "Core/Context.h"
-#include "Operations/Messages.h"
 #include "braid-rt/Memory.h"
 
 using namespace braid::rt;

@@ -18,7 +18,6 @@
 #include "MPI/Transfers/MPICommunicator.h"
 #include "Reduce/Reduce.h"
 
-#include <algorithm>
 #include <array>
 
 using namespace braid::rt;

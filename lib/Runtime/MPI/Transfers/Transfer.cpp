@@ -12,7 +12,6 @@
 #include "Operations/Call.h"
 
 #include <algorithm>
-#include <numeric>
 
 using namespace braid::rt;
 

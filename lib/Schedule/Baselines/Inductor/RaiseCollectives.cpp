@@ -8,8 +8,6 @@
 
 #include "braid/Schedule/Baselines/Inductor/RaiseCollectives.h"
 
-#include "llvm/ADT/STLExtras.h"
-
 #include <algorithm>
 #include <cassert>
 #include <queue>

@@ -9,7 +9,6 @@
 #include "CUDA/Device/Cudnn/Attentions.h"
 #include "Base/Error.h"
 
-#include <algorithm>
 #include <cstring>
 
 using namespace braid::rt;
