@@ -39,6 +39,17 @@ KnownPredictions::getOf(ModuleOp module) {
   return predictions;
 }
 
+void KnownPredictions::expect(Key key, const BlockPrediction &prediction) {
+  expected.emplace_back(std::move(key), prediction);
+}
+
+void KnownPredictions::endPass(ModuleOp module) {
+  // A block that is rewritten later may have changed the first one.
+  if (expected.size() == 1)
+    getOf(module).insert(std::move(expected.front()));
+  expected.clear();
+}
+
 /// The work of the compute stream of `problem`, where the ops of `opClasses`
 /// take their shortest option.
 static int64_t getLeastCompute(const SchedulingProblem &problem,
@@ -69,6 +80,15 @@ static int64_t getCollectiveTime(const SchedulingProblem &problem) {
         total, addNs(problem.graph[start].cost, problem.machine.laneLaunchNs));
   return total;
 }
+
+/// Blocks of more ops are long: a final search takes about as long as five
+/// trials, and bounds longer than the steps that they save.
+static constexpr size_t longBlock = 2'000;
+
+/// What a rewrite of a long block gains where trials decide alone: twice what
+/// final searches find at most for such blocks as they are
+/// (transformer_steps.py with 60 layers).
+static constexpr double clearGain = 0.08;
 
 /// A search that many trials can afford.
 static SearchOptions getTrialSearch() {
@@ -144,6 +164,8 @@ RewriteJudge::predict(Rewrite rewrite, JudgeEffort effort, int64_t wantedNs) {
   bool isFinal = effort == JudgeEffort::Final;
   SearchOptions search =
       isFinal ? getFinalSearch(problem->problem) : getTrialSearch();
+  if (problem->problem.graph.size() > longBlock)
+    search.boundEffort = LowerBoundEffort::Quick;
   if (plansResources) {
     BlockPlanOptions planOptions = isFinal
                                        ? getFinalPlanOptions(problem->problem)
@@ -179,15 +201,31 @@ RewriteJudge::predict(Rewrite rewrite, JudgeEffort effort, int64_t wantedNs) {
   return simulatePrediction(problem->problem, found.order, leastCompute);
 }
 
-FailureOr<BlockPrediction> RewriteJudge::predictPresent(JudgeEffort effort) {
+KnownPredictions::Key RewriteJudge::getKey(JudgeEffort effort) const {
   int model = settings.collectiveModel
                   ? static_cast<int>(*settings.collectiveModel)
                   : -1;
-  KnownPredictions::Key key(block, effort, plansResources, maxMemory,
-                            settings.machine, model, settings.linkLatency,
-                            settings.linkBandwidth, settings.ranks,
-                            settings.ranksPerNode, settings.dynamicSize,
-                            settings.profile, settings.cudaGraph);
+  return {block,
+          effort,
+          plansResources,
+          maxMemory,
+          settings.machine,
+          model,
+          settings.linkLatency,
+          settings.linkBandwidth,
+          settings.ranks,
+          settings.ranksPerNode,
+          settings.dynamicSize,
+          settings.profile,
+          settings.cudaGraph};
+}
+
+void RewriteJudge::expect(const BlockPrediction &trial) {
+  known.expect(getKey(JudgeEffort::Trial), trial);
+}
+
+FailureOr<BlockPrediction> RewriteJudge::predictPresent(JudgeEffort effort) {
+  KnownPredictions::Key key = getKey(effort);
   auto &predictions = known.getOf(module);
   if (auto found = predictions.find(key); found != predictions.end())
     return found->second;
@@ -200,6 +238,13 @@ FailureOr<BlockPrediction> RewriteJudge::predictPresent(JudgeEffort effort) {
 
 FailureOr<bool> RewriteJudge::finallyPays(Rewrite rewrite, int64_t trialNs,
                                           double minGain) {
+  if (block->getOperations().size() > longBlock) {
+    FailureOr<BlockPrediction> trial = predictPresent();
+    if (failed(trial))
+      return failure();
+    if (trialNs <= lessGain(trial->makespanNs, clearGain))
+      return true;
+  }
   FailureOr<BlockPrediction> present = predictPresent(JudgeEffort::Final);
   if (failed(present))
     return failure();
@@ -334,7 +379,13 @@ FailureOr<SmallVector<RewriteChoice>> braid::comm::chooseRewrites(
       chosen.empty() ? judge.predictPresent() : predict(chosen, anyTimeNs);
   if (failed(present))
     return failure();
-  int64_t shortest = present->makespanNs, least = present->computeNs;
+  BlockPrediction shortest = *present;
+  int64_t least = present->computeNs;
+  auto choose = [&](SmallVector<RewriteChoice> choices) {
+    if (!choices.empty())
+      judge.expect(shortest);
+    return choices;
+  };
   size_t numTrials = 1;
   for (ArrayRef<CollectiveOpInterface> alike : groupByKind(starts)) {
     SmallVector<RewriteChoice> best = chosen;
@@ -345,9 +396,9 @@ FailureOr<SmallVector<RewriteChoice>> braid::comm::chooseRewrites(
     for (size_t count : counts)
       for (int64_t parts : options.parts) {
         // More ops have to pay for themselves.
-        int64_t wanted = lessGain(shortest, options.minGain);
+        int64_t wanted = lessGain(shortest.makespanNs, options.minGain);
         if (numTrials >= options.maxTrials || least >= wanted)
-          return best;
+          return choose(std::move(best));
         SmallVector<RewriteChoice> trial = chosen;
         for (CollectiveOpInterface start : alike.take_front(count))
           trial.emplace_back(start, parts);
@@ -357,10 +408,10 @@ FailureOr<SmallVector<RewriteChoice>> braid::comm::chooseRewrites(
           return failure();
         if (found->makespanNs >= wanted)
           continue;
-        shortest = found->makespanNs;
+        shortest = *found;
         best = std::move(trial);
       }
     chosen = std::move(best);
   }
-  return chosen;
+  return choose(std::move(chosen));
 }

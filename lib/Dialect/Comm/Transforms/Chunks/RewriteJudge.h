@@ -57,8 +57,15 @@ public:
   /// What is known of `module` as it is now.
   std::map<Key, BlockPrediction> &getOf(mlir::ModuleOp module);
 
+  /// Says what is predicted of a block after the rewrite that a pass has chosen
+  /// for it.
+  void expect(Key key, const BlockPrediction &prediction);
+  /// Adds what is expected, once the pass has rewritten `module`.
+  void endPass(mlir::ModuleOp module);
+
 private:
   std::optional<mlir::OperationFingerPrint> fingerPrint;
+  std::vector<std::pair<Key, BlockPrediction>> expected;
   std::map<Key, BlockPrediction> predictions;
 };
 
@@ -90,8 +97,10 @@ public:
 
   /// True if the block becomes shorter by the fraction `minGain`, or more,
   /// after `rewrite`, for which trials found `trialNs`, by final searches,
-  /// which may find for the block as it is what trials do not. A negative
-  /// fraction is what the block may become longer. Fails where `predict` fails.
+  /// which may find for the block as it is what trials do not. Of a long block
+  /// trials decide alone where the rewrite gains far more than final searches
+  /// do. A negative fraction is what the block may become longer. Fails where
+  /// `predict` fails.
   llvm::FailureOr<bool> finallyPays(Rewrite rewrite, int64_t trialNs,
                                     double minGain);
 
@@ -99,7 +108,13 @@ public:
   llvm::FailureOr<BlockPrediction>
   predictPresent(JudgeEffort effort = JudgeEffort::Trial);
 
+  /// Says that the pass rewrites the block, for which a trial found `trial`:
+  /// passes behind it need not predict that again.
+  void expect(const BlockPrediction &trial);
+
 private:
+  KnownPredictions::Key getKey(JudgeEffort effort) const;
+
   mlir::ModuleOp module;
   mlir::func::FuncOp function;
   mlir::Block *block;

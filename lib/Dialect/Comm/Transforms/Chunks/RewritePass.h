@@ -48,12 +48,28 @@ protected:
     return llvm::success();
   }
 
-  /// Calls `rewrite` for all functions with bodies, callees first. Fails after
-  /// an error.
+  /// Calls `rewrite` for all functions with bodies, callees first. A program
+  /// that it leaves as it was is verified no more. Fails after an error.
   llvm::LogicalResult
   rewriteFunctions(llvm::function_ref<llvm::LogicalResult(mlir::func::FuncOp,
                                                           RankUniformity &)>
                        rewrite) {
+    mlir::ModuleOp module = this->getOperation();
+    mlir::OperationFingerPrint before(module);
+    if (llvm::failed(judgeFunctions(rewrite)))
+      return llvm::failure();
+    if (mlir::OperationFingerPrint(module) == before)
+      this->markAllAnalysesPreserved();
+    known->endPass(module);
+    return llvm::success();
+  }
+
+  /// The same for a pass that changes the program outside of `rewrite`, too:
+  /// nothing is known of the result.
+  llvm::LogicalResult
+  judgeFunctions(llvm::function_ref<llvm::LogicalResult(mlir::func::FuncOp,
+                                                        RankUniformity &)>
+                     rewrite) {
     mlir::ModuleOp module = this->getOperation();
     if (std::optional<llvm::StringRef> text = getMaxMemory()) {
       llvm::FailureOr<std::optional<int64_t>> limit =

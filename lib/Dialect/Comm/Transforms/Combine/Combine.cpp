@@ -174,12 +174,13 @@ void CommCombinePass::runOnOperation() {
   ModuleOp module = getOperation();
   std::vector<CombinedBlock> chosen;
   SmallVector<func::FuncOp> functions;
-  if (failed(
-          rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
-            functions.push_back(function);
-            return chooseIn(function, known, chosen);
-          })))
+  if (failed(judgeFunctions([&](func::FuncOp function, RankUniformity &known) {
+        functions.push_back(function);
+        return chooseIn(function, known, chosen);
+      })))
     return signalPassFailure();
+  if (chosen.empty())
+    markAllAnalysesPreserved();
 
   // First the starts of each launch come side by side, then they are combined.
   // Each step has a check of its own.

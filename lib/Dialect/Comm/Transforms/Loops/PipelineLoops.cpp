@@ -569,9 +569,8 @@ LogicalResult CommPipelineLoopsPass::pipelineIn(func::FuncOp function,
 void CommPipelineLoopsPass::runOnOperation() {
   replaceCountedWhiles(getOperation());
   CallEffects calls = getCallEffects(getOperation());
-  if (failed(
-          rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
-            return pipelineIn(function, calls, known);
-          })))
+  if (failed(judgeFunctions([&](func::FuncOp function, RankUniformity &known) {
+        return pipelineIn(function, calls, known);
+      })))
     signalPassFailure();
 }

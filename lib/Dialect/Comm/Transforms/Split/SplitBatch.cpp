@@ -310,29 +310,32 @@ CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
   FailureOr<BlockPrediction> present = judge.predictPresent();
   if (failed(present))
     return failure();
-  int64_t shortest = lessGain(present->makespanNs, leastGain);
+  int64_t wantedNs = lessGain(present->makespanNs, leastGain);
   // No split makes the ops themselves shorter.
-  if (present->computeNs >= shortest)
+  if (present->computeNs >= wantedNs)
     return best;
   // The fewer, the longer each takes.
   constexpr size_t triedOps = 4'000, fewestTrials = 2, mostTrials = 16;
   size_t maxTrials = std::clamp(triedOps / getTrialOps(block.numOps),
                                 fewestTrials, mostTrials);
-  SmallVector<std::pair<int64_t, const BatchCandidate *>> tried;
+  SmallVector<std::pair<BlockPrediction, const BatchCandidate *>> tried;
   for (const BatchCandidate &candidate : candidates.take_front(maxTrials)) {
     BatchChoice choice(&candidate, shares.front());
     FailureOr<BlockPrediction> found =
-        judge.predict(splitByChoice(choice), JudgeEffort::Trial, shortest);
+        judge.predict(splitByChoice(choice), JudgeEffort::Trial, wantedNs);
     if (failed(found))
       return failure();
-    if (found->makespanNs < shortest)
-      tried.emplace_back(found->makespanNs, &candidate);
+    if (found->makespanNs < wantedNs)
+      tried.emplace_back(*found, &candidate);
   }
   if (tried.empty())
     return best;
   // Of equal times the first candidate comes first.
-  llvm::sort(tried);
-  shortest = tried.front().first;
+  llvm::sort(tried, [](const auto &a, const auto &b) {
+    return std::pair(a.first.makespanNs, a.second) <
+           std::pair(b.first.makespanNs, b.second);
+  });
+  BlockPrediction shortest = tried.front().first;
   best = BatchChoice(tried.front().second, shares.front());
   // Other parts may be best for the second best way. Of a long block it is
   // three parts alone that are tried.
@@ -346,21 +349,24 @@ CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
         continue;
       BatchChoice choice(way.second, cut);
       // More parts have to pay for themselves.
-      int64_t wanted = lessGain(shortest, leastGain);
+      int64_t wanted = lessGain(shortest.makespanNs, leastGain);
       FailureOr<BlockPrediction> found =
           judge.predict(splitByChoice(choice), JudgeEffort::Trial, wanted);
       if (failed(found))
         return failure();
       if (found->makespanNs >= wanted)
         continue;
-      shortest = found->makespanNs;
+      shortest = *found;
       best = choice;
     }
   FailureOr<bool> pays =
-      judge.finallyPays(splitByChoice(*best), shortest, leastGain);
+      judge.finallyPays(splitByChoice(*best), shortest.makespanNs, leastGain);
   if (failed(pays))
     return failure();
-  return *pays ? best : std::nullopt;
+  if (!*pays)
+    return std::optional<BatchChoice>();
+  judge.expect(shortest);
+  return best;
 }
 
 //===----------------------------------------------------------------------===//
