@@ -18,17 +18,17 @@ using namespace braid;
 FailureOr<BlockProblem>
 braid::buildSchedulingProblem(Block &block, CostModel &model,
                               CallEffects &calls, RankUniformity &uniformity) {
-  auto cost = [&](Operation *op) { return model.getCost(op).ns; };
+  BlockProblem result;
+  ProblemFiller filler(result.problem, model, *block.getParent(),
+                       BodyMemory(block, model.getOptions().sizes));
+  auto cost = [&](Operation *op) { return filler.getCost(op).ns; };
   FailureOr<BlockGraph> graph = buildBlockGraph(block, cost, calls, uniformity);
   if (failed(graph))
     return failure();
-  BlockProblem result;
   result.block = std::move(*graph);
   result.problem.graph = std::move(result.block.graph);
   result.problem.keepOrderOfStarts = !uniformity.areReachedTogether(block);
 
-  ProblemFiller filler(result.problem, model, *block.getParent(),
-                       BodyMemory(block, model.getOptions().sizes));
   ArrayRef<Operation *> ops = result.block.ops;
   for (Operation &op : block) {
     if (ops.empty() || ops.front() != &op) {

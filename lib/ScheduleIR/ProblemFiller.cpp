@@ -20,6 +20,15 @@ std::optional<unsigned> ProblemFiller::findNode(Operation *op) const {
   return it == nodes.end() ? std::nullopt : std::optional(it->second);
 }
 
+Cost ProblemFiller::getCost(Operation *op) {
+  auto [known, isNew] = costs.try_emplace(op);
+  if (!isNew)
+    return known->second;
+  Cost cost = model.getCost(op);
+  costs[op] = cost;
+  return cost;
+}
+
 void ProblemFiller::addNode(Operation *op, bool allocates) {
   unsigned node = ops.size();
   ops.push_back(op);
@@ -57,7 +66,7 @@ std::optional<TimelineTotals> ProblemFiller::addBody() {
   Operation *op = ops[node];
   if (op->getNumRegions() == 0 && !isa<CallOpInterface>(op))
     return std::nullopt;
-  if (!model.getCost(op).isOfBody())
+  if (!getCost(op).isOfBody())
     return std::nullopt;
   std::optional<TimelineTotals> body = model.getBodyTotals(op);
   if (!body)
@@ -88,11 +97,13 @@ void ProblemFiller::finish() {
   if (!problem.machine.hasContention())
     return;
   for (auto [node, op] : llvm::enumerate(ops))
-    problem.demands.push_back(getDemand(graph[node], op, model));
+    problem.demands.push_back(getDemand(graph[node], op, model, getCost(op)));
 }
 
 ResourceDemand ProblemFiller::getDemand(const ScheduleNode &node, Operation *op,
-                                        CostModel &model) {
-  return node.kind == NodeKind::Start || node.cost != 0 ? model.getDemand(op)
-                                                        : ResourceDemand();
+                                        CostModel &model,
+                                        std::optional<Cost> known) {
+  return node.kind == NodeKind::Start || node.cost != 0
+             ? model.getDemand(op, known)
+             : ResourceDemand();
 }

@@ -29,6 +29,9 @@ public:
       : problem(problem), model(model), region(region),
         memory(std::move(memory)) {}
 
+  /// The cost of `op`, found once: the program stays as it is.
+  Cost getCost(mlir::Operation *op);
+
   /// `op` is the next node of the graph. `allocates` is false for ops whose
   /// memory becomes live with its first user.
   void addNode(mlir::Operation *op, bool allocates = true);
@@ -42,9 +45,11 @@ public:
   void finish();
 
   /// What the op of `node` takes of the machine. An op without a cost takes
-  /// nothing, even if its work is known.
+  /// nothing, even if its work is known. `known` is the cost of the op, if the
+  /// caller has it.
   static ResourceDemand getDemand(const ScheduleNode &node, mlir::Operation *op,
-                                  CostModel &model);
+                                  CostModel &model,
+                                  std::optional<Cost> known = std::nullopt);
 
   /// The node of `op`; none if it is no node of those added so far.
   std::optional<unsigned> findNode(mlir::Operation *op) const;
@@ -54,6 +59,7 @@ private:
   CostModel &model;
   mlir::Region &region;
   BodyMemory memory;
+  llvm::DenseMap<mlir::Operation *, Cost> costs;
   /// By node.
   std::vector<mlir::Operation *> ops;
   llvm::DenseMap<mlir::Operation *, unsigned> nodes;

@@ -126,16 +126,25 @@ TileGrid braid::chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
                 static_cast<double>(batch) /
                 (largestArea * static_cast<double>(all));
 
+  // Divisions are what takes the time here, and tiles share their sides.
+  std::array<uint64_t, longestSide / sideStep + 1> rowTiles = {},
+                                                   columnTiles = {};
+  for (uint64_t side = sideStep; side <= longestSide; side += sideStep) {
+    rowTiles[side / sideStep] = llvm::divideCeil(rows, side);
+    columnTiles[side / sideStep] = llvm::divideCeil(columns, side);
+  }
   TileGrid best;
   double bestTime = 0.0;
   auto consider = [&](uint64_t tileRows, uint64_t tileColumns,
                       double gain = 0.0) {
     double tileTime = tileTimes[tileRows * tileColumns / areaStep];
     uint64_t numTiles = llvm::SaturatingMultiply(
-        llvm::SaturatingMultiply(llvm::divideCeil(rows, tileRows),
-                                 llvm::divideCeil(columns, tileColumns)),
+        llvm::SaturatingMultiply(rowTiles[tileRows / sideStep],
+                                 columnTiles[tileColumns / sideStep]),
         batch);
-    uint64_t slices = std::clamp<uint64_t>(all / numTiles, 1, mostSlices);
+    uint64_t slices = mostSlices == 1
+                          ? 1
+                          : std::clamp<uint64_t>(all / numTiles, 1, mostSlices);
     numTiles *= slices;
     double time = tileTime *
                   static_cast<double>(llvm::divideCeil(numTiles, all)) /

@@ -21,11 +21,14 @@ using namespace braid;
 using namespace mlir;
 using comm::Work;
 
-ResourceDemand OpCostModel::getComputeDemand(Operation *op) {
+ResourceDemand OpCostModel::getComputeDemand(Operation *op,
+                                             std::optional<Cost> cost) {
   ResourceDemand demand;
+  if (!cost)
+    cost = getOpCost(op);
   // The ops of a body have demands when the body is simulated.
-  std::optional<Cost> cost = getOpCost(op);
-  if (!cost || cost->ns <= 0 || cost->source == CostSource::Wait)
+  if (!cost || cost->isOfBody() || cost->ns <= 0 ||
+      cost->source == CostSource::Wait)
     return demand;
   std::optional<Work> known = comm::getKnownWork(op, options.sizes);
   Work work = known ? *known : getDefaultWork(op, options.sizes);
@@ -77,10 +80,11 @@ OpCostModel::getCollectiveDemand(comm::CollectiveOpInterface op) {
   return demand;
 }
 
-ResourceDemand OpCostModel::getDemand(Operation *op) {
+ResourceDemand OpCostModel::getDemand(Operation *op,
+                                      std::optional<Cost> known) {
   if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op))
     return getCollectiveDemand(collective);
-  return getComputeDemand(op);
+  return getComputeDemand(op, known);
 }
 
 /// The bytes per ns at which the fastest measured collective sends, 0 without

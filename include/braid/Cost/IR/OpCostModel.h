@@ -165,8 +165,9 @@ public:
 
   /// The resources that `op` uses while it runs, for a simulation with
   /// contention. All zero for waits, for ops with the cost of a body, and for
-  /// ops without a model.
-  ResourceDemand getDemand(mlir::Operation *op);
+  /// ops without a model. `known` is the cost of `op`, if the caller has it.
+  ResourceDemand getDemand(mlir::Operation *op,
+                           std::optional<Cost> known = std::nullopt);
 
   /// The simulated machine, with a lane for each of `firstStarts`, the first
   /// start of each lane by its number. On GPUs, compute shares multiprocessors
@@ -211,7 +212,8 @@ private:
   std::optional<double> getMeasuredNs(comm::CollectiveOpInterface op,
                                       double bytes);
   ResourceDemand getCollectiveDemand(comm::CollectiveOpInterface op);
-  ResourceDemand getComputeDemand(mlir::Operation *op);
+  ResourceDemand getComputeDemand(mlir::Operation *op,
+                                  std::optional<Cost> cost);
   /// The cost of a matmul by measurements of it, or of similar ones.
   std::optional<Cost> getMeasuredMatmulCost(mlir::Operation *op,
                                             const comm::Work &work);

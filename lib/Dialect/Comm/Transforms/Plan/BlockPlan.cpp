@@ -137,7 +137,8 @@ ResourceOption ClassBuilder::price(Operation *op,
                                    const ResourceAttributes &attributes) {
   for (NamedAttribute attribute : attributes)
     op->setAttr(attribute.getName(), attribute.getValue());
-  ResourceOption option{model.getCost(op).ns, model.getDemand(op)};
+  Cost cost = model.getCost(op);
+  ResourceOption option{cost.ns, model.getDemand(op, cost)};
   for (NamedAttribute attribute : attributes)
     op->removeAttr(attribute.getName());
   return option;
