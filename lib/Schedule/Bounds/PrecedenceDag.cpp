@@ -83,31 +83,58 @@ std::vector<int64_t> PrecedenceDag::getLongestPaths() const {
   return heads;
 }
 
+namespace {
+/// A set of operations. Reading the edges takes longer than a word, so that a
+/// set has several.
+struct OperationSet {
+  static constexpr size_t wordBits = 64, numWords = 4;
+
+  std::array<uint64_t, numWords> words = {};
+
+  void insert(size_t index) {
+    words[index / wordBits] |= uint64_t(1) << (index % wordBits);
+  }
+  OperationSet &operator|=(const OperationSet &other) {
+    for (size_t i = 0; i != numWords; ++i)
+      words[i] |= other.words[i];
+    return *this;
+  }
+  bool isIn(const OperationSet &first, const OperationSet &second) const {
+    uint64_t missing = 0;
+    for (size_t i = 0; i != numWords; ++i)
+      missing |= words[i] & ~(first.words[i] | second.words[i]);
+    return missing == 0;
+  }
+};
+} // namespace
+
 std::vector<uint32_t> PrecedenceDag::getGroupsBeside(
     ArrayRef<std::pair<unsigned, unsigned>> groupOf) const {
   // Of so many operations at once; of very many nothing is said.
-  constexpr size_t blockSize = 64, maxSteps = 200'000'000;
-  size_t numBlocks = divideCeil(groupOf.size(), blockSize);
+  constexpr size_t blockSize = OperationSet::wordBits * OperationSet::numWords,
+                   maxSteps = 200'000'000;
+  size_t numWords = divideCeil(groupOf.size(), OperationSet::wordBits);
   std::vector<uint32_t> groups(size(), 0);
-  if (numBlocks * (size() + predecessorsOf.numEntries()) > maxSteps) {
+  if (numWords * (size() + predecessorsOf.numEntries()) > maxSteps) {
     for (auto [vertex, group] : groupOf)
       groups[0] |= 1u << group;
     std::fill(groups.begin(), groups.end(), groups[0]);
     return groups;
   }
-  std::vector<uint64_t> before(size()), after(size());
+  std::vector<OperationSet> before(size()), after(size());
   for (; !groupOf.empty();
        groupOf = groupOf.drop_front(std::min(blockSize, groupOf.size()))) {
     ArrayRef<std::pair<unsigned, unsigned>> block =
         groupOf.take_front(blockSize);
-    std::fill(before.begin(), before.end(), 0);
-    std::fill(after.begin(), after.end(), 0);
-    std::array<uint64_t, 32> members = {};
+    std::fill(before.begin(), before.end(), OperationSet());
+    std::fill(after.begin(), after.end(), OperationSet());
+    std::array<OperationSet, 32> members;
     uint32_t present = 0;
     // Each is before and after itself.
     for (auto [index, entry] : llvm::enumerate(block)) {
-      before[entry.first] = after[entry.first] = uint64_t(1) << index;
-      members[entry.second] |= uint64_t(1) << index;
+      before[entry.first].insert(index);
+      after[entry.first].insert(index);
+      members[entry.second].insert(index);
       present |= 1u << entry.second;
     }
     for (unsigned vertex = 0; vertex != size(); ++vertex)
@@ -120,7 +147,7 @@ std::vector<uint32_t> PrecedenceDag::getGroupsBeside(
       for (uint32_t left = present & ~groups[vertex]; left != 0;
            left &= left - 1) {
         unsigned group = countr_zero(left);
-        if (members[group] & ~(before[vertex] | after[vertex]))
+        if (!members[group].isIn(before[vertex], after[vertex]))
           groups[vertex] |= 1u << group;
       }
   }
