@@ -82,6 +82,20 @@ def scheduling(bench):
     for name in ("schedule-passes", "structural-passes"):
         bench.run(bench.program(name), *([] if bench.full else ["--quick"]))
     bench.run(sys.executable, bench.script("compile.py"), "--ops", "16000", f"--tool={bench.program('braid-compile')}")
+    compile_rewrites(bench)
+
+
+def compile_rewrites(bench):
+    """All rewrites, plan and order of a block of 10,000 ops, with --full of 100,000, too."""
+    options = ["split-batch", "merge-batch", "own-part-first", "pipeline-matmul", "split-all-reduce", "split-hierarchy", "unroll-loops"]
+    passes = f"--braid-overlap=machine=h200x8 ranks=8 numerics=reassociate {' '.join(f'{option}=true' for option in options)}"
+    for ops, layers in ((10_000, 207), (100_000, 2_072)) if bench.full else ((10_000, 207),):
+        program = bench.path(f"tp-sp-{layers}-layers.mlir")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(bench.read(sys.executable, bench.script("transformer_steps.py"), "tp-sp", f"--layers={layers}"))
+        _, processor = bench.seconds(bench.program("braid-opt"), program, passes, "--mlir-disable-threading", "-o", os.devnull)
+        print(f"all rewrites of {ops:,} ops: {processor:.2f} s of processor time")
+        record(f"all rewrites of {ops:,} ops, tp-sp", processor, "s")
 
 
 def search(bench):
