@@ -39,7 +39,8 @@ bool braid::conflictsWithWritesAlone(BufferAccessKind kind) {
 SmallVector<BufferAccess, 4> braid::getBufferAccesses(Operation *op) {
   SmallVector<BufferAccess, 4> accesses;
   auto interface = dyn_cast<MemoryEffectOpInterface>(op);
-  if (!interface)
+  // The effects of a launch are a bound of what its kernel does.
+  if (!interface || isa<gpu::LaunchFuncOp>(op))
     return accesses;
   SmallVector<MemoryEffects::EffectInstance> effects;
   interface.getEffects(effects);

@@ -36,8 +36,9 @@ struct BufferAccess {
 };
 
 /// The reads, writes and frees of memrefs that `op` states by the interface of
-/// memory effects, in their order; empty if `op` lacks the interface. The
-/// accesses of nested ops are left out.
+/// memory effects, in their order; empty if `op` lacks the interface, and for
+/// the launch of a kernel, whose accesses `KernelAccesses` tells. The accesses
+/// of nested ops are left out.
 llvm::SmallVector<BufferAccess, 4> getBufferAccesses(mlir::Operation *op);
 
 /// Tells how GPU kernels access the buffers that they get, from their bodies.

@@ -27,3 +27,22 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf16> {
   }
   return %r : tensor<?xf16>
 }
+
+// A kernel may read what an operation in flight reads.
+// CHECK-LABEL: define internal void @__braid_call_reads
+// CHECK:         call ptr @braid_rt_all_reduce
+// CHECK:         call void @braid_rt_launch
+// CHECK:         call void @braid_rt_wait
+comm.group @world all
+func.func @reads(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %size = tensor.dim %x, %c0 : tensor<?xf32>
+  %t = comm.all_reduce sum %x on @world : tensor<?xf32>
+  %e = tensor.empty(%size) : tensor<?xf32>
+  %s = linalg.map ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) (%a: f32, %o: f32) {
+    %b = arith.mulf %a, %a : f32
+    linalg.yield %b : f32
+  }
+  %r = comm.wait %t : !comm.token<tensor<?xf32>>
+  return %s, %r : tensor<?xf32>, tensor<?xf32>
+}
