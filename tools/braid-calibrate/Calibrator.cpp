@@ -52,14 +52,13 @@ static std::string describe(const MatmulCall &matmul) {
 }
 
 static std::string describe(int32_t kind, const Lane &lane,
-                            const Grouping &grouping, bool inGraph) {
+                            const Grouping &grouping) {
   std::string name = lane.name();
   return std::string(braid_rt_kind_name(kind)) +
          (grouping.ranks ? ", groups of " + std::to_string(grouping.ranks) +
                                ", stride " + std::to_string(grouping.stride)
                          : "") +
-         (name.empty() ? "" : ", lane " + name) +
-         (inGraph ? ", in graphs" : "");
+         (name.empty() ? "" : ", lane " + name);
 }
 
 /// Groups have one lane of each transport: links that groups share slow down
@@ -77,7 +76,7 @@ Error Calibrator::openWorld(Traces traces) {
   static constexpr const char *names[] = {"connecting",
                                           "connecting, with traces",
                                           "connecting, with traces by CUPTI"};
-  progress.show(inGraphs ? "connecting, for graphs" : names[size_t(traces)]);
+  progress.show(names[size_t(traces)]);
   OperandSizes sizes;
   for (const MatmulCall &matmul : options.matmuls) {
     int64_t bytes = braid_rt_dtype_size(matmul.dtype);
@@ -94,8 +93,6 @@ Error Calibrator::openWorld(Traces traces) {
   }
   std::vector<std::pair<Lane, Grouping>> wanted;
   for (const Lane &lane : lanes) {
-    if (inGraphs && lane.transport != LaneTransport::Default)
-      continue;
     if (traces == Traces::None || lane == symmetricLane || lane == copyLane)
       wanted.emplace_back(lane, Grouping());
     if (traces == Traces::None && isForGroups(lane))
@@ -103,7 +100,7 @@ Error Calibrator::openWorld(Traces traces) {
         wanted.emplace_back(lane, grouping);
   }
   Expected<std::unique_ptr<World>> opened =
-      World::open(options.ranks, wanted, sizes, traces, inGraphs);
+      World::open(options.ranks, wanted, sizes, traces);
   if (!opened)
     return opened.takeError();
   world = std::move(*opened);
@@ -185,15 +182,13 @@ void Calibrator::addCurve(int32_t kind, const Lane &lane,
   // Symmetric kernels and copy engines know some kinds only.
   bool isReduction = kind == BRAID_RT_ALL_REDUCE ||
                      kind == BRAID_RT_REDUCE_SCATTER || kind == BRAID_RT_REDUCE;
-  bool isMessages = kind == BRAID_RT_PERMUTE;
-  bool isExchange =
-      kind == BRAID_RT_ALL_TO_ALL || kind == BRAID_RT_BROADCAST || isMessages;
-  if ((lane.transport == LaneTransport::Copy && (isReduction || isMessages)) ||
+  bool isExchange = kind == BRAID_RT_ALL_TO_ALL || kind == BRAID_RT_BROADCAST;
+  if ((lane.transport == LaneTransport::Copy && isReduction) ||
       (lane.transport == LaneTransport::Symmetric && isExchange))
     return;
   constexpr double ofPoint = 0.05;
   auto points = static_cast<double>(options.collectives.at(kind).size());
-  steps.push_back({describe(kind, lane, grouping, inGraphs), ofPoint * points,
+  steps.push_back({describe(kind, lane, grouping), ofPoint * points,
                    [this, kind, lane, grouping]() {
                      return measureCurve(kind, lane, grouping);
                    },
@@ -222,29 +217,6 @@ void Calibrator::planAlone() {
     for (const Lane &lane : llvm::ArrayRef(options.lanes).drop_front())
       for (const auto &[kind, sizes] : options.collectives)
         addCurve(kind, lane);
-}
-
-void Calibrator::planGraphs() {
-  steps.clear();
-  if (options.ranks == 1)
-    return;
-  auto addKinds = [&](const Lane &lane, const Grouping &grouping) {
-    // Once memory is registered for an exchange, NCCL before 2.29.2 gets no
-    // other collective of the lane by its registered memory.
-    auto isExchange = [](int32_t kind) {
-      return kind == BRAID_RT_ALL_TO_ALL || kind == BRAID_RT_PERMUTE;
-    };
-    for (bool exchanges : {false, true})
-      for (const auto &[kind, sizes] : options.collectives)
-        if (isExchange(kind) == exchanges)
-          addCurve(kind, lane, grouping);
-  };
-  // Windows are registered with and without graphs.
-  for (const Lane &lane : options.lanes)
-    if (lane.transport == LaneTransport::Default)
-      addKinds(lane, Grouping());
-  for (const Grouping &grouping : options.groupings)
-    addKinds(Lane(), grouping);
 }
 
 void Calibrator::planPairs() {
@@ -322,17 +294,6 @@ Error Calibrator::runSteps(Traces traces, double reserveSeconds) {
   return Error::success();
 }
 
-void Calibrator::runGraphs() {
-  inGraphs = true;
-  planGraphs();
-  Error error = steps.empty() ? Error::success() : openWorld(Traces::None);
-  if (!error)
-    error = runSteps(Traces::None, canMeasurePairs() ? pairsSeconds : 0);
-  if (error)
-    addMissing("graphs: " + llvm::toString(std::move(error)));
-  inGraphs = false;
-}
-
 void Calibrator::runLaunches() {
   steps.clear();
   if (measuredPairs != allPairs || !usesLane(symmetricLane))
@@ -354,8 +315,6 @@ Error Calibrator::run() {
     return error;
   planAlone();
   Error failed = runSteps(Traces::None, canMeasurePairs() ? pairsSeconds : 0);
-  if (!failed)
-    runGraphs();
   if (!failed) {
     planPairs();
     if (!steps.empty())
@@ -470,21 +429,6 @@ dropContradictions(std::vector<std::pair<double, double>> &points) {
   return dropped;
 }
 
-/// True if a curve without graphs says the same as `curve`.
-bool Calibrator::isKnown(const CollectiveCurve &curve) const {
-  // More than two measurements of one curve differ by.
-  constexpr double other = 0.05;
-  const CollectiveCurve *known =
-      result.findCurve(curve.kind, curve.ranks, curve.transport, curve.ctas,
-                       curve.groups, curve.stride);
-  return known && known->ctas == curve.ctas && known->groups == curve.groups &&
-         known->stride == curve.stride &&
-         llvm::all_of(curve.points, [&](const auto &point) {
-           auto [bytes, ns] = point;
-           return std::abs(ns / known->getNs(bytes) - 1) <= other;
-         });
-}
-
 Error Calibrator::measureCurve(int32_t kind, const Lane &lane,
                                const Grouping &grouping) {
   CollectiveCurve curve;
@@ -494,8 +438,6 @@ Error Calibrator::measureCurve(int32_t kind, const Lane &lane,
   curve.stride = grouping.stride;
   curve.transport = lane.transport;
   curve.ctas = lane.ctas;
-  curve.inGraph = inGraphs;
-  std::string name = describe(kind, lane, grouping, inGraphs);
   Meter meter(*world, options.durations);
   for (int64_t bytes : options.collectives.at(kind)) {
     Load load;
@@ -509,15 +451,14 @@ Error Calibrator::measureCurve(int32_t kind, const Lane &lane,
     addSpread(time->spread);
   }
   for (double bytes : dropContradictions(curve.points))
-    addMissing(name + ", " + llvm::Twine(static_cast<int64_t>(bytes)) +
+    addMissing(describe(kind, lane, grouping) + ", " +
+               llvm::Twine(static_cast<int64_t>(bytes)) +
                " bytes: it took more than twice as long as a larger size");
   constexpr size_t fewest = 2;
   if (curve.points.size() < fewest) {
-    addMissing(name + ": a curve needs two sizes");
+    addMissing(describe(kind, lane, grouping) + ": a curve needs two sizes");
     return Error::success();
   }
-  if (curve.inGraph && isKnown(curve))
-    return Error::success();
   result.collectives.push_back(std::move(curve));
   return Error::success();
 }

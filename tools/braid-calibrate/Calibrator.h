@@ -52,18 +52,13 @@ private:
     Lane lane = {};
   };
 
-  /// Opens the world anew: one that runs graphs, while `inGraphs`.
   llvm::Error openWorld(Traces traces);
   llvm::Error identify();
   void planAlone();
-  /// Curves in graphs, where NCCL may register the memory of a collective.
-  void planGraphs();
   void planPairs();
   /// Runs all steps, and opens the world again after a failure. Steps begin
   /// only while `reserveSeconds` remain for what follows.
   llvm::Error runSteps(Traces traces, double reserveSeconds);
-  /// Curves in graphs, in a world of their own. What fails here is left out.
-  void runGraphs();
   /// The last step, in a world of its own. What fails here is left out.
   void runLaunches();
   void addMatmuls(int64_t multiprocessors);
@@ -77,7 +72,6 @@ private:
   llvm::Error remeasureOnMore(const MatmulCall &matmul, double ns);
   llvm::Error measureCurve(int32_t kind, const Lane &lane,
                            const Grouping &grouping);
-  bool isKnown(const CollectiveCurve &curve) const;
   llvm::Error measureMemory();
   llvm::Error measureGap();
   llvm::Error measurePairOf(ComputeClass compute, LaneEngine engine);
@@ -112,7 +106,6 @@ private:
   int64_t measuredPairs = 0;
   bool hasMeasuredLaunch = false;
   bool isRunning = true;
-  bool inGraphs = false;
 };
 
 } // namespace braid::calibrate

@@ -132,15 +132,6 @@ static void *start(const CollectiveCall &call, const RankMemory &memory) {
                                    BRAID_RT_SUM, nullptr, 0, &site);
   case BRAID_RT_ALL_TO_ALL:
     return braid_rt_all_to_all(call.group, 1, &wholeSource, &whole, &site);
-  case BRAID_RT_PERMUTE: {
-    int64_t pairs[2 * mostRanks];
-    for (int64_t rank = 0; rank < call.ranks; ++rank) {
-      pairs[2 * rank] = rank;
-      pairs[2 * rank + 1] = (rank + 1) % call.ranks;
-    }
-    return braid_rt_permute(call.group, 1, &wholeSource, &whole, call.ranks,
-                            pairs, &site);
-  }
   case BRAID_RT_BROADCAST:
     return braid_rt_broadcast(call.group, 1, &wholeSource, &whole, 0, &site);
   case BRAID_RT_REDUCE:
@@ -164,8 +155,8 @@ static void awaitAll(int64_t count, const RankMemory &memory) {
 }
 
 static void runLoad(void **args) {
-  const Load &load = *static_cast<const Load *>(args[1]);
-  const RankMemory &memory = *static_cast<const RankMemory *>(args[2]);
+  const Load &load = *static_cast<const Load *>(args[0]);
+  const RankMemory &memory = *static_cast<const RankMemory *>(args[1]);
   for (int64_t i = 0; i < load.leads; ++i)
     if (load.leadsAreMatmuls)
       multiplyMatrices(load.matmul, memory);
@@ -186,7 +177,5 @@ static void runLoad(void **args) {
   }
 }
 
-static constexpr braid_rt_argument number = {
-    "number", BRAID_RT_I64, 0, nullptr, BRAID_RT_IN, BRAID_RT_SCALAR};
-const braid_rt_entry braid::calibrate::loadEntry = {"calibrate", runLoad, 1,
-                                                    &number, nullptr};
+const braid_rt_entry braid::calibrate::loadEntry = {"calibrate", runLoad, 0,
+                                                    nullptr, nullptr};

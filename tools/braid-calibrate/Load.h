@@ -27,11 +27,7 @@ struct MatmulCall {
 /// The shape of a matmul, as profiles have it.
 MatmulShape shapeOf(const MatmulCall &matmul);
 
-/// The most ranks that are measured.
-constexpr int64_t mostRanks = 64;
-
-/// A collective of `bytes` bytes of the whole operation, in bf16; a permutation
-/// sends `bytes` to the next rank.
+/// A collective of `bytes` bytes of the whole operation, in bf16.
 struct CollectiveCall {
   const braid_rt_group *group = nullptr;
   /// The members of one communicator of the group.
@@ -45,9 +41,6 @@ struct CollectiveCall {
 /// collectives the rest, and then the waits; then `rounds` times a collective,
 /// a matmul beside it, and the wait.
 struct Load {
-  /// Where loads run in graphs: those with the same number are the same, and
-  /// replay what the second one of them has recorded.
-  int64_t number = 0;
   int64_t leads = 0;
   int64_t collectives = 0;
   int64_t matmuls = 0;
@@ -75,8 +68,7 @@ struct RankMemory {
   void **requests = nullptr;
 };
 
-/// The entry that runs a load. Its arguments are the number of the load, and
-/// beside those that the runtime knows the Load and a RankMemory.
+/// The entry that runs a load. Its arguments are a Load and a RankMemory.
 extern const braid_rt_entry loadEntry;
 /// The kernels of loads.
 extern const braid_rt_device_program loadKernels;

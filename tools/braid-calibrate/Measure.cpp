@@ -26,10 +26,6 @@ using llvm::Expected;
 /// more than about a thousand are queued.
 static constexpr int64_t mostOperations = 1000;
 
-/// The operations of one graph, so many that its start does not count, and the
-/// replays of a block, at most.
-static constexpr int64_t mostRecorded = 128, mostReplays = 32;
-
 MeasuredTime braid::calibrate::summarize(std::vector<double> blocks) {
   std::vector<double> sorted = blocks;
   llvm::sort(sorted);
@@ -63,8 +59,6 @@ static void standStill(double ns) {
 
 Expected<double> Meter::runBlock(Load &load, int64_t Load::*count,
                                  int64_t number) {
-  if (load.*count != number)
-    load.number = world.takeNumber();
   load.*count = number;
   Expected<std::vector<double>> times = world.run(load);
   if (!times)
@@ -83,40 +77,22 @@ Expected<MeasuredTime> Meter::measure(Load load, int64_t Load::*count,
       return time.takeError();
     ns = *time;
   }
-  int64_t recorded = countFor(durations.blockNs, ns, mostRecorded);
-  // The first invocation of a graph runs as it is, the second one records it.
-  for (int64_t run = 0; world.runsGraphs() && run < 2; ++run) {
-    Expected<double> time = runBlock(load, count, recorded);
-    if (!time)
-      return time.takeError();
-    ns = *time;
-  }
   standStill(restNs);
   for (double doneNs = 0; doneNs < warmNs;) {
-    int64_t number =
-        world.runsGraphs() ? recorded : countFor(warmNs - doneNs, ns, most);
+    int64_t number = countFor(warmNs - doneNs, ns, most);
     Expected<double> time = runBlock(load, count, number);
     if (!time)
       return time.takeError();
     ns = *time;
     doneNs += std::max(ns, 1.0) * static_cast<double>(number);
   }
-  int64_t number =
-      world.runsGraphs() ? recorded : countFor(durations.blockNs, ns, most);
-  int64_t runs = world.runsGraphs()
-                     ? countFor(durations.blockNs,
-                                ns * static_cast<double>(number), mostReplays)
-                     : 1;
+  int64_t number = countFor(durations.blockNs, ns, most);
   std::vector<double> blocks;
   for (int64_t block = 0; block < durations.blocks; ++block) {
-    double totalNs = 0;
-    for (int64_t run = 0; run < runs; ++run) {
-      Expected<double> time = runBlock(load, count, number);
-      if (!time)
-        return time.takeError();
-      totalNs += *time;
-    }
-    blocks.push_back(totalNs / static_cast<double>(runs));
+    Expected<double> time = runBlock(load, count, number);
+    if (!time)
+      return time.takeError();
+    blocks.push_back(*time);
   }
   return summarize(blocks);
 }

@@ -45,8 +45,7 @@ public:
       : world(world), durations(durations) {}
 
   /// The time of one of the operations that `count` of `load` counts, after
-  /// `restNs` without work and `warmNs` of the load; in replays, where the
-  /// world runs graphs.
+  /// `restNs` without work and `warmNs` of the load.
   llvm::Expected<MeasuredTime> measure(Load load, int64_t Load::*count,
                                        double warmNs, double restNs = 0);
 
@@ -59,7 +58,7 @@ public:
   llvm::Expected<MeasuredTime> measureHost(Load load, int64_t Load::*count);
 
 private:
-  /// The time of one of `number` operations on the slowest rank.
+  /// The time of `count` operations on the slowest rank.
   llvm::Expected<double> runBlock(Load &load, int64_t Load::*count,
                                   int64_t number);
 

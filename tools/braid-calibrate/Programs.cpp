@@ -24,9 +24,9 @@ using llvm::StringRef;
 namespace json = llvm::json;
 
 std::optional<int32_t> braid::calibrate::findKind(StringRef name) {
-  for (int32_t kind : {BRAID_RT_ALL_REDUCE, BRAID_RT_ALL_GATHER,
-                       BRAID_RT_REDUCE_SCATTER, BRAID_RT_ALL_TO_ALL,
-                       BRAID_RT_PERMUTE, BRAID_RT_BROADCAST, BRAID_RT_REDUCE})
+  for (int32_t kind :
+       {BRAID_RT_ALL_REDUCE, BRAID_RT_ALL_GATHER, BRAID_RT_REDUCE_SCATTER,
+        BRAID_RT_ALL_TO_ALL, BRAID_RT_BROADCAST, BRAID_RT_REDUCE})
     if (name == braid_rt_kind_name(kind))
       return kind;
   return std::nullopt;

@@ -37,8 +37,7 @@ std::string Lane::name() const {
 
 static const braid_rt_entry *const entries[] = {&loadEntry};
 
-Error World::create(int64_t ranks, Traces traces, bool asGraphs) {
-  inGraphs = asGraphs;
+Error World::create(int64_t ranks, Traces traces) {
   braid_rt_config config;
   char error[4096] = "";
   if (braid_rt_config_init(&config, error, sizeof(error)) != BRAID_RT_OK)
@@ -51,7 +50,8 @@ Error World::create(int64_t ranks, Traces traces, bool asGraphs) {
   // Events suffice for operations that take tens of microseconds.
   const braid_rt_option options[] = {
       {"timing", traces == Traces::Activities ? "cupti" : "events"},
-      {"cuda-graph", inGraphs ? "1" : "0"}};
+      // The times of single launches are wanted.
+      {"cuda-graph", "0"}};
   config.options = options;
   config.optionCount = 2;
   world = braid_rt_world_create(&config, error, sizeof(error));
@@ -179,9 +179,9 @@ Error World::allocate(const OperandSizes &sizes) {
 
 Expected<std::unique_ptr<World>>
 World::open(int64_t ranks, llvm::ArrayRef<std::pair<Lane, Grouping>> groups,
-            const OperandSizes &sizes, Traces traces, bool inGraphs) {
+            const OperandSizes &sizes, Traces traces) {
   std::unique_ptr<World> world(new World());
-  if (Error error = world->create(ranks, traces, inGraphs))
+  if (Error error = world->create(ranks, traces))
     return error;
   if (Error error = world->prepare(groups))
     return error;
@@ -224,8 +224,7 @@ Expected<std::vector<double>> World::run(const Load &load, bool ofHost) {
   std::vector<std::vector<void *>> arguments;
   std::vector<void **> ofRanks;
   for (RankMemory &memory : memories)
-    arguments.push_back({const_cast<int64_t *>(&load.number),
-                         const_cast<Load *>(&load), &memory});
+    arguments.push_back({const_cast<Load *>(&load), &memory});
   for (std::vector<void *> &ofRank : arguments)
     ofRanks.push_back(ofRank.data());
   if (braid_rt_world_run(world, &loadEntry, ofRanks.data()) != BRAID_RT_OK) {

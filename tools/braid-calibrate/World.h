@@ -55,17 +55,12 @@ class World {
 public:
   /// Connects the ranks of all groups, each in a lane, and fills the operands
   /// with random numbers. `takeTrace` gives times from the source `traces`.
-  /// `inGraphs`: loads run as graphs.
   static llvm::Expected<std::unique_ptr<World>>
   open(int64_t ranks, llvm::ArrayRef<std::pair<Lane, Grouping>> groups,
-       const OperandSizes &sizes, Traces traces, bool inGraphs);
+       const OperandSizes &sizes, Traces traces);
   ~World();
 
   int64_t ranks() const { return static_cast<int64_t>(contexts.size()); }
-
-  bool runsGraphs() const { return inGraphs; }
-  /// A number that no load has had.
-  int64_t takeNumber() { return ++lastNumber; }
 
   /// The groups with the lane; null if they are not open.
   const braid_rt_group *group(const Lane &lane,
@@ -86,7 +81,7 @@ public:
 
 private:
   World() = default;
-  llvm::Error create(int64_t ranks, Traces traces, bool inGraphs);
+  llvm::Error create(int64_t ranks, Traces traces);
   llvm::Error prepare(llvm::ArrayRef<std::pair<Lane, Grouping>> wanted);
   llvm::Error allocate(const OperandSizes &sizes);
   llvm::Error fill(braid_rt_context *context, void *memory, int64_t bytes);
@@ -108,8 +103,6 @@ private:
   braid_rt_program program = {};
   std::vector<RankMemory> memories;
   std::vector<std::vector<void *>> requests;
-  bool inGraphs = false;
-  int64_t lastNumber = 0;
 };
 
 } // namespace braid::calibrate

@@ -51,7 +51,6 @@ struct Task {
   std::string scale; ///< Of a premultiplied sum.
   int root = 0;      ///< The peer of a message.
   bool inWindows = false;
-  bool isRegistered = false;
 
   size_t bytes() const;
   /// What is read and written, with this rank among `size`.

@@ -145,17 +145,16 @@ static Result endGroup() {
 
 /// Registers the memory of a recorded call as NCCL 2.28.9 does: where an
 /// exchange comes first, later collectives lack the addresses of the peers.
-/// True if there is memory that it registers.
-static bool registerRecorded(const char *name, ncclComm *comm, Stream stream,
+static void registerRecorded(const char *name, ncclComm *comm, Stream stream,
                              const Task &task) {
   int status = 0;
   if (cuStreamIsCapturing(stream, &status) != 0 || status == 0)
-    return false;
+    return;
   bool exchanges = task.kind >= Kind::AlltoAll;
   if (!exchanges && task.kind != Kind::AllGather &&
       task.kind != Kind::Broadcast &&
       (task.kind != Kind::AllReduce || task.source == task.destination))
-    return false;
+    return;
   std::lock_guard<std::mutex> lock(library().mutex);
   for (const char *used : {exchanges ? task.source : nullptr,
                            static_cast<const char *>(task.destination)}) {
@@ -168,7 +167,6 @@ static bool registerRecorded(const char *name, ncclComm *comm, Stream stream,
       fake_cuda_abort(name, "an exchange has registered the memory: the kernel "
                             "has no address of a peer");
   }
-  return true;
 }
 
 /// Adds a call to the thread's group, or runs it as a group of its own.
@@ -209,7 +207,7 @@ static Result add(const char *name, ncclComm *comm, Stream stream, Task task) {
         holds(task.source, task.sourceBytes(comm->rank, comm->size)) &&
         holds(task.destination, task.destinationBytes(comm->rank, comm->size));
   }
-  task.isRegistered = registerRecorded(name, comm, stream, task);
+  registerRecorded(name, comm, stream, task);
   bool alone = group.depth == 0;
   std::shared_ptr<Batch> *batch = nullptr;
   for (std::shared_ptr<Batch> &existing : group.batches)

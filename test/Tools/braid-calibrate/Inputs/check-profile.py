@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 """Compares a profile with the fixed times of the fakes: a kernel takes 1 us, a
-collective 5 us, and one that graphs have registered memory for 4 us."""
+collective 5 us."""
 
 import json
 import sys
@@ -17,20 +17,13 @@ assert profile["launch_ns"] == 1000, profile["launch_ns"]
 assert profile["sustained"]["memory_bytes_per_second"] == 24580000000
 matmuls = [(p["element"], p.get("multiprocessors", 0)) for p in profile["matmuls"]]
 assert matmuls == [("bf16", 0), ("f32", 0), ("bf16", 124)], matmuls
-curves = [(c["kind"], c.get("transport", "default"), c.get("ctas", 0), c.get("graph", False))
-          for c in profile["collectives"]]
-# Graphs change no all-reduce.
-assert curves == [("all_reduce", "default", 0, False), ("all_gather", "default", 0, False),
-                  ("permute", "default", 0, False),
-                  ("all_reduce", "symmetric", 8, False), ("all_gather", "symmetric", 8, False),
-                  ("all_gather", "copy", 0, False),
-                  ("all_reduce", "default", 4, False), ("all_gather", "default", 4, False),
-                  ("permute", "default", 4, False),
-                  ("all_gather", "default", 0, True), ("permute", "default", 0, True),
-                  ("all_gather", "default", 4, True), ("permute", "default", 4, True)], curves
+curves = [(c["kind"], c.get("transport", "default"), c.get("ctas", 0)) for c in profile["collectives"]]
+assert curves == [("all_reduce", "default", 0), ("all_gather", "default", 0),
+                  ("all_reduce", "symmetric", 8), ("all_gather", "symmetric", 8),
+                  ("all_gather", "copy", 0),
+                  ("all_reduce", "default", 4), ("all_gather", "default", 4)], curves
 for curve in profile["collectives"]:
-    ns = 4000 if curve.get("graph") else 5000
-    assert curve["points"] == [[4096, ns], [8192, ns]], curve
+    assert curve["points"] == [[4096, 5000], [8192, 5000]], curve
 # No fake waits for multiprocessors.
 assert profile["contention"]["model"] == "share"
 assert "missing" not in profile
