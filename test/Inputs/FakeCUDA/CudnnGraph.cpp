@@ -209,7 +209,9 @@ std::array<const Tensor *, 3> Operation::roles() const {
 static std::vector<float> convolve(const Operation &op,
                                    const std::vector<float> &first,
                                    const std::vector<float> &second) {
-  auto [data, filter, result] = op.roles();
+  // Lambdas capture no structured bindings before C++20.
+  std::array<const Tensor *, 3> roles = op.roles();
+  const Tensor *data = roles[0], *filter = roles[1], *result = roles[2];
   const std::vector<float> *inputs[] = {data == &op.x ? &first : nullptr,
                                         filter == &op.b ? &second : nullptr,
                                         result == &op.x   ? &first
