@@ -68,18 +68,17 @@ def main():
     end = time.monotonic() + options.limit
 
     def run_in_time(numbered):
-        if time.monotonic() > end:
-            return "not run: the time is over"
-        return run(options.folder, *numbered, options)
-
-    counts = collections.Counter()
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        outcomes = list(pool.map(run_in_time, enumerate(records)))
-    for number, (record, outcome) in enumerate(zip(records, outcomes)):
-        counts[outcome] += 1
+        number, record = numbered
+        outcome = "not run: the time is over"
+        if time.monotonic() <= end:
+            outcome = run(options.folder, number, record, options)
         if outcome.startswith("FAILED"):
             name = record["source"] + (f", entry {record['entry']}" if record["entry"] else "")
             print(f"{number} ({name}, {record['ranks']} ranks): {outcome}", flush=True)
+        return outcome
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        counts = collections.Counter(pool.map(run_in_time, enumerate(records)))
     for outcome, count in counts.most_common():
         print(f"{count} {outcome}")
     return int(any(outcome.startswith(("FAILED", "not run")) for outcome in counts))
