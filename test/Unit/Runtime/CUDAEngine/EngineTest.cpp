@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/CudaEngine.h"
 #include "FakeCUDA.h"
 #include "FakeNCCL.h"
+#include "TestEngine.h"
 #include "TestWorld.h"
 
 #include "gmock/gmock.h"
@@ -217,27 +217,19 @@ TEST_F(Engine, RanksMayUseTheHostWhileTheyWait) {
 }
 
 TEST_F(Engine, MeasurementOfARankDoesNotHoldUpAnotherOne) {
-  useFakes();
-  braid_rt_config config;
-  braid_rt_config_init(&config, nullptr, 0);
-  config.ranks = 2;
-  braid::rt::Environment environment(config);
-  braid::rt::CudaEngine engine(environment);
-  auto choose = [&](size_t rank, const std::function<int32_t()> &measure) {
-    return engine.chooseAlgorithm(*engine.ranks()[rank], "a product", measure);
-  };
+  TestEngine engine(2);
   // Rank 0 measures until rank 1 has chosen.
-  EXPECT_EQ(choose(0,
-                   [&]() {
-                     EXPECT_EQ(choose(1, []() { return 5; }), 5);
-                     return 7;
-                   }),
+  EXPECT_EQ(engine.choose(0,
+                          [&]() {
+                            EXPECT_EQ(engine.choose(1, []() { return 5; }), 5);
+                            return 7;
+                          }),
             5);
-  EXPECT_EQ(choose(1,
-                   []() {
-                     ADD_FAILURE() << "it has been measured";
-                     return 9;
-                   }),
+  EXPECT_EQ(engine.choose(1,
+                          []() {
+                            ADD_FAILURE() << "it has been measured";
+                            return 9;
+                          }),
             5);
 }
 

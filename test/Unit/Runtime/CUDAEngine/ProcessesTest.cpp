@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/CudaEngine.h"
 #include "FakeNCCL.h"
 #include "FreePort.h"
+#include "TestEngine.h"
 #include "TestWorld.h"
 #include "braid-rt/Memory.h"
 
@@ -367,28 +367,22 @@ TEST(Processes, NumberOfRanksMustBeTheLaunchers) {
 
 TEST(Processes, AgreeOnTheAlgorithmOfTheFirstMeasurementToEnd) {
   std::vector<std::string> results = runProcesses(3, 3, [](int32_t rank) {
-    useFakes();
-    braid_rt_config config;
-    braid_rt_config_init(&config, nullptr, 0);
-    config.ranks = 0;
-    braid::rt::Environment environment(config);
-    braid::rt::CudaEngine engine(environment);
+    TestEngine engine(0);
     auto choose = [&](const std::function<int32_t()> &measure) {
-      return std::to_string(
-          engine.chooseAlgorithm(*engine.ranks()[0], "a product", measure));
+      return std::to_string(engine.choose(0, measure));
     };
     std::string chosen;
     // Rank 0 measures from before rank 1 begins until it has ended.
     if (rank == 0)
       return choose([&]() {
-        engine.exchange("rank 0 measures");
-        engine.exchange("rank 1 has chosen");
+        engine->exchange("rank 0 measures");
+        engine->exchange("rank 1 has chosen");
         return 7;
       });
-    engine.exchange("rank 0 measures");
+    engine->exchange("rank 0 measures");
     if (rank == 1)
       chosen = choose([]() { return 5; });
-    engine.exchange("rank 1 has chosen");
+    engine->exchange("rank 1 has chosen");
     return rank == 1 ? chosen : choose([]() { return 9; });
   });
   EXPECT_THAT(results, Each(testing::Eq("5")));
@@ -403,19 +397,13 @@ TEST(Processes, AgreeOnAnAlgorithmWhereTheirHostsKeepOthers) {
     if (rank != 2)
       std::ofstream(file) << "braid algorithms 1\na product\t" << 3 + rank
                           << "\n";
-    useFakes();
-    braid_rt_config config;
-    braid_rt_config_init(&config, nullptr, 0);
-    config.ranks = 0;
-    braid::rt::Environment environment(config);
-    braid::rt::CudaEngine engine(environment);
+    TestEngine engine(0);
     // Rank 1 comes first, with what its host keeps.
     if (rank != 1)
-      engine.exchange("rank 1 has chosen");
-    int32_t chosen = engine.chooseAlgorithm(*engine.ranks()[0], "a product",
-                                            []() { return 9; });
+      engine->exchange("rank 1 has chosen");
+    int32_t chosen = engine.choose(0, []() { return 9; });
     if (rank == 1)
-      engine.exchange("rank 1 has chosen");
+      engine->exchange("rank 1 has chosen");
     return std::to_string(chosen);
   });
   std::filesystem::remove_all(folder);

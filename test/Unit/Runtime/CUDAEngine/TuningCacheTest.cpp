@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "CUDA/TuningCache.h"
-#include "CUDA/CudaEngine.h"
-#include "TestWorld.h"
+#include "TestEngine.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -46,18 +45,10 @@ protected:
   }
   /// What a world of two ranks chooses where both ranks measure `measured`.
   static std::pair<int32_t, int32_t> choose(int32_t measured) {
-    useFakes();
-    braid_rt_config config;
-    braid_rt_config_init(&config, nullptr, 0);
-    config.ranks = 2;
-    braid::rt::Environment environment(config);
-    braid::rt::CudaEngine engine(environment);
-    auto ofRank = [&](size_t rank) {
-      return engine.chooseAlgorithm(*engine.ranks()[rank], "a product",
-                                    [&]() { return measured; });
-    };
-    int32_t first = ofRank(0);
-    return {first, ofRank(1)};
+    TestEngine engine(2);
+    auto measure = [&]() { return measured; };
+    int32_t first = engine.choose(0, measure);
+    return {first, engine.choose(1, measure)};
   }
 
   std::string folder, file;
