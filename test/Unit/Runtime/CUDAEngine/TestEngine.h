@@ -21,7 +21,11 @@ namespace braid::test {
 class TestEngine {
 public:
   explicit TestEngine(int32_t ranks)
-      : config(configure(ranks)), environment(config), engine(environment) {}
+      : config(configure(ranks)), environment(config), engine(environment) {
+    // The ranks of a world meet before they use it: a rank answers no post
+    // until its engine is whole.
+    engine.exchange("");
+  }
 
   rt::CudaEngine *operator->() { return &engine; }
 
