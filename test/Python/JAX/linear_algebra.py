@@ -131,6 +131,15 @@ class FactorTest(LibraryTestCase):
 
         self.check(sharded(lambda *xs: ([factor(x) for x in xs], [jax.grad(loss)(x) for x in xs])), *(random((2, 6, 4), t) for t in TWO))
 
+    @unittest.skipUnless(hasattr(jsl, "qr_multiply"), "this JAX has no qr_multiply")
+    def test_products_with_q(self):
+        def multiply(x):
+            wide = jnp.swapaxes(x, 1, 2)
+            return (jsl.qr_multiply(x, wide), jsl.qr_multiply(x, wide, mode="left", pivoting=True),
+                    jsl.qr_multiply(wide, x, conjugate=True), jsl.qr_multiply(wide, wide, mode="left"))
+
+        self.check(sharded(lambda *xs: [multiply(x) for x in xs]), *(random((2, 6, 4), t) for t in TWO))
+
     def test_lu(self):
         def solves(x):
             shifted = x + 3 * jnp.eye(x.shape[-1], dtype=x.dtype)

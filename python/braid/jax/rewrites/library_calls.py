@@ -16,7 +16,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from . import bodies
-from .tensors import element_of, rank_of, transpose
+from .tensors import element_of, rank_of, shape_of, transpose
 from ..errors import UnsupportedError
 
 # Of each routine of LAPACK: JAX's operands that it reads only, for each of its outputs JAX's
@@ -163,6 +163,13 @@ class _LapackCall:
         value, order = self.operands[number]
         return transpose(value, order)
 
+    def keep_reflectors(self):
+        """Drops the columns of a wide matrix that have no reflector: `ormqr` knows their number by the scales."""
+        matrix, order = self.operands[0]
+        shape = [*shape_of(matrix)[:-1], shape_of(self.operands[1][0])[-1]]
+        if shape != shape_of(matrix):
+            self.operands[0] = stablehlo.slice(matrix, [0] * len(shape), shape, [1] * len(shape)), order
+
     def output(self, number, start):
         """The type of a result in memory, or the operand that it starts from."""
         if start is not None:
@@ -227,7 +234,10 @@ def _custom_call(op):
     found = re.fullmatch(r"lapack_[sdcz](\w+)_ffi", target)
     name = found and _COMPLEX_NAMES.get(found[1], found[1])
     if name in _ROUTINES:
-        return _LapackCall(op).run(name, *_ROUTINES[name])
+        lapack = _LapackCall(op)
+        if name == "ormqr":
+            lapack.keep_reflectors()
+        return lapack.run(name, *_ROUTINES[name])
     if name == "geev":
         return _LapackCall(op).eigenvalues()
     if name == "gees":
