@@ -13,6 +13,7 @@ import hashlib
 import json
 import logging
 import math
+import threading
 import weakref
 from dataclasses import dataclass
 
@@ -45,42 +46,37 @@ class Planned:
         return self.transport, self.max_ctas
 
 
-class Lanes(list):
+class Lanes:
     """The collectives of a graph that run in lanes, as functions by their number.
 
     `begin` comes before all of them in each run of the graph.
     """
 
     def __init__(self, text):
-        super().__init__()
         fields = json.loads(text)
         self._device = fields["device"]
         self._names = fields["groups"]
         self._planned = [Planned(**entry) for entry in fields["planned"]]
         self._digest = int(hashlib.sha256(json.dumps(fields["planned"]).encode()).hexdigest()[:12], 16)
-        #: By stream, the functions of a run; those of the program where lanes are not possible.
-        self._bound = {}
-        self._world = self._stream = None
-        self[:] = self._get_plain()
+        #: By default process group and stream, the functions of a run; those of the program where lanes are not possible.
+        self._bound = weakref.WeakKeyDictionary()
+        #: The functions of the run in this thread: others may run the graph at the same time, on other streams.
+        self._run = threading.local()
+
+    def __getitem__(self, number):
+        return self._run.functions[number]
 
     def begin(self):
         import torch.distributed as dist
 
-        stream, world = self._get_stream(), dist.group.WORLD
-        if stream == self._stream and self._world is not None and self._world() is world:
-            return
-        if self._world is None or self._world() is not world:
-            self._bound.clear()
-            self._world = weakref.ref(world)
-        if stream not in self._bound:
+        stream, bound = self._get_stream(), self._bound.setdefault(dist.group.WORLD, {})
+        if stream not in bound:
             if self._is_capturing():
                 # Nothing can be made now: what another stream has, or the program's own.
-                self._stream = None
-                self[:] = next(reversed(self._bound.values()), None) or self._get_plain()
+                self._run.functions = next(reversed(bound.values()), None) or self._get_plain()
                 return
-            self._bound[stream] = self._bind(stream)
-        self._stream = stream
-        self[:] = self._bound[stream]
+            bound[stream] = self._bind(stream)
+        self._run.functions = bound[stream]
 
     def _get_stream(self):
         import torch

@@ -198,9 +198,63 @@ def groups_that_end(rank):
     return {"is gone": is_gone}
 
 
+def two_threads(rank):
+    """Each runs the graph on a stream of its own, and ops of the graph let them take turns, so that each gather of one thread stands
+    between a gather and its reader of the other."""
+    import threading
+
+    import torch
+    import torch.distributed as dist
+    import torch.distributed._functional_collectives as funcol
+    from braid import _lanes
+
+    world, batons, streams = dist.group.WORLD.group_name, {}, threading.local()
+
+    @torch.library.custom_op("braid_test::take_turns", mutates_args=())
+    def take_turns(x: torch.Tensor) -> torch.Tensor:
+        mine, other = batons.get(threading.get_ident(), (None, None))
+        if mine is not None:
+            other.release()
+            if not mine.acquire(timeout=60):
+                raise RuntimeError("the other thread has ended")
+        return x.clone()
+
+    take_turns.register_fake(torch.empty_like)
+
+    def step(x, *shards):
+        for shard in shards:
+            weight = funcol.all_gather_tensor(take_turns(shard), 0, world)
+            x = x @ take_turns(weight)
+        return x
+
+    _, make_inputs = make_step()
+    _, compiled = compile_step(step)
+    inputs, found = [make_inputs(seed + rank) for seed in (1, 2)], [None, None]
+    turns = [threading.Semaphore(0), threading.Semaphore(0)]
+
+    def run(number):
+        streams.own, batons[threading.get_ident()] = number, (turns[number], turns[1 - number])
+        if turns[number].acquire(timeout=60):
+            found[number] = compiled(*inputs[number])
+            turns[1 - number].release()
+
+    with mock.patch.object(_lanes.Lanes, "_get_stream", lambda self: streams.own):
+        expected = []
+        for streams.own in range(2):
+            expected.append(compiled(*inputs[streams.own]))
+        threads = [threading.Thread(target=run, args=(number,)) for number in range(2)]
+        for thread in threads:
+            thread.start()
+        turns[0].release()
+        for thread in threads:
+            thread.join()
+    (rooms,) = _lanes._Room._of_world.values()
+    return {"rooms": len(rooms), "equal": [one is not None and one.equal(other) for one, other in zip(found, expected)]}
+
+
 SCENARIOS = {
     f.__name__: f
-    for f in (equal_to_the_program, a_result_that_escapes, graphs_share_memory, a_pass_behind, one_rank_cannot, groups_that_end)
+    for f in (equal_to_the_program, a_result_that_escapes, graphs_share_memory, a_pass_behind, two_threads, one_rank_cannot, groups_that_end)
 }
 
 
@@ -323,6 +377,10 @@ class Lanes(unittest.TestCase):
     def test_a_pass_behind(self):
         for told in self.run_ranks("a_pass_behind"):
             self.assertEqual(told["bytes"], 4 << 18)
+
+    def test_two_threads(self):
+        for told in self.run_ranks("two_threads"):
+            self.assertEqual(told, {"rooms": 2, "equal": [True, True]})
 
     def test_groups_that_end(self):
         self.assertEqual([told["is gone"] for told in self.run_ranks("groups_that_end")], [True, True])
