@@ -3,12 +3,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Ops that XLA's partitioner is known to make wrong programs of, in JAX, too.
 
-A convolution whose contracted dimensions some of the ranks split, and others do not: the
-partitioner may sum over all ranks where it has to sum over some, with results that are
-multiples of the right ones.
+A convolution whose contracted dimensions some of the ranks split, and others do not, or that
+split its operands otherwise: the partitioner may sum over all ranks where it has to sum over
+some, with results that are multiples of the right ones.
 
 The gradient of a max pool whose windows overlap along a split dimension: parts of it stand in
 wrong places.
+
+A pad, or a pool, that starts before or behind the first element of a dimension that its result
+splits, and its operand does not: the partitioner forgets where it starts if what all ranks read has
+the size of the operand.
 
 Each such op is kept whole along these dimensions, and the module is partitioned once more.
 
@@ -27,7 +31,7 @@ from . import private_names
 from .errors import UnsupportedError
 from .walk import walk
 
-_NAMES = ("stablehlo.convolution", "stablehlo.select_and_scatter")
+_NAMES = ("stablehlo.convolution", "stablehlo.pad", "stablehlo.reduce_window", "stablehlo.select_and_scatter")
 # Ops that the partitioner does not split dimension by dimension.
 _INVOLVED = ("cholesky", "concatenate", "convolution", "custom_call", "dot_general", "dynamic_slice",
              "dynamic_update_slice", "fft", "gather", "pad", "reduce_window", "reshape", "reverse", "rng_bit_generator",
@@ -84,6 +88,12 @@ def find(before, after, channels):
                 faults.append(Fault(_read_number(op), (overlapping,) * 3, UnsupportedError(
                     op, "XLA's partitioner makes a wrong program of the gradient of a pool of "
                         "overlapping windows that is split along them")))
+        elif op.name in ("stablehlo.pad", "stablehlo.reduce_window"):
+            moved = _find_moved(op)
+            if moved:
+                faults.append(Fault(_read_number(op), (moved,) * 2 * len(op.results), UnsupportedError(
+                    op, "XLA's partitioner makes a wrong program of this op: it forgets the padding along dimensions "
+                        "that the result splits")))
     return faults
 
 
@@ -185,12 +195,17 @@ def _read_number(op):
 
 def _contracted(op):
     """The dimensions of the operands of a convolution that it sums over, with those of space of
-    the result, and the most ranks that share such a sum."""
+    the result, and the most ranks that share such a sum: the partitioner splits the smaller operand
+    as the larger one."""
     numbers = stablehlo.ConvDimensionNumbers(op.attributes["dimension_numbers"])
     image = (*numbers.input_spatial_dimensions, numbers.input_feature_dimension)
     filters = (*numbers.kernel_spatial_dimensions, numbers.kernel_input_feature_dimension)
-    most = max(prod(parts[d] for d in dimensions) if (parts := _parts(value)) else 1
-               for value, dimensions in zip(op.operands, (image, filters)))
+    shared = [prod(parts[d] for d in dimensions) if (parts := _parts(value)) else 1
+              for value, dimensions in zip(op.operands, (image, filters))]
+    sizes = [prod(ir.RankedTensorType(value.type).shape) for value in op.operands]
+    if sizes[0] < sizes[1]:
+        shared.reverse()
+    most = shared[0] if shared[0] > 1 else shared[1]
     return (image, filters, tuple(numbers.output_spatial_dimensions)), most
 
 
@@ -202,6 +217,56 @@ def _overlapping(op):
     overlapping = tuple(d for d, (size, stride) in enumerate(zip(window, strides)) if size > stride)
     return overlapping, any(parts[d] > 1 for value in [*list(op.operands)[:2], op.results[0]]
                             if (parts := _parts(value)) for d in overlapping)
+
+
+@dataclass(frozen=True)
+class _Window:
+    """How windows go over a dimension of `length` elements, with `low` more before them."""
+
+    length: int
+    low: int
+    size: int = 1
+    stride: int = 1
+    dilation: int = 1
+    between: int = 1
+
+    def is_trivial(self):
+        return not self.low and self.size == self.stride == self.between == 1
+
+    def count_read(self, windows, parts):
+        """The elements, with those before, that equal parts of the windows read."""
+        each = -(-windows // parts)
+        limit = self.stride * (each * parts - 1) + 1 + (self.size - 1) * self.dilation
+        return (limit + self.between - 1 - self.low % self.between) // self.between
+
+
+def _find_moved(op):
+    """The split dimensions of a pad or a pool whose start the partitioner forgets."""
+    operand, result = op.operands[0], op.results[0]
+    parts = _parts(result)
+    split = [d for d, count in enumerate(parts) if count > 1]
+    windows, sizes = _read_windows(op), ir.RankedTensorType(result.type).shape
+    before = _parts(operand) or [1] * len(windows)
+    moved = tuple(d for d in split if windows[d].low and (
+        before[d] == 1 or abs(windows[d].low) > -(-windows[d].length // parts[d])))
+    is_as_long = all(sizes[d] < parts[d] or windows[d].count_read(sizes[d], parts[d]) == windows[d].length
+                     for d in split if not windows[d].is_trivial())
+    return moved if is_as_long else ()
+
+
+def _read_windows(op):
+    """The _Window of each dimension of a pad or a pool."""
+    shape = list(ir.RankedTensorType(op.operands[0].type).shape)
+
+    def read(name, default=1):
+        return list(ir.DenseI64ArrayAttr(op.attributes[name])) if name in op.attributes else [default] * len(shape)
+
+    if op.name == "stablehlo.pad":
+        return [_Window(length, low, between=interior + 1) for length, low, interior in
+                zip(shape, read("edge_padding_low"), read("interior_padding"))]
+    padding = list(ir.DenseIntElementsAttr(op.attributes["padding"]))[::2] if "padding" in op.attributes else [0] * len(shape)
+    names = ("window_dimensions", "window_strides", "window_dilations", "base_dilations")
+    return [_Window(*window) for window in zip(shape, padding, *map(read, names))]
 
 
 def _parts(value):

@@ -127,6 +127,36 @@ class ShardedJitTest(jt.JaxTestCase):
         self.assertGreater(len(items), 8)
         self.check(ops.SQUARE, items)
 
+    def test_gradients_of_operands_that_are_split_otherwise(self):
+        """The sum for the filters is over the ranks that have parts of the larger operand."""
+        def gradient(x, w, split=lambda y: y):
+            return jax.grad(lambda w: (split(ops.convolve(feature_group_count=4)(x, w)) ** 2).sum())(w)
+
+        def sharded(x, w):
+            return gradient(x, w, lambda y: lax.with_sharding_constraint(y, NamedSharding(ops.SQUARE, P("j"))))
+
+        args = ops.IMAGES, ops.FILTERS[:, :, :1]
+        found = braid.jax.compile(ops.jit(sharded, (P("j", "i"), P()), None, ops.SQUARE), *args)(*args)
+        self.assertIsNone(differs(found, jax.jit(gradient)(*args), 0.0))
+
+    def test_pads_and_pools_of_whole_operands(self):
+        """Their results are split."""
+        def moved(x, pooled, *shardings):
+            kept = [lax.with_sharding_constraint(part, sharding) for part, sharding in zip(x, shardings)] if shardings else x
+            pads = [lax.pad(kept[0], np.float32(7), ((low, high, between), (0, 0, 0)))
+                    for low, high, between in ((-1, 1, 0), (1, -1, 0), (-2, 2, 0), (3, -3, 0), (1, 0, 0), (-1, 2, 1))]
+            pool = lax.reduce_window(pooled, -np.inf, lax.max, (2, 1), (2, 1), ((1, 1), (0, 0)))
+            scan = jax.grad(lambda x: (lax.associative_scan(lax.mul, x) * pooled[:8, :3]).sum())(kept[1])
+            return pads, pool, scan
+
+        x = jt.integers((2, 8, 3))
+        pooled = jt.integers((14, 4), seed=2)
+        whole, split = (NamedSharding(ops.LINE, P(*names)) for names in ((), ("i",)))
+        sharded = jax.jit(lambda x, pooled: moved(x, pooled, whole, split), in_shardings=(whole, whole),
+                          out_shardings=([split] * 4 + [whole] * 2, split, whole))
+        found = braid.jax.compile(sharded, x, pooled)(x, pooled)
+        self.assertIsNone(differs(found, jax.jit(moved)(x, pooled), ops.TOLERANCE))
+
     def test_ops_that_end_the_partitioner(self):
         """Every rank computes these whole, and no others."""
         def ops_of_both_kinds(x, w, y):
