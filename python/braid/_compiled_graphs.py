@@ -18,7 +18,7 @@ import re
 import threading
 from collections import deque
 
-from . import _groups
+from . import _frames, _groups
 
 _log = logging.getLogger("braid.inductor")
 
@@ -203,6 +203,7 @@ def watch():
     compile_fx._compile_fx_inner = compile_inner
     # `torch._dynamo.reset` forgets it; then graphs from that cache are seen with the next one, or by `explain`.
     callback_handler.register_end_callback(_see_cached)
+    _frames.watch()
     _watch.is_installed = True
 
 

@@ -18,6 +18,7 @@ Two records fit if the ranks issue the collectives of the groups that both belon
   wait for each other in a circle.
 """
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -26,7 +27,7 @@ import time
 import weakref
 from dataclasses import dataclass
 
-from . import _groups, _standing
+from . import _frames, _groups, _standing
 from ._agreement import Store, number_groups, publish
 from ._peer_errors import PeerErrors
 from .errors import OrderMismatchError
@@ -433,6 +434,8 @@ class Check:
 
     def __init__(self, text):
         self._record = Record.from_text(text)
+        if self._record.is_changed:
+            _frames.remember(self._record.groups)
         #: Gives the default process group with which the record was compared. Another one is another program with other ranks.
         self._checked, self._enter = _no_group, _enter_nothing
         try:
@@ -481,15 +484,10 @@ def compare(record):
     board.watch.begin(comparison.get_timeout())
     number = board.posts[board.rank].index(comparison.own)
     if identity not in board.fitting:
-        try:
+        with _telling_peers(comparison, number):
             if record.is_changed:
                 comparison.wait()
             comparison.look()
-        except OrderMismatchError as error:
-            _log.error("Rank %d raises an error before its collectives: %s", board.rank, error)
-            board.errors.post(comparison.peers, str(error), number)
-            board.watch.leave()
-            raise
         board.errors.withdraw(number)
         if record.is_changed:
             board.fitting.add(identity)
@@ -501,6 +499,45 @@ def compare(record):
             found.enter(groups, number)
 
     return enter
+
+
+@contextlib.contextmanager
+def _telling_peers(comparison, number):
+    """Has the peers hear of an `OrderMismatchError` about the post `number`."""
+    board = comparison.board
+    try:
+        yield
+    except OrderMismatchError as error:
+        _log.error("Rank %d raises an error before its collectives: %s", board.rank, error)
+        board.errors.post(comparison.peers, str(error), number)
+        board.watch.leave()
+        raise
+
+
+class _CodeWithoutGraph(_Comparison):
+    """Code that this rank has given up to compile, beside its peers."""
+
+    def __init__(self, board, groups, name):
+        self.name = name
+        program = [[number, f"what {name} has without a graph"] for number in range(len(groups))]
+        super().__init__(board, Record(groups, program, list(range(len(groups))), None, "code without a graph"))
+
+    def _say_who_is_missing(self, pending):
+        return (
+            f"rank {self.board.rank} has given up to compile {self.name}, for which it has graphs in another order than the program, and "
+            f"{'rank' if len(pending) == 1 else 'ranks'} {', '.join(map(str, pending))} did not before the timeout of the process "
+            "group. Raise torch._dynamo.config.recompile_limit, compile with dynamic=True, or keep the order of the program "
+            "(keep_order=True)."
+        )
+
+
+def compare_without_graph(groups, name):
+    """Waits until all members of `groups` have given up to compile the code called `name`. Raises `OrderMismatchError`."""
+    board = _Board.get()
+    comparison = _CodeWithoutGraph(board, groups, name)
+    board.watch.begin(comparison.get_timeout())
+    with _telling_peers(comparison, board.posts[board.rank].index(comparison.own)):
+        comparison.wait()
 
 
 _checks = {}

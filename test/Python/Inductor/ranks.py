@@ -190,6 +190,47 @@ def eager_on_one_rank(rank, which):
 eager_on_one_rank.timeout = SHORT_TIMEOUT
 
 
+def recompile(rank, which, sizes):
+    """Runs the step with each of these inner sizes; only two have graphs of their own."""
+    import torch
+    import torch._inductor.config as config
+    import torch.distributed as dist
+    import torch.distributed._functional_collectives as funcol
+
+    world = dist.group.WORLD.group_name
+
+    def step(x, y, w):
+        first, second = funcol.all_gather_tensor(x @ w, 0, world), funcol.all_gather_tensor(y, 0, world)
+        return first @ y, second @ y
+
+    overlap, settings = make_pass(which)
+    settings.update(compile_threads=1, fx_graph_cache=False)
+    with config.patch(settings), torch._dynamo.config.patch(recompile_limit=2):
+        compiled = torch.compile(step, dynamic=False)
+        for size in sizes:
+            inputs = torch.randn(8, size), torch.randn(8, 8), torch.randn(size, 8)
+            try:
+                found = compiled(*inputs)
+            except Exception as error:
+                with contextlib.suppress(Exception):
+                    step(*inputs)
+                return f"{type(error).__name__}: {error}"
+            for one, other in zip(found, step(*inputs)):
+                torch.testing.assert_close(one, other)
+    return tell(overlap)
+
+
+def too_many_graphs(rank, which):
+    return recompile(rank, which, (8, 9, 10, 8, 11))
+
+
+def too_many_graphs_on_one_rank(rank, which):
+    return recompile(rank, which, (8, 9, 10) if rank else (8, 8, 8))
+
+
+too_many_graphs_on_one_rank.timeout = SHORT_TIMEOUT
+
+
 def cached(rank, which):
     """In the second process the graph comes from Inductor's cache, and no pass sees it."""
     return compile_step(which, *make_step(extra=2), cache=True)
@@ -277,6 +318,8 @@ CASES = (
     different_options,
     graph_break_on_one_rank,
     eager_on_one_rank,
+    too_many_graphs,
+    too_many_graphs_on_one_rank,
     cached,
     no_collective,
     uneven_sizes,
@@ -404,6 +447,14 @@ class Ranks(unittest.TestCase):
             self.assertRegex(
                 results[0], "rank 1 of process group '.' .ranks 0 1. did not run it before the timeout .*without Braid there"
             )
+
+    def test_too_many_graphs(self):
+        for which, results in self.get("too_many_graphs"):
+            self.assertEqual(results, [{"order": [1, 0], "reason": None}] * RANKS, which)
+
+    def test_too_many_graphs_on_one_rank(self):
+        for _, results in self.get("too_many_graphs_on_one_rank"):
+            self.assertRegex(results[1], r"^OrderMismatchError: rank 1 has given up to compile step \(ranks.py:\d+\), .* rank 0 did not before")
 
     def test_caches(self):
         changed, cached = {"order": [1, 0], "reason": None}, {"order": None, "reason": None}
