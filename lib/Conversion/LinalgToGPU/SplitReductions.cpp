@@ -88,6 +88,8 @@ private:
   SmallVector<unsigned> getPartialLoops();
   void addInput(OpOperand &operand);
   void addPartials();
+  /// The indices of the loops of the op, in the body of the first step.
+  SmallVector<Value> getIndices(ImplicitLocOpBuilder &b);
   void createFirstStep();
   void createSecondStep();
 
@@ -171,6 +173,20 @@ void ReductionSplitter::addPartials() {
   }
 }
 
+SmallVector<Value> ReductionSplitter::getIndices(ImplicitLocOpBuilder &b) {
+  SmallVector<Value> indices;
+  if (!nest.usesIndices)
+    return indices;
+  for (unsigned loop = 0; loop < getNumLoops(); ++loop)
+    indices.push_back(
+        linalg::IndexOp::create(b, loop <= split.loop ? loop : loop + 1));
+  Value part = arith::ConstantIndexOp::create(b, split.part);
+  Value first = arith::MulIOp::create(b, indices[split.loop], part);
+  indices[split.loop] = arith::AddIOp::create(
+      b, first, linalg::IndexOp::create(b, split.loop + 1));
+  return indices;
+}
+
 void ReductionSplitter::createFirstStep() {
   SmallVector<utils::IteratorType> firstIterators(iterators);
   for (unsigned loop = 0; loop < split.loop; ++loop)
@@ -186,8 +202,8 @@ void ReductionSplitter::createFirstStep() {
         ImplicitLocOpBuilder b(loc, builder);
         IRMapping mapping;
         mapping.map(body.getArguments(), arguments);
-        SmallVector<Value> elements =
-            emitElements(b, nest, combiners, mapping, /*lanes=*/1, {});
+        SmallVector<Value> elements = emitElements(b, nest, combiners, mapping,
+                                                   /*lanes=*/1, getIndices(b));
         SmallVector<Value> combined;
         for (auto [combiner, element, argument] : llvm::zip(
                  combiners, elements, arguments.take_back(combiners.size())))
@@ -297,8 +313,7 @@ static bool isUsedAlone(linalg::LinalgOp op, unsigned loop) {
 /// be split.
 static std::optional<Split> findSplit(linalg::LinalgOp op,
                                       const LoopNest &nest) {
-  if (nest.usesIndices || nest.inputs.empty() ||
-      op->hasAttr(braid::kOverwritesAttrName) ||
+  if (nest.inputs.empty() || op->hasAttr(braid::kOverwritesAttrName) ||
       nest.getNumIterations() < kManyIterations)
     return std::nullopt;
   std::optional<SmallVector<Combiner>> combiners = matchCombiners(nest);

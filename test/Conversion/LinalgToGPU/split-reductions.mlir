@@ -105,6 +105,40 @@ func.func @short_loop(%x: memref<2x1024x2048xf32>, %y: memref<2x1024xf32>, %s: m
 
 // -----
 
+// A body that reads the index of the split loop has that of the part and that
+// within the part; other indices stay.
+// CHECK-LABEL: func.func @indices(
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "reduction"]
+//       CHECK:   ^bb0(%[[A:.*]]: f32, %[[O:.*]]: f32):
+//   CHECK-DAG:     %[[OUTER:.*]] = linalg.index 0 : index
+//   CHECK-DAG:     %[[WITHIN:.*]] = linalg.index 1 : index
+//   CHECK-DAG:     %[[COLUMN:.*]] = linalg.index 2 : index
+//   CHECK-DAG:     %[[PART:.*]] = arith.constant 4 : index
+//   CHECK-DAG:     %[[FIRST:.*]] = arith.muli %[[OUTER]], %[[PART]] : index
+//   CHECK-DAG:     %[[ROW:.*]] = arith.addi %[[FIRST]], %[[WITHIN]] : index
+//       CHECK:     %[[IS:.*]] = arith.cmpi ule, %[[COLUMN]], %[[ROW]] : index
+//  CHECK-NEXT:     arith.select %[[IS]], %[[A]], %{{.*}} : f32
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["reduction"]
+//   CHECK-NOT:     linalg.index
+//       CHECK:   return
+func.func @indices(%x: memref<4096x4096xf32>, %s: memref<f32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>],
+                  iterator_types = ["reduction", "reduction"]}
+      ins(%x : memref<4096x4096xf32>) outs(%s : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %is = arith.cmpi ule, %j, %i : index
+    %0 = arith.select %is, %a, %zero : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
 // Parts of bf16 are f32. The second step rounds once, in its kernel.
 // CHECK-LABEL: func.func @bf16(
 //       CHECK:   memref.alloc() : memref<64x512xf32>

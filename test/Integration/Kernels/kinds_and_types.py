@@ -98,18 +98,18 @@ def arg_max(rows, columns):
                                         "%x: f32, %o: f32, %p: i32", body, "%s, %q : f32, i32"), values="%r#0, %r#1")
 
 
-def weighted_sum(rows, columns):
+def weighted_sum(rows, columns, result, out_map, iterators):
     """A reduction whose body applies a map to indices, as what is left of a gather."""
-    matrix, vector = f"tensor<{rows}x{columns}xi32>", f"tensor<{rows}xi32>"
+    matrix = f"tensor<{rows}x{columns}xi32>"
     body = """%i = linalg.index 0 : index
 %j = linalg.index 1 : index
 %k = affine.apply affine_map<(a, b) -> (a * 3 + b)>(%i, %j)
 %w = arith.index_cast %k : index to i32
 %m = arith.muli %x, %w : i32
 %s = arith.addi %o, %m : i32"""
-    return function([matrix], [vector], "%z = arith.constant 0 : i32", f"%e = tensor.empty() : {vector}",
-                    f"%f = linalg.fill ins(%z : i32) outs(%e : {vector}) -> {vector}",
-                    "%r = " + generic(["#id", "#row"], ROWS, [f"%a0 : {matrix}"], [f"%f : {vector}"], "%x: i32, %o: i32", body, "%s : i32"))
+    return function([matrix], [result], "%z = arith.constant 0 : i32", f"%e = tensor.empty() : {result}",
+                    f"%f = linalg.fill ins(%z : i32) outs(%e : {result}) -> {result}",
+                    "%r = " + generic(["#id", out_map], iterators, [f"%a0 : {matrix}"], [f"%f : {result}"], "%x: i32, %o: i32", body, "%s : i32"))
 
 
 def causal_softmax(rows, columns):
@@ -191,7 +191,8 @@ CASES = [
     ("two_results", two_results(37, 600), 1e-5),
     ("causal_softmax", causal_softmax(70, 520), 1e-5),
     ("rounded_rows", rounded_rows(33, 300), 0),
-    ("sum_of_maps", weighted_sum(37, 50), 0),
+    ("sum_of_maps", weighted_sum(37, 50, "tensor<37xi32>", "#row", ROWS), 0),
+    ("split_of_maps", weighted_sum(520, 516, "tensor<i32>", "#none", ALL), 0),
     ("sum_f64", reduction("19x700", "f64", "arith.addf", "0.0", "tensor<19xf64>", "#row", ROWS), 1e-13),
     ("product", reduction("19x40", "f32", "arith.mulf", "1.0", "tensor<19xf32>", "#row", ROWS), 1e-5),
     ("sum_bf16", reduction("300x40", "bf16", "arith.addf", "0.0", "tensor<40xbf16>", "#col", COLS), 0.004),
