@@ -14,8 +14,9 @@ from .walk import walk
 # What JAX calls callbacks that a program is the same without.
 _PRINTS = ("debug_callback", "debug_print", "inspect_sharding")
 
-# Where `equinox.error_if` is, by which packages such as diffrax check their results.
-_EQUINOX_CHECKS = re.compile(r'equinox[/\\]_errors\.py"')
+# Where `equinox.error_if` is, by which packages such as diffrax check their results, and the primitives, of lineax too,
+# that have such checks inside.
+_EQUINOX_CHECKS = re.compile(r'equinox[/\\](_errors|internal[/\\]_primitive)\.py"')
 
 
 class DroppedCallbackWarning(UserWarning):

@@ -548,6 +548,14 @@ class CallbackTest(jt.JaxTestCase):
         with self.assertRaisesRegex(braid.jax.UnsupportedError, rf"operations.py:{line}:\d+: .*EQX_ON_ERROR=nan"):
             braid.jax.export(jax.jit(root), jt.integers((4, 2)))
 
+    def test_checks_inside_primitives_of_equinox_are_refused_with_advice(self):
+        checked = equinox.internal.filter_primitive_def(
+            lambda x: [equinox.error_if(x, x < 0, "negative", on_error="raise")])
+        primitive = equinox.internal.create_vprim(
+            "checked", checked, equinox.internal.filter_primitive_def(lambda x: [x]), None, None)
+        with self.assertRaisesRegex(braid.jax.UnsupportedError, r"operations.py:\d+:\d+: .*EQX_ON_ERROR=nan"):
+            braid.jax.export(jax.jit(lambda x: equinox.internal.filter_primitive_bind(primitive, x)), jt.integers((4, 2)))
+
 
 if __name__ == "__main__":
     unittest.main()
