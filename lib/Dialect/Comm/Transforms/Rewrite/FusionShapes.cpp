@@ -162,8 +162,11 @@ static void replaceByReshapes(RewriterBase &rewriter, linalg::TransposeOp op) {
 
 LogicalResult braid::comm::moveReshapes(Operation *root) {
   MLIRContext *context = root->getContext();
+  // Blocks keep their arguments: tokens may be among them.
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   auto apply = [&](RewritePatternSet patterns) {
-    return applyPatternsGreedily(root, std::move(patterns));
+    return applyPatternsGreedily(root, std::move(patterns), config);
   };
   IRRewriter rewriter(context);
   SmallVector<linalg::TransposeOp> transposes;

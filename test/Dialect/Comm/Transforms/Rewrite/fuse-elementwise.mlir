@@ -536,3 +536,20 @@ func.func @slice_moved(%x: tensor<8xf32>, %y: tensor<4x8xf32>, %i: index, %j: in
   %r = tensor.insert_slice %sum into %y[%j, 0] [1, 8] [1, 1] : tensor<8xf32> into tensor<4x8xf32>
   return %r : tensor<4x8xf32>
 }
+
+// Blocks keep their arguments, of which tokens have a place in the order.
+// CHECK-LABEL: func.func @token_argument
+// CHECK:         cf.cond_br %{{.*}}, ^[[A:bb[0-9]+]], ^[[B:bb[0-9]+]](%{{.*}} : !comm.token<tensor<8xf32>>)
+// CHECK:       ^[[A]]:
+// CHECK:       ^[[B]](%{{.*}}: !comm.token<tensor<8xf32>>):
+func.func @token_argument(%x: tensor<8xf32>, %c: i1) -> tensor<8xf32> {
+  %t = comm.all_reduce sum %x on @g : tensor<8xf32>
+  cf.cond_br %c, ^a, ^b(%t : !comm.token<tensor<8xf32>>)
+^a:
+  %r = comm.wait %t : !comm.token<tensor<8xf32>>
+  %y = arith.addf %x, %r : tensor<8xf32>
+  return %y : tensor<8xf32>
+^b(%u: !comm.token<tensor<8xf32>>):
+  %s = comm.wait %u : !comm.token<tensor<8xf32>>
+  return %s : tensor<8xf32>
+}
