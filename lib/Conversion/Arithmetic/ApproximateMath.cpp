@@ -54,15 +54,27 @@ struct ApproximateMathPass
       if (op.getType().isF32())
         scaleSubnormals(op);
     });
-    RewritePatternSet patterns(&getContext());
     // Upstream's sine and cosine lose all digits of large angles.
-    populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
+    auto isApproximated = [](StringRef name) {
       return llvm::is_contained(
           {math::ExpOp::getOperationName(), math::ExpM1Op::getOperationName(),
            math::LogOp::getOperationName(), math::Log1pOp::getOperationName(),
            math::TanhOp::getOperationName(), math::ErfOp::getOperationName()},
           name);
+    };
+    // Upstream's patterns take tensors for scalars.
+    WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
+      if (isApproximated(op->getName().getStringRef()) &&
+          isa<TensorType>(op->getResult(0).getType()) &&
+          getElementTypeOrSelf(op->getResult(0)).isF32())
+        return op->emitOpError("is on tensors, expected scalars or vectors: "
+                               "the pass runs behind the conversion to loops");
+      return WalkResult::advance();
     });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    RewritePatternSet patterns(&getContext());
+    populateMathPolynomialApproximationPatterns(patterns, isApproximated);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
 
