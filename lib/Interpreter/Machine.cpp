@@ -73,8 +73,14 @@ RuntimeValue braid::interpreter::makeElements(ArrayRef<int64_t> sizes,
   return value;
 }
 
-/// The number `number` as an element of type `type`; null for other types.
+/// The number `number` as an element of type `type`, a complex one with the
+/// imaginary part -`number`; null for other types.
 static Attribute makeNumber(Type type, int64_t number) {
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    Type part = complex.getElementType();
+    return ArrayAttr::get(type.getContext(), {makeNumber(part, number),
+                                              makeNumber(part, -number)});
+  }
   if (auto floatType = dyn_cast<FloatType>(type))
     return FloatAttr::get(floatType, static_cast<double>(number));
   if (type.isIndex() || type.isSignlessInteger(64))

@@ -102,3 +102,15 @@ func.func @main(%x: tensor<2x2xi32>) -> tensor<2x2xi32> {
   %r = comm.wait %t : !comm.token<tensor<2x2xi32>>
   return %r : tensor<2x2xi32>
 }
+
+// -----
+
+// A made-up complex number has an imaginary part, too.
+comm.group @world all
+// expected-remark@+2 {{results on rank 0 with argument 1: [3.000000e+00 : f32, -3.000000e+00 : f32]}}
+// expected-remark@+1 {{results on rank 1 with argument 1: [3.000000e+00 : f32, -3.000000e+00 : f32]}}
+func.func @main(%x: tensor<1xcomplex<f32>>) -> tensor<1xcomplex<f32>> {
+  %t = comm.all_reduce sum %x on @world : tensor<1xcomplex<f32>>
+  %r = comm.wait %t : !comm.token<tensor<1xcomplex<f32>>>
+  return %r : tensor<1xcomplex<f32>>
+}
