@@ -65,8 +65,10 @@ struct CommInterpretPass
     auto function = dyn_cast_if_present<FunctionOpInterface>(
         SymbolTable::lookupSymbolIn(module, entry));
     if (!function || function.isExternal()) {
-      getOperation().emitError() << "has no function '" << entry.getValue()
-                                 << "' with a body, expected one to run";
+      getOperation().emitError()
+          << "the module has no function '" << entry.getValue()
+          << "' with a body, expected one to run; the "
+             "option 'entry' names another";
       return signalPassFailure();
     }
     numRanks = ranks;
@@ -75,7 +77,7 @@ struct CommInterpretPass
       numRanks =
           getWorldSize(getOperation(), std::nullopt, symbolTables).numRanks;
       if (numRanks > mostRanks) {
-        getOperation().emitError() << "implies " << numRanks
+        getOperation().emitError() << "the module implies " << numRanks
                                    << " ranks, expected at most " << mostRanks;
         return signalPassFailure();
       }

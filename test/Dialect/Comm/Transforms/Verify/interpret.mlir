@@ -138,7 +138,7 @@ func.func @main(%x: tensor<4xf32>) {
 
 // -----
 
-// expected-error@+1 {{has no function 'main' with a body, expected one to run}}
+// expected-error@+1 {{the module has no function 'main' with a body, expected one to run; the option 'entry' names another}}
 module {
 }
 

@@ -12,7 +12,7 @@
 
 // ONE: rank 0: result0: tensor<2xf32> = [0, 1]
 // INVALID: error: invalid number -1 in option 'ranks', expected 1 to 1024, or 0 for the number that the program implies
-// MANY: error: implies 5001 ranks, expected at most 1024
+// MANY: error: the module implies 5001 ranks, expected at most 1024
 
 //--- one.mlir
 comm.group @world [[0]]
