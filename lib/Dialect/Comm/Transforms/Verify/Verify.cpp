@@ -42,6 +42,9 @@ struct CommVerifyPass : comm::impl::CommVerifyPassBase<CommVerifyPass> {
   using Base::Base;
 
   LogicalResult initialize(MLIRContext *context) override {
+    if (maxPaths == 0)
+      return emitError(UnknownLoc::get(context))
+             << "invalid number 0 in option 'max-paths', expected at least 1";
     return comm::checkRanksOption(context, ranks);
   }
 

@@ -5,6 +5,9 @@
 // RUN: not braid-opt %s --comm-verify="ranks=3" 2>&1 | FileCheck %s --check-prefix=THREE
 // RUN: not braid-opt %s --comm-verify="ranks=-1" 2>&1 | FileCheck %s --check-prefix=INVALID
 
+// RUN: not braid-opt %s --comm-verify="max-paths=0" 2>&1 | FileCheck %s --check-prefix=PATHS
+// PATHS: error: invalid number 0 in option 'max-paths', expected at least 1
+
 // INVALID: error: invalid number -1 in option 'ranks', expected a number of at least 1, or 0 for the number that the program implies
 
 comm.group @a all
