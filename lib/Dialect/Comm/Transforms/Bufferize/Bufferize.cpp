@@ -116,6 +116,10 @@ LogicalResult checkNoForeignRegions(ModuleOp module) {
       return WalkResult(function.emitOpError()
                         << "is in a module inside of another one, expected all "
                            "functions in one module");
+    if (op->getName().getDialectNamespace() == "shard" && computes(op))
+      return WalkResult(op->emitOpError(
+          "is of the shard dialect, expected a partitioned program of the comm "
+          "dialect; --convert-shard-to-comm makes one"));
     if (isa<scf::ExecuteRegionOp>(op) &&
         llvm::any_of(op->getResultTypes(), llvm::IsaPred<TokenType>))
       return WalkResult(op->emitOpError()

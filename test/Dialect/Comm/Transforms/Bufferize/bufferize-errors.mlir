@@ -68,3 +68,13 @@ func.func @token_of_a_region(%x: tensor<4xf32>) -> tensor<4xf32> {
   %r = comm.wait %u : !comm.token<tensor<4xf32>>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+shard.grid @grid(shape = 2)
+
+func.func @unconverted(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{'shard.all_reduce' op is of the shard dialect, expected a partitioned program of the comm dialect; --convert-shard-to-comm makes one}}
+  %r = shard.all_reduce %x on @grid grid_axes = [0] : tensor<8xf32> -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
