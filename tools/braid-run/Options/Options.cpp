@@ -30,10 +30,9 @@ public:
 
   std::string make_option(const CLI::Option *option,
                           bool /*isPositional*/) const override {
-    std::string type = option->get_type_name();
-    std::string line =
-        "  " + option->get_name(false, true) +
-        (option->get_type_size() == 0 ? option->get_option_text() : "=" + type);
+    bool hasValue = option->get_items_expected_max() > 0;
+    std::string line = "  " + option->get_name(false, true) +
+                       (hasValue ? "=" + option->get_type_name() : "");
     constexpr size_t column = 24, width = 80;
     std::string text;
     std::istringstream words(option->get_description());
