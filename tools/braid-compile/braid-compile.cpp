@@ -56,8 +56,11 @@ cl::OptionCategory cudaCategory("GPU code (--target=cuda)");
 
 cl::opt<std::string> inputPath(cl::Positional, cl::desc("<program.mlir>"),
                                cl::init("-"), cl::cat(fileCategory));
-cl::opt<std::string> outputPath("o", cl::desc("Where to write the result"),
-                                cl::value_desc("file"), cl::cat(fileCategory));
+cl::opt<std::string> outputPath(
+    "o",
+    cl::desc("Where to write the result; - is standard output, the default for "
+             "mlir and llvm (default else: the program's path with .so or .o)"),
+    cl::value_desc("file"), cl::cat(fileCategory));
 cl::opt<std::string> target("target",
                             cl::desc("What to compile for: host or cuda"),
                             cl::init("host"), cl::cat(fileCategory));
