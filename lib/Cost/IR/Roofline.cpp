@@ -110,8 +110,10 @@ double braid::estimateMemoryNs(const Work &work, const Hardware &hardware) {
 double braid::estimateRooflineNs(const Work &work, const Hardware &hardware,
                                  int64_t target) {
   // A short kernel takes about as long as its launch.
-  double extraNs = 2.0 * static_cast<double>(work.extraKernels) *
-                   static_cast<double>(hardware.launchNs);
+  double extraNs =
+      2.0 * static_cast<double>(work.extraKernels) *
+          static_cast<double>(hardware.launchNs) +
+      static_cast<double>(work.extraBytes) / hardware.memoryBandwidth * 1e9;
   return std::max(estimateArithmetic(work, hardware, target).ns,
                   estimateMemoryNs(work, hardware)) +
          extraNs;

@@ -276,13 +276,26 @@ static constexpr uint64_t kPart = 2048;
 static constexpr uint64_t kFeatureBytes = 64;
 static constexpr uint64_t kNarrowColumns = 80;
 
+/// The columns of the narrowest tile.
+static constexpr uint64_t kLeastColumns = 64;
+
 /// What a kernel loads at once. It reads a copy of features that are no
 /// multiple, with zeros between the places.
 static constexpr uint64_t kAlignedBytes = 16;
 
-/// True if the features of a place are copied before a kernel reads them.
-static bool isUnaligned(uint64_t features, uint64_t elementBytes) {
-  return features * elementBytes % kAlignedBytes != 0;
+/// Adds what it takes that a kernel reads data of `bytes` in a copy: one kernel
+/// clears the copy, another fills it, and one does so for the other operand
+/// with these features.
+static void addCopy(comm::Work &work, uint64_t features, uint64_t bytes,
+                    uint64_t elementBytes) {
+  uint64_t each = features * elementBytes;
+  if (each % kAlignedBytes == 0)
+    return;
+  work.extraKernels += 3;
+  work.extraBytes = llvm::SaturatingAdd(
+      work.extraBytes, bytes,
+      llvm::SaturatingMultiply(bytes / each,
+                               2 * llvm::alignTo(each, kAlignedBytes)));
 }
 
 /// Makes of `matmul` what a kernel for few features computes: `kFeatureBytes`
@@ -290,7 +303,7 @@ static bool isUnaligned(uint64_t features, uint64_t elementBytes) {
 /// to fill and empty a tile.
 static void padForwardMatmul(comm::Matmul &matmul, uint64_t pairs,
                              uint64_t elementBytes) {
-  constexpr uint64_t kTilePlaces = 12;
+  constexpr uint64_t kTilePlaces = 10;
   uint64_t places =
       llvm::SaturatingMultiplyAdd(kTilePlaces, matmul.rows, pairs);
   matmul.operations =
@@ -302,14 +315,14 @@ static void padForwardMatmul(comm::Matmul &matmul, uint64_t pairs,
 /// whole tiles, with sums of `summed` elements.
 static void padGradientMatmul(comm::Matmul &matmul, uint64_t features,
                               uint64_t summed, uint64_t elementBytes) {
-  constexpr uint64_t kTile = 128;
+  constexpr uint64_t kTileRows = 256, kTileColumns = 128;
   uint64_t rows = llvm::SaturatingMultiply(
       matmul.rows / features,
       llvm::alignTo(features, kAlignedBytes / elementBytes));
-  matmul.rows = llvm::alignTo(rows, kTile);
+  matmul.rows = llvm::alignTo(rows, kTileRows);
   matmul.operations = llvm::SaturatingMultiply(
       llvm::SaturatingMultiply(matmul.rows,
-                               llvm::alignTo(matmul.columns, kTile)),
+                               llvm::alignTo(matmul.columns, kTileColumns)),
       llvm::SaturatingMultiply<uint64_t>(2, summed));
 }
 
@@ -362,18 +375,24 @@ comm::Work ConvolutionOp::getWork(const comm::SizeDefaults &) {
   if (groups == 1 && (elementBytes == 2 || isa<FloatTF32Type>(element))) {
     // The gradient by a kernel calls the features of x its batch.
     uint64_t read = isByKernel ? batch : inputFeatures;
-    // One kernel clears a copy, another fills it.
-    for (uint64_t count : {read, features})
-      work.extraKernels += isUnaligned(count, elementBytes) ? 2 : 0;
+    // The data has these features, and so has the kernel, which is small.
+    addCopy(work, read, getByteSize(getInput()), elementBytes);
+    addCopy(work, features, getByteSize(isByKernel ? getKernel() : getOutput()),
+            elementBytes);
     if (read * elementBytes < kFeatureBytes) {
-      if (isByKernel)
+      if (isByKernel) {
         padGradientMatmul(matmul, read, summed, elementBytes);
-      else
+        ++work.extraKernels; // To add up parts takes as long as two.
+      } else {
         padForwardMatmul(matmul, pairs, elementBytes);
+      }
       matmul.collectedColumns = kNarrowColumns;
-      // No tile is narrower.
-      matmul.columns = std::max<uint64_t>(matmul.columns, 64);
+    } else if (matmul.columns < kLeastColumns) {
+      matmul.operations = llvm::SaturatingMultiply(
+          matmul.operations / matmul.columns, kLeastColumns);
     }
+    // No tile is narrower.
+    matmul.columns = std::max(matmul.columns, kLeastColumns);
   }
   work.addOperations(element, matmul.operations);
   work.matmuls.push_back(matmul);

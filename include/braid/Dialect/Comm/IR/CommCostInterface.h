@@ -62,8 +62,9 @@ struct Work {
   llvm::SmallVector<Matmul, 1> matmuls;
   uint64_t bytesRead = 0;
   uint64_t bytesWritten = 0;
-  /// Short kernels beside the one that does the work.
-  uint64_t extraKernels = 0;
+  /// Short kernels beside the one that does the work, and the bytes that they
+  /// read and write.
+  uint64_t extraKernels = 0, extraBytes = 0;
 
   /// Adds `count` operations on elements of type `elementType`.
   void addOperations(mlir::Type elementType, uint64_t count);
