@@ -104,7 +104,7 @@ def to_text(module, world, attention_too=True, recurrences_too=True):
         for op in walk(module, "stablehlo.dynamic_slice"):
             _rewrite(op, (lambda op: reduce_scatters.fuse(op, world),))
         for op in walk(module, "stablehlo.convolution"):
-            _rewrite(op, (convolutions.rewrite,))
+            _rewrite(op, (empty_arrays.rewrite, convolutions.rewrite))
         before = (empty_arrays.rewrite, lambda op: collectives.mark(op, world), matmuls.rewrite, pieces.rewrite,
                   scatters.rewrite,
                   complex_numbers.rewrite, sorts.rewrite, pools.rewrite, library_calls.rewrite,

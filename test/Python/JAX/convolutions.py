@@ -69,6 +69,18 @@ class ConvolutionTest(jt.JaxTestCase):
                    ((2, 4, 5, 3), w, {"padding": [(4, 1), (0, 5)], "window_strides": (1, 2)}),
                    ((2, 9, 12, 3), (4, 4, 3, 5), {"window_strides": (4, 4), "padding": "VALID"}))
 
+    def test_arrays_without_elements(self):
+        @jax.jit
+        def compute(images, filters):
+            pairs = ((images, filters), (images[:0], filters), (images[..., :0], filters[:, :, :0]), (images, filters[..., :0]))
+            return [jax.vjp(convolve, *pair)[1](convolve(*pair)) + (convolve(*pair),) for pair in pairs]
+
+        for dtype in (np.float32, np.int32, np.complex64):
+            arguments = jt.integers((2, 4, 4, 3), dtype), jt.integers((3, 3, 3, 5), dtype, seed=1)
+            with self.subTest(dtype=dtype):
+                self.check_equal(compute if dtype != np.int32 else jax.jit(
+                    lambda x, w: (convolve(x[..., :0], w[:, :, :0]), convolve(x[:0], w))), *arguments)
+
     def test_one_place(self):
         # The window does not reach the end of what it is moved along.
         w, strides = (3, 3, 3, 5), {"window_strides": (2, 2)}
