@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Code that Dynamo gives up to compile, for instance after `torch._dynamo.config.recompile_limit` graphs.
 
-From then on it runs as Python has it where no graph fits, with the collectives in the order of the program. Peers that still have a
-graph in another order would take one collective for another.
+From then on it runs as Python has it where no graph fits, with the collectives in the order of the program. Peers that run a graph in
+another order would take one collective for another. So all ranks give up the code together, and all of its graphs.
 """
 
 import functools
@@ -31,6 +31,7 @@ def remember(groups):
 def watch():
     """Has Dynamo ask the peers before it gives up code whose graphs have a changed order."""
     try:
+        from torch._C._dynamo.eval_frame import _FrameAction, _FrameExecStrategy
         from torch._dynamo import convert_frame
 
         convert = convert_frame.ConvertFrame.__call__
@@ -44,16 +45,22 @@ def watch():
             # `torch._dynamo.reset` begins with the numbers anew.
             _changed.pop(getattr(convert_frame, "FRAME_COUNTER", None), None)
         result = convert(self, frame, cache_entry, hooks, frame_state, *args, **kwargs)
-        if getattr(result, "guarded_code", result) is None:
-            _compare(frame.f_code, frame_state.get("_id"))
+        if getattr(result, "guarded_code", result) is None and _compare(frame.f_code, frame_state.get("_id")):
+            # A graph that one rank has for the next sizes is one that another rank may not have.
+            result.frame_exec_strategy = _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.SKIP)
         return result
 
     convert_frame.ConvertFrame.__call__ = convert_or_compare
 
 
 def _compare(code, number):
+    """Whether `code` has graphs in a changed order; returns when all ranks that share them have given it up."""
     from ._first_run import compare_without_graph
 
     groups = [name for name in _changed.get(number, ()) if len(_groups.get_members(name)) > 1]
-    if groups and _groups.has_other_ranks():
-        compare_without_graph(groups, f"{code.co_name} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})")
+    if not groups or not _groups.has_other_ranks():
+        return False
+    name = f"{code.co_name} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
+    compare_without_graph(groups, name)
+    _log.warning("All ranks run %s without graphs from now on, because Dynamo has given it up (recompile_limit)", name)
+    return True
