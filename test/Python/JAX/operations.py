@@ -304,7 +304,7 @@ class ReductionTest(jt.JaxTestCase):
         self.check_equal(shard(lambda x: (
             jnp.sum(x, axis=()), jnp.max(x, axis=()), jnp.sum(x[:, 4:4], axis=1),
             jnp.concatenate([x[:, 4:4], x], axis=1), x[:, 4:4], (x * 1j)[:, 4:4],
-            lax.associative_scan(jnp.multiply, x, axis=1),
+            lax.associative_scan(jnp.multiply, x, axis=1), jnp.cumsum(x[:, 4:4], axis=0),
             jnp.max(x[:0], axis=1), jnp.argmax(x[:0], axis=1))), jt.integers((4, 5)))
 
     def test_of_a_split_dimension_with_any_body(self):

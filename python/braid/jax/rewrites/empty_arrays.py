@@ -13,7 +13,7 @@ from .tensors import element_of, shape_of
 # Ops that compute nothing but their results.
 _PURE = ("abs", "add", "and", "broadcast_in_dim", "bitcast_convert", "clamp", "compare", "concatenate",
          "convert", "divide", "dynamic_slice", "exponential", "gather", "iota", "maximum", "minimum",
-         "multiply", "negate", "not", "or", "pad", "real", "reshape", "reverse", "select", "slice",
+         "multiply", "negate", "not", "or", "pad", "real", "reduce_window", "reshape", "reverse", "select", "slice",
          "subtract", "transpose", "xor")
 _PURE = tuple(f"stablehlo.{name}" for name in _PURE)
 
@@ -49,7 +49,7 @@ def _zero(element):
 
 
 def _replacement(op):
-    if op.name in _PURE and 0 in shape_of(op.results[0]):
+    if op.name in _PURE and len(op.results) == 1 and 0 in shape_of(op.results[0]):
         return _empty(ir.RankedTensorType(op.results[0].type))
     if op.name == "stablehlo.concatenate":
         whole = list(op.operands)
