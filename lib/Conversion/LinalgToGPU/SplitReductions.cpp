@@ -36,6 +36,9 @@ static constexpr int64_t kManyIterations = 1 << 18;
 /// The least number of elements for each result of the first step: what a block
 /// reads at once, or what a few threads of a block read of a column.
 static constexpr int64_t kMinElements = 4096, kMinColumnElements = 64;
+/// Reductions of fewer elements for each result run in one thread if their rows
+/// are more than one loop.
+static constexpr int64_t kMinRowElements = 128;
 
 /// The number of iterations of a loop over `size` elements for each result of
 /// the first step: a divisor of `size` that gives about `results` results with
@@ -68,7 +71,8 @@ public:
       : rewriter(rewriter), op(op), nest(nest), split(split),
         iterators(op.getIteratorTypesArray()) {}
 
-  void run();
+  /// Returns the second step.
+  linalg::LinalgOp run();
 
 private:
   unsigned getNumLoops() const { return iterators.size(); }
@@ -91,7 +95,7 @@ private:
   /// The indices of the loops of the op, in the body of the first step.
   SmallVector<Value> getIndices(ImplicitLocOpBuilder &b);
   void createFirstStep();
-  void createSecondStep();
+  linalg::LinalgOp createSecondStep();
 
   RewriterBase &rewriter;
   linalg::LinalgOp op;
@@ -213,7 +217,7 @@ void ReductionSplitter::createFirstStep() {
 }
 
 /// Loops over the results and over the parts.
-void ReductionSplitter::createSecondStep() {
+linalg::LinalgOp ReductionSplitter::createSecondStep() {
   SmallVector<AffineExpr> kept(getNumLoops() + 1,
                                getAffineConstantExpr(0, op.getContext()));
   SmallVector<utils::IteratorType> secondIterators;
@@ -248,16 +252,18 @@ void ReductionSplitter::createSecondStep() {
   for (Value output : second.getOutputs())
     if (linalg::FillOp fill = findFill(second, output))
       rewriter.moveOpBefore(fill, second);
+  return second;
 }
 
-void ReductionSplitter::run() {
+linalg::LinalgOp ReductionSplitter::run() {
   rewriter.setInsertionPoint(op);
   for (OpOperand *operand : op.getDpsInputOperands())
     addInput(*operand);
   addPartials();
   createFirstStep();
-  createSecondStep();
+  linalg::LinalgOp second = createSecondStep();
   rewriter.eraseOp(op);
+  return second;
 }
 
 /// The input of `nest` with the most elements, which takes most of the time.
@@ -308,25 +314,55 @@ static bool isUsedAlone(linalg::LinalgOp op, unsigned loop) {
   return true;
 }
 
-/// How the reduction of `op` is split into two, the first of which has enough
-/// results for all multiprocessors; none if `op` has enough results or cannot
+/// The first of the innermost loops of reductions that all accesses see as one
+/// loop, the row of a kernel; none if the elements of a row are not adjacent.
+/// The loop `shortened` has `length` iterations.
+static std::optional<unsigned> findRowLoop(linalg::LinalgOp op,
+                                           const LoopNest &nest,
+                                           unsigned shortened = 0,
+                                           int64_t length = 0) {
+  auto iterators = op.getIteratorTypesArray();
+  std::optional<unsigned> row;
+  for (unsigned dimension = iterators.size(); dimension-- > 0;) {
+    int loop = nest.dimensions[dimension].loop;
+    if (iterators[dimension] != utils::IteratorType::reduction || loop < 0 ||
+        (length == 1 && dimension == shortened))
+      continue;
+    auto isPartOfRow = [&](const Access *access) {
+      int64_t stride = access->strides[loop];
+      if (!row)
+        return stride == 0 || stride == 1;
+      int inner = nest.dimensions[*row].loop;
+      return stride == access->strides[inner] * nest.sizes[inner];
+    };
+    if (!llvm::all_of(nest.getAccesses(), isPartOfRow))
+      break;
+    row = dimension;
+  }
+  return row;
+}
+
+/// True if all loops of reductions behind the loop of `split` and within its
+/// parts are one loop for all accesses.
+static bool hasWholeRows(linalg::LinalgOp op, const LoopNest &nest,
+                         const Split &split) {
+  std::optional<unsigned> row = findRowLoop(op, nest, split.loop, split.part);
+  auto iterators = op.getIteratorTypesArray();
+  unsigned begin = split.loop + (split.part == 1);
+  for (unsigned loop = begin; row && loop < *row; ++loop)
+    if (iterators[loop] == utils::IteratorType::reduction &&
+        nest.dimensions[loop].loop >= 0)
+      return false;
+  return true;
+}
+
+/// Sets the loops of `split` such that the first step has enough results for
+/// all multiprocessors, if `op`, which has `results` results, has not and can
 /// be split.
-static std::optional<Split> findSplit(linalg::LinalgOp op,
-                                      const LoopNest &nest) {
-  if (nest.inputs.empty() || op->hasAttr(braid::kOverwritesAttrName) ||
-      nest.getNumIterations() < kManyIterations)
-    return std::nullopt;
-  std::optional<SmallVector<Combiner>> combiners = matchCombiners(nest);
-  if (!combiners)
-    return std::nullopt;
+static void chooseParts(linalg::LinalgOp op, const LoopNest &nest,
+                        bool isOfRows, int64_t results, Split &split) {
   auto iterators = op.getIteratorTypesArray();
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  int64_t results = 1;
-  for (auto [size, kind] : llvm::zip(sizes, iterators))
-    if (kind == utils::IteratorType::parallel)
-      results *= size;
-  bool isOfRows = hasRows(nest);
-  Split split{0, 0, 0, std::move(*combiners)};
   int64_t wanted = getWantedParts(nest, isOfRows, results);
   // The elements of each result within one iteration of a loop.
   int64_t elements = nest.getNumIterations() / results;
@@ -350,6 +386,48 @@ static std::optional<Split> findSplit(linalg::LinalgOp op,
     if (part != 1)
       break;
   }
+}
+
+/// Makes loops over parts of all reductions around the rows of `op`.
+static void splitBeforeRow(linalg::LinalgOp op, const LoopNest &nest,
+                           Split &split) {
+  auto iterators = op.getIteratorTypesArray();
+  for (unsigned loop = *findRowLoop(op, nest); loop-- > 0;) {
+    if (iterators[loop] != utils::IteratorType::reduction ||
+        nest.dimensions[loop].loop < 0)
+      continue;
+    if (isUsedAlone(op, loop)) {
+      split.loop = loop;
+      split.size = op.getStaticLoopRanges()[loop];
+      split.part = 1;
+    }
+    return;
+  }
+}
+
+/// How the reduction of `op` is split into two, the first of which has enough
+/// results for all multiprocessors, or rows that are one loop; none if `op` has
+/// both or cannot be split.
+static std::optional<Split> findSplit(linalg::LinalgOp op,
+                                      const LoopNest &nest) {
+  if (nest.inputs.empty() || op->hasAttr(braid::kOverwritesAttrName))
+    return std::nullopt;
+  std::optional<SmallVector<Combiner>> combiners = matchCombiners(nest);
+  if (!combiners)
+    return std::nullopt;
+  int64_t results = 1;
+  for (auto [size, kind] :
+       llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::parallel)
+      results *= size;
+  bool isOfRows = hasRows(nest);
+  Split split{0, 0, 0, std::move(*combiners)};
+  if (nest.getNumIterations() >= kManyIterations)
+    chooseParts(op, nest, isOfRows, results, split);
+  // A kernel for rows takes rows that are one loop.
+  if (isOfRows && nest.getNumIterations() >= kMinRowElements * results &&
+      !hasWholeRows(op, nest, split))
+    splitBeforeRow(op, nest, split);
   if (split.part == 0)
     return std::nullopt;
   return split;
@@ -361,7 +439,8 @@ static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
   if (!nest)
     return;
   if (std::optional<Split> split = findSplit(op, *nest))
-    ReductionSplitter(rewriter, op, *nest, *split).run();
+    splitReduction(rewriter,
+                   ReductionSplitter(rewriter, op, *nest, *split).run());
 }
 
 namespace {

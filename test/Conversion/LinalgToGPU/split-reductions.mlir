@@ -84,10 +84,10 @@ func.func @columns_first(%x: memref<32x56x56x64xf32>, %s: memref<64xf32>) {
 
 // -----
 
-// A first loop of two iterations, and a scalar of each row: the first input has
-// the most elements, and its rows are what is split.
+// A first loop of two iterations, and a scalar of each row: a kernel for rows
+// takes rows of one loop, so that each row of the first input is a part.
 // CHECK-LABEL: func.func @short_loop(
-//       CHECK:   memref.alloc() : memref<2x512xf32>
+//       CHECK:   memref.alloc() : memref<2x1024xf32>
 //       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction", "reduction"]
 //       CHECK:   linalg.generic {{.*}} iterator_types = ["reduction", "reduction"]
 //       CHECK:   return
@@ -216,6 +216,25 @@ func.func @rows(%x: memref<4096x4096xf32>, %s: memref<4096xf32>) {
 //  CHECK-NEXT:   return
 func.func @few(%x: memref<4096xf32>, %s: memref<f32>) {
   linalg.reduce { arith.addf } ins(%x : memref<4096xf32>) outs(%s : memref<f32>) dimensions = [0]
+  return
+}
+
+// Few elements, too, are split into rows of one loop: one thread would compute
+// them otherwise.
+// CHECK-LABEL: func.func @few_of_two_shapes(
+//       CHECK:   memref.alloc() : memref<4x8xf32>
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction", "reduction"]
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["reduction", "reduction"]
+//       CHECK:   return
+func.func @few_of_two_shapes(%x: memref<4x8x32xf32>, %y: memref<4x8xf32>, %s: memref<f32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j)>, affine_map<(i, j, k) -> ()>],
+                  iterator_types = ["reduction", "reduction", "reduction"]}
+      ins(%x, %y : memref<4x8x32xf32>, memref<4x8xf32>) outs(%s : memref<f32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
   return
 }
 
