@@ -63,6 +63,10 @@ int64_t braid::kernels::getReductionLanes(const RowOp &op, size_t numRowLoops,
   return lanes;
 }
 
+/// The ops of a run access at most as many buffers: a kernel takes 4,352 bytes
+/// of arguments (CUDA C++ Programming Guide, section on `__global__`).
+static constexpr size_t kMostRunBuffers = 480;
+
 namespace {
 
 /// True if the run may continue after `op`, which then moves before the run.
@@ -98,6 +102,9 @@ private:
   /// other rows.
   bool isIndependent(const RowOp &op, bool isFirst);
   bool conflicts(const Access &write, const Access &other);
+  void add(RowOp op, bool isFirst);
+  /// True if the run may access the buffers of `op`, too.
+  bool mayAccess(const RowOp &op) const;
   void extend(linalg::LinalgOp seed, bool forwards);
   void trim(Operation *seed);
   bool collapse();
@@ -110,6 +117,7 @@ private:
 
   bool withElements;
   std::deque<RowOp> ops;
+  llvm::SmallDenseSet<Value> buffers;
   /// The sizes of the loops of an op on whole rows, and the number of loops
   /// over rows.
   SmallVector<int64_t> sizes;
@@ -208,6 +216,22 @@ bool RunFinder::isIndependent(const RowOp &op, bool isFirst) {
   return true;
 }
 
+bool RunFinder::mayAccess(const RowOp &op) const {
+  size_t count = buffers.size();
+  for (const Access *access : op.nest.getAccesses())
+    count += !buffers.contains(access->buffer);
+  return count <= kMostRunBuffers;
+}
+
+void RunFinder::add(RowOp op, bool isFirst) {
+  for (const Access *access : op.nest.getAccesses())
+    buffers.insert(access->buffer);
+  if (isFirst)
+    ops.push_front(std::move(op));
+  else
+    ops.push_back(std::move(op));
+}
+
 void RunFinder::extend(linalg::LinalgOp seed, bool forwards) {
   for (Operation *op = forwards ? seed->getNextNode() : seed->getPrevNode(); op;
        op = forwards ? op->getNextNode() : op->getPrevNode()) {
@@ -218,15 +242,13 @@ void RunFinder::extend(linalg::LinalgOp seed, bool forwards) {
       return;
     }
     std::optional<RowOp> next = match(structured);
-    if (!next || !isIndependent(*next, /*isFirst=*/!forwards) ||
+    if (!next || !mayAccess(*next) ||
+        !isIndependent(*next, /*isFirst=*/!forwards) ||
         (next->kind == RowOp::Reduction && getLanes(*next) != lanes) ||
         (next->kind == RowOp::Elements && lanes > 1 &&
          !isVectorizable(*next->nest.body)))
       return;
-    if (forwards)
-      ops.push_back(std::move(*next));
-    else
-      ops.push_front(std::move(*next));
+    add(std::move(*next), /*isFirst=*/!forwards);
   }
 }
 
@@ -282,7 +304,7 @@ RowRun RunFinder::find(linalg::LinalgOp seed, bool isAlone) {
   if (!first)
     return {};
   lanes = getLanes(*first);
-  ops.push_back(std::move(*first));
+  add(std::move(*first), /*isFirst=*/true);
   if (!isAlone) {
     extend(seed, /*forwards=*/false);
     extend(seed, /*forwards=*/true);

@@ -359,7 +359,9 @@ static linalg::GenericOp dropUnusedResults(RewriterBase &rewriter,
 Fusion Fuser::choose(OpOperand &operand, bool mayKeep) {
   linalg::LinalgOp producer = getProducer(operand);
   auto consumer = cast<linalg::LinalgOp>(operand.getOwner());
-  if (!producer || (isBroadcast(operand) && isExpensive(producer)) ||
+  if (!producer ||
+      producer->getNumOperands() + consumer->getNumOperands() > kMostOperands ||
+      (isBroadcast(operand) && isExpensive(producer)) ||
       !(tellsSizesOfReductions(operand, producer) ||
         mayAddSizesOfReductions(operand)))
     return Fusion::None;

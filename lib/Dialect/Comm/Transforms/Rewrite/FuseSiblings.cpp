@@ -146,7 +146,8 @@ static bool isWorthMerging(linalg::GenericOp first, linalg::GenericOp second,
       if (getResultMap(op, number) != map)
         return false;
   if (first.getIteratorTypesArray() != second.getIteratorTypesArray() ||
-      first.getNumResults() + second.getNumResults() > kMostResults)
+      first.getNumResults() + second.getNumResults() > kMostResults ||
+      first.getNumOperands() + second.getNumOperands() > kMostOperands)
     return false;
   int64_t shared = getWholeBytes(first, second);
   if (siblings == Siblings::SmallElementwise) {

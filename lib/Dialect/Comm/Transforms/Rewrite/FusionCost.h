@@ -16,6 +16,10 @@ namespace braid::comm {
 /// The operations of a producer that any consumer may compute again.
 constexpr int64_t kFewOperations = 8;
 
+/// A fused op has at most as many operands: a kernel of a GPU takes 4,352 bytes
+/// of arguments (CUDA C++ Programming Guide, section on `__global__`).
+constexpr unsigned kMostOperands = 256;
+
 /// The instructions of a GPU for `op` in a body, roughly.
 int64_t getWeight(mlir::Operation *op);
 
