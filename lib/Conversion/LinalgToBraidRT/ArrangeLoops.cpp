@@ -151,7 +151,8 @@ struct ArrangeLoopsPass
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
       if (op.hasPureBufferSemantics() &&
-          isa<linalg::GenericOp, linalg::ReduceOp>(op.getOperation()))
+          (isa<linalg::GenericOp>(op.getOperation()) ||
+           op.getNumReductionLoops() > 0))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());

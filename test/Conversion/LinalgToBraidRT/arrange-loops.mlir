@@ -43,6 +43,17 @@ func.func @named_reductions(%a: memref<32x64xf32>, %b: memref<64xf32>) {
   return
 }
 
+// CHECK-LABEL: func.func @named_contractions
+// CHECK:         linalg.generic {indexing_maps = [#[[$ID]], #{{.*}}, #[[$ROW]]], iterator_types = ["parallel", "reduction"]}
+// CHECK:           arith.addf %{{.*}}, %{{.*}} fastmath<reassoc> : f32
+// CHECK:         linalg.generic {indexing_maps = [#[[$ROW]], #[[$ID]], #[[$COLUMN]]], iterator_types = ["reduction", "parallel"]}
+func.func @named_contractions(%a: memref<32x64xf16>, %x: memref<64xf16>, %y: memref<32xf32>,
+                              %u: memref<32xf16>, %v: memref<64xf32>) {
+  linalg.matvec ins(%a, %x : memref<32x64xf16>, memref<64xf16>) outs(%y : memref<32xf32>)
+  linalg.vecmat ins(%u, %a : memref<32xf16>, memref<32x64xf16>) outs(%v : memref<64xf32>)
+  return
+}
+
 // The last term stays the last one.
 // CHECK-LABEL: func.func @results_that_depend_on_the_order_keep_it
 // CHECK:         linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}], iterator_types = ["reduction", "reduction"]}

@@ -88,6 +88,13 @@ class TypesTest(jt.JaxTestCase):
         self.check_equal(jax.jit(lambda xs: [reduce(x) for x in xs],
                                  in_shardings=([on] * len(types),)), [values(t) for t in types])
 
+    def test_products_of_matrices_with_vectors(self):
+        # Sums of small integers are exact in any order; 37 terms are whole vectors with a rest.
+        draw = np.random.default_rng(0)
+        a, x, y = (draw.integers(-2, 3, shape) for shape in ((5, 37), 37, 5))
+        arguments = [tuple(v.astype(t) for v in (a, x, y)) for t in [*INTEGERS[:4], *FLOATS]]
+        self.check_equal(jax.jit(lambda all: [(a @ x, y @ a, x @ x, a.T @ y) for a, x, y in all]), arguments)
+
     def test_booleans_of_a_split_dimension(self):
         self.check_equal(split(lambda x: (x.any(1), x.all(1), x.max(1), x.min(1), x.sum(1))),
                          values(BOOLEAN))
