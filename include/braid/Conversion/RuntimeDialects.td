@@ -25,7 +25,7 @@ def Braid_Dialect : Dialect {
     | `braid.overwrites` | any op | matmul that overwrites its result |
     | `braid.bias` | any op | matmul whose third input is added to each row |
     | `braid.epilogue = "relu"`, `"gelu"` | any op | function that the library applies to a matmul |
-    | `braid.precision = "tf32"` | any op | matmul of f32 that may run in TF32 |
+    | `braid.precision = "tf32"` | any op | matmul, convolution or attention of f32 that may run in TF32 |
     | `braid.part_size`, an i64 | functions | kernel of the iterations between its last two arguments, so many at once |
   }];
   let hasOperationAttrVerify = 1;

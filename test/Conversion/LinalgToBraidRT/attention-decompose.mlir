@@ -3,11 +3,11 @@
 // RUN: braid-opt %s --braid-decompose-attention="target=cuda attention=decompose" | FileCheck %s --check-prefix=NONE
 // RUN: braid-opt %s --braid-decompose-attention=target=cuda | FileCheck %s --check-prefix=KEPT
 // RUN: braid-opt %s --comm-bufferize --braid-decompose-attention --comm-bufferize --canonicalize | FileCheck %s --check-prefix=BUFFER
-// RUN: braid-opt %s --braid-prepare=target=cuda | FileCheck %s --check-prefix=KEPT
+// RUN: braid-opt %s --braid-prepare=target=cuda | FileCheck %s --check-prefixes=KEPT,ROUNDS
 // RUN: braid-opt %s --braid-prepare="target=cuda attention=decompose" | FileCheck %s --check-prefix=NONE
 // RUN: braid-opt %s --braid-prepare | FileCheck %s --check-prefix=NONE
 
-// REMARK: decomposed-attention{{.*}}Count=1
+// REMARK: decomposed-attention{{.*}}Function=forward | Count=1
 // NONE-NOT: library.attention
 // KEPT: library.attention {{.*}}comm.label = "a"
 
@@ -53,4 +53,25 @@ func.func @forward(%q: tensor<1x16x4x8xbf16>, %k: tensor<1x32x2x8xbf16>, %v: ten
       outs(%o, %l : tensor<1x16x4x8xbf16>, tensor<1x4x16xf32>)
       {scale = 0.25 : f32, causal, comm.label = "a", comm.reordered_sums = {divided = "as one attention"}} -> tensor<1x16x4x8xbf16>, tensor<1x4x16xf32>
   return %out#0, %out#1 : tensor<1x16x4x8xbf16>, tensor<1x4x16xf32>
+}
+
+// All products may round their operands to TF32: two, and four of the gradients, which share the scores.
+// CHECK-LABEL: func.func @rounds(
+// CHECK-COUNT-6: linalg.batch_matmul {{.*}}{braid.precision = "tf32"}
+// CHECK-NOT:     linalg.batch_matmul
+// CHECK:         return
+// ROUNDS-LABEL:  func.func @rounds(
+// ROUNDS-COUNT-6: linalg.{{.*}}matmul {{.*}}braid.precision = "tf32"
+// ROUNDS-NOT:     linalg.{{.*}}matmul
+// ROUNDS:         return
+func.func @rounds(%q: tensor<1x16x2x8xf32>, %d: tensor<1x16x2x8xf32>) -> (tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>) {
+  %o = tensor.empty() : tensor<1x16x2x8xf32>
+  %l = tensor.empty() : tensor<1x2x16xf32>
+  %out:2 = library.attention ins(%q, %q, %q : tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>)
+      outs(%o, %l : tensor<1x16x2x8xf32>, tensor<1x2x16xf32>)
+      {scale = 0.25 : f32, braid.precision = "tf32"} -> tensor<1x16x2x8xf32>, tensor<1x2x16xf32>
+  %g:3 = library.attention_backward ins(%q, %q, %q, %out#0, %out#1, %d : tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>, tensor<1x2x16xf32>, tensor<1x16x2x8xf32>)
+      outs(%o, %o, %o : tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>)
+      {scale = 0.25 : f32, braid.precision = "tf32"} -> tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>
+  return %out#0, %g#0, %g#1, %g#2 : tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>
 }

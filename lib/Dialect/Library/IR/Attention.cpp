@@ -8,6 +8,7 @@
 
 #include "Operands.h"
 
+#include "braid/Support/MatmulAttributes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -312,8 +313,10 @@ static comm::Work getWorkOf(AttentionLike op, uint64_t operationsOfPair) {
        {static_cast<uint64_t>(shape.batch), static_cast<uint64_t>(shape.heads),
         shape.countPairs()})
     operations = llvm::SaturatingMultiply(operations, count);
-  work.addOperations(getElementTypeOrSelf(op.getQueries().getType()),
-                     operations);
+  Type element = getElementTypeOrSelf(op.getQueries().getType());
+  if (element.isF32() && op->hasAttr(kPrecisionAttrName))
+    element = FloatTF32Type::get(op.getContext());
+  work.addOperations(element, operations);
   return work;
 }
 

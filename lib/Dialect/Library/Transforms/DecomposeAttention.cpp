@@ -11,6 +11,7 @@
 #include "TensorOps.h"
 #include "braid/Dialect/Comm/IR/ReorderedSums.h"
 #include "braid/Dialect/Library/IR/Library.h"
+#include "braid/Support/MatmulAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -40,7 +41,8 @@ public:
       : builder(builder), loc(op->getLoc()), shape(shape),
         headsFirst(headsFirst), element(element),
         exact(element.isF64() ? element : builder.getF32Type()),
-        reorderedSums(op->getAttr(comm::kReorderedSumsAttrName)) {}
+        reorderedSums(op->getAttr(comm::kReorderedSumsAttrName)),
+        precision(op->getAttr(kPrecisionAttrName)) {}
 
   void decompose(AttentionOp op, SmallVectorImpl<Value> &results);
   void decompose(AttentionBackwardOp op, SmallVectorImpl<Value> &results);
@@ -191,6 +193,8 @@ private:
                                       ValueRange{a, b}, ValueRange(zero));
     if (reorderedSums)
       product->setAttr(comm::kReorderedSumsAttrName, reorderedSums);
+    if (precision)
+      product->setAttr(kPrecisionAttrName, precision);
     return product->getResult(0);
   }
 
@@ -261,7 +265,7 @@ private:
   const AttentionShape shape;
   const bool headsFirst;
   const Type element, exact;
-  const Attribute reorderedSums;
+  const Attribute reorderedSums, precision;
   double scale = 1;
 };
 

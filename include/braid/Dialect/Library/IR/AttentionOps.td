@@ -65,7 +65,8 @@ def Library_AttentionOp : Library_AttentionOpBase<"attention"> {
     `window` = W just the last W of these. The softmax of the scores is in f32 or f64. Then it is
     rounded to the type of the elements and multiplied with the values; sums are in f32 or f64, and
     the result is rounded once. A query that reads no key has the result 0 and the logarithm
-    minus infinity.
+    minus infinity. With `braid.precision = "tf32"` a GPU may round the operands of all products
+    of type f32 to TF32, which the gradient then has to allow, too.
 
     Example:
 
