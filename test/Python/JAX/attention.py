@@ -35,13 +35,13 @@ def causal(rows, columns):
     return jnp.tril(jnp.ones((rows, columns), bool))
 
 
-def attend(q, k, v, softmax=jax.nn.softmax, mask=causal, number=-1e30, scale=0.25, bias=None):
-    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k).astype(jnp.float32) * scale
+def attend(q, k, v, softmax=jax.nn.softmax, mask=causal, number=-1e30, scale=0.25, bias=None, precisions=(None, None)):
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k, precision=precisions[0]).astype(jnp.float32) * scale
     if bias is not None:
         scores = scores + bias
     if mask is not None:
         scores = jnp.where(mask(*scores.shape[-2:]), scores, number)
-    return jnp.einsum("bhqk,bkhd->bqhd", softmax(scores).astype(v.dtype), v)
+    return jnp.einsum("bhqk,bkhd->bqhd", softmax(scores).astype(v.dtype), v, precision=precisions[1])
 
 
 def written_softmax(scores):
@@ -171,6 +171,48 @@ class SpellingTest(AttentionTestCase):
         program = braid.jax.export(fn, *shapes(*GROUPED, dtype="bfloat16"))
         self.assertEqual([found.gradient for found in program.attentions], [True])
         self.assertIn("tensor<1x8x2x16xbf16>, tensor<1x8x1x16xbf16>, tensor<1x8x1x16xbf16>) outs", program.text)
+
+
+class PrecisionTest(AttentionTestCase):
+    def count_rounding(self, fn, *given, **options):
+        """How many ops of attention may round their operands to TF32."""
+        lines = self.check_recognized(fn, *given, **options).text.splitlines()
+        return sum('braid.precision = "tf32"' in line for line in lines if "library.attention" in line)
+
+    def test_the_more_precise_matmul_counts(self):
+        for precisions, count in (((None, None), 2), (("default", "default"), 2), (("highest", "highest"), 0),
+                                  (("highest", None), 0), ((None, "highest"), 0), ((None, "high"), 0)):
+            with self.subTest(precisions):
+                fn = partial(attend, precisions=precisions)
+                self.assertEqual(self.count_rounding(gradients(fn), *shapes(*[SHAPE] * 3)), count)
+        self.assertEqual(self.count_rounding(attend, *shapes(*[SHAPE] * 3), gradient=False), 1)
+        with jax.default_matmul_precision("highest"):
+            self.assertEqual(self.count_rounding(gradients(attend), *shapes(*[SHAPE] * 3)), 0)
+
+    def test_matmuls_of_gradients(self):
+        @jax.custom_vjp
+        def product(p, v):
+            return jnp.einsum("bhqk,bkhd->bqhd", p, v)
+
+        def backward(inputs, d):
+            p, v = inputs
+            return (jnp.einsum("bqhd,bkhd->bhqk", d, v, precision="highest"), jnp.einsum("bhqk,bqhd->bkhd", p, d))
+
+        product.defvjp(lambda p, v: (product(p, v), (p, v)), backward)
+        fn = lambda q, k, v: product(jax.nn.softmax(jnp.einsum("bqhd,bkhd->bhqk", q, k)), v)
+        self.assertEqual(self.count_rounding(gradients(fn), *shapes(*[SHAPE] * 3), causal=False), 0)
+
+    def test_types(self):
+        for dtype in ("bfloat16", "float64"):
+            with jax.enable_x64(True):
+                self.assertEqual(self.count_rounding(gradients(attend), *shapes(*[SHAPE] * 3, dtype=dtype)), 0)
+        # Scores of bf16 have no digits that TF32 lacks.
+        def scored_in_bf16(q, k, v):
+            scores = jnp.einsum("bqhd,bkhd->bhqk", q, k, precision="highest", preferred_element_type=jnp.float32)
+            return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), v)
+
+        given = [*shapes(SHAPE, SHAPE, dtype="bfloat16"), *shapes(SHAPE)]
+        self.assertEqual(self.count_rounding(scored_in_bf16, *given, causal=False, gradient=False), 1)
 
 
 class MaskTest(AttentionTestCase):

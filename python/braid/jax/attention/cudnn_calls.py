@@ -50,7 +50,7 @@ class Call:
         # A window is one of a causal mask, as jax.nn.dot_product_attention says.
         causal = "CAUSAL" in self.mask or window is not None
         self.form = ops.Form(float(config["fmha_scale"]), causal, window, "bhsd" if heads_first else "bshd",
-                             recognized=False)
+                             recognized=False, may_round=False)
         self._take_operands()
 
     def _refuse_name(self, target):

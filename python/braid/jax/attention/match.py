@@ -55,6 +55,7 @@ class Match:
     positions: dict
     roles: dict = field(default_factory=dict)
     ends: list = field(default_factory=list)
+    products: list = field(default_factory=list)  # The dots of the result's gradient with v.
     probability_types: list = field(default_factory=list)
     free: set = field(default_factory=set)  # Axes of widths, whose names say nothing.
 
@@ -68,6 +69,12 @@ class Match:
     @property
     def has_gradient(self):
         return any(end.kind != "out" for end in self.ends)
+
+    @property
+    def dots(self):
+        """The matmuls that the attention and its gradient take the place of."""
+        ends = [end.matmul for end in self.ends if end.kind != "dbias"]
+        return [self.scores.matmul, *ends, *self.products]
 
 
 def find(exp, positions):
@@ -413,6 +420,7 @@ class _Evaluator:
         for name, wanted in (("v", True), ("dout", False)):
             if not take_role(match, name, *stripped[has_columns.index(wanted)], summed):
                 return None
+        match.products.append(op)
         return algebra.GRADIENTS
 
     _READERS = {"stablehlo.constant": _constant, "stablehlo.add": _add, "stablehlo.subtract": _add,

@@ -1,13 +1,14 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Indices of the operands and results of `stablehlo.dot_general`."""
+"""Indices of the operands and results of `stablehlo.dot_general`, and its precision."""
 
 from dataclasses import dataclass
 
 from jaxlib.mlir.dialects import stablehlo
 
-from ..rewrites.tensors import rank_of, shape_of
+from ..rewrites.matmuls import allows_tf32
+from ..rewrites.tensors import element_of, rank_of, shape_of
 
 
 def _dims(op):
@@ -26,6 +27,12 @@ def _dims(op):
 def _sizes(op, side, dims):
     shape = shape_of(op.operands[side])
     return [shape[d] for d in dims]
+
+
+def may_round(op):
+    """Whether TF32 is precise enough for the operands of a matmul: it has every f16 and bf16."""
+    types = {str(element_of(operand)) for operand in op.operands}
+    return types <= {"f32", "f16", "bf16"} and ("f32" not in types or allows_tf32(op))
 
 
 def operand_indices(axes, op, index):

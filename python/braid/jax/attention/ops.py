@@ -19,21 +19,26 @@ _RECOGNIZED = "recognized"
 @dataclass
 class Form:
     """What the attributes of both ops say. layout: "bshd" or "bhsd"; window: keys, or None;
-    recognized: whether the program has it written out."""
+    recognized: whether the program has it written out; may_round: whether products of f32 may
+    round their operands to TF32."""
 
     scale: float
     causal: bool
     window: object
     layout: str
     recognized: bool
+    may_round: bool
 
-    def attributes(self, wide):
-        element = ir.F64Type.get() if wide else ir.F32Type.get()
+    def attributes(self, type):
+        """The attributes of an op with elements of a type."""
+        element = ir.F64Type.get() if type == ir.F64Type.get() else ir.F32Type.get()
         found = {"scale": ir.FloatAttr.get(element, self.scale), "layout": ir.StringAttr.get(self.layout)}
         if self.causal:
             found["causal"] = ir.UnitAttr.get()
         if self.window is not None:
             found["window"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.window)
+        if self.may_round and type == ir.F32Type.get():
+            found["braid.precision"] = ir.StringAttr.get("tf32")
         if self.recognized:
             found[_RECOGNIZED] = ir.UnitAttr.get()
         return found
@@ -48,15 +53,14 @@ def attention(q, k, v, bias, form):
     wide = element == ir.F64Type.get()
     types = [ir.RankedTensorType.get(out, element),
              ir.RankedTensorType.get([shape[0], *rows], element if wide else ir.F32Type.get())]
-    return _create(ATTENTION, [q, k, v] + ([bias] if bias else []), types, form.attributes(wide))
+    return _create(ATTENTION, [q, k, v] + ([bias] if bias else []), types, form.attributes(element))
 
 
 def backward(q, k, v, out, logarithms, gradient, bias, form, bias_gradient=False):
     """The gradients of q, k and v, and that of the bias where it is wanted."""
     types = [value.type for value in (q, k, v)] + ([bias.type] if bias_gradient else [])
     operands = [q, k, v, out, logarithms, gradient] + ([bias] if bias else [])
-    wide = element_of(q) == ir.F64Type.get()
-    return _create(BACKWARD, operands, types, form.attributes(wide))
+    return _create(BACKWARD, operands, types, form.attributes(element_of(q)))
 
 
 def _create(name, inputs, types, attributes):

@@ -10,7 +10,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from ..errors import find_location
 from ..rewrites.tensors import element_of, shape_of
-from . import masks, match, ops, plan
+from . import masks, match, matmuls, ops, plan
 from .axes import convert
 from .record import Attention
 
@@ -99,7 +99,8 @@ def _in_block(op, positions):
 def _emit(planned, forward, backward):
     """Makes the attention before an op and its gradient before another one."""
     found = planned.match
-    form = ops.Form(found.scores.scale, planned.causal, planned.window, planned.layout, recognized=True)
+    form = ops.Form(found.scores.scale, planned.causal, planned.window, planned.layout, recognized=True,
+                    may_round=all(map(matmuls.may_round, found.dots)))
     with ir.InsertionPoint(forward):
         q, k, v = (_operand(planned, name) for name in "qkv")
         bias = _emit_bias(planned)

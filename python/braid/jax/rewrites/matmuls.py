@@ -61,8 +61,12 @@ def _wide(op, operands=None, shape=None, numbers=None):
 
 def may_round(op):
     """Whether a matmul of f32 may round its operands to TF32."""
-    if any(str(ir.RankedTensorType(operand.type).element_type) != "f32" for operand in op.operands):
-        return False
+    are_f32 = all(str(ir.RankedTensorType(operand.type).element_type) == "f32" for operand in op.operands)
+    return are_f32 and allows_tf32(op)
+
+
+def allows_tf32(op):
+    """Whether the precision or the algorithm of a matmul lets operands of f32 be rounded to TF32."""
     if "algorithm" in op.attributes:
         algorithm = stablehlo.DotAlgorithm(op.attributes["algorithm"])
         return (algorithm.num_primitive_operations == 1
