@@ -114,8 +114,8 @@ void LoopNest::merge(unsigned loop) {
   }
 }
 
-void LoopNest::collapse() {
-  if (usesIndices)
+void LoopNest::collapse(bool mayDivide) {
+  if (usesIndices && !mayDivide)
     return;
   for (unsigned loop = sizes.size(); loop-- > 1;) {
     unsigned outer = loop - 1;

@@ -61,8 +61,8 @@ struct LoopNest {
   llvm::SmallVector<mlir::Value> fills;
   /// The indices of the op's dimensions.
   llvm::SmallVector<DimensionIndex> dimensions;
-  /// True if the body uses `linalg.index`; then `orderByMemory` and `collapse`
-  /// leave the loops.
+  /// True if the body uses `linalg.index`; then `orderByMemory` leaves the
+  /// loops, and `collapse` does unless it is asked to merge them.
   bool usesIndices = false;
 
   unsigned getNumLoops() const { return sizes.size(); }
@@ -78,8 +78,9 @@ struct LoopNest {
   void orderByMemory();
   /// Merges the loop `loop` with the one around it.
   void merge(unsigned loop);
-  /// Merges adjacent loops of the same kind if all accesses allow it.
-  void collapse();
+  /// Merges adjacent loops of the same kind if all accesses allow it, also
+  /// those whose indices the body asks for if `mayDivide`.
+  void collapse(bool mayDivide = false);
 };
 
 /// The loops of `op`, a linalg op on buffers with one block. None if a size or

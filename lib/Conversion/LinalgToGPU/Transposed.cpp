@@ -73,9 +73,10 @@ private:
 };
 
 bool TransposedKernel::orderLoops() {
-  if (nest.usesIndices || nest.getNumLoops() < 2)
-    return false;
   nest.orderByMemory();
+  nest.collapse(/*mayDivide=*/true);
+  if (nest.getNumLoops() < 2)
+    return false;
   inner = nest.getNumLoops() - 1;
   for (Access &access : nest.outputs)
     if (access.strides[inner] != 1 || !access.argument.use_empty())
@@ -119,7 +120,7 @@ void TransposedKernel::chooseShape() {
     if (!access->elementType.isInteger(1))
       lanes = getAlignedLanes(*access, nest, inner, lanes);
   }
-  lanes = std::min<int64_t>(lanes, 8);
+  lanes = getVectorLanes(nest, inner, std::min<int64_t>(lanes, 8));
   while (nest.sizes[inner] % lanes != 0)
     lanes /= 2;
   int64_t bytes = 0, smallest = kAccessBytes;
@@ -262,8 +263,10 @@ void TransposedKernel::emitResults() {
                             b, VectorType::get({lanes}, access.elementType),
                             elements)));
     }
-    for (auto [access, value] :
-         llvm::zip(nest.outputs, emitBody(b, *nest.body, mapping, lanes, {})))
+    for (auto [access, value] : llvm::zip(
+             nest.outputs,
+             emitBody(b, *nest.body, mapping, lanes,
+                      builder.getAskedIndices(nest, indices, lanes, inner))))
       builder.store(value, builder.getMemory(access.buffer),
                     builder.getAddress(access, indices));
   }

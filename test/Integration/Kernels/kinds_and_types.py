@@ -136,6 +136,25 @@ def causal_softmax(rows, columns):
                                       "%t = arith.divf %x, %y : f32", "%t : f32"))
 
 
+def transposed_sum(batch, heads, rows, columns):
+    """Elements of scores that several ops read in another order, which kernels keep in that of the scores."""
+    scores, moved, sums = (f"tensor<{shape}xi32>" for shape in (f"{batch}x{heads}x{rows}x{columns}", f"{batch}x{rows}x{columns}x{heads}", f"{batch}x{rows}x{heads}"))
+    maps = [f"affine_map<(b, t, s, n) -> ({dims})>" for dims in ("b, n, t, s", "b, t, s, n", "b, t, n")]
+    parallel = ["parallel"] * 4
+    mask = "%i = linalg.index 1 : index\n%j = linalg.index 2 : index\n%c = arith.cmpi ule, %j, %i : index\n%y0 = arith.select %c, %x, %a : i32\n"
+    # Too many ops to be computed again.
+    mask += "\n".join(f"%y{n + 1} = arith.divsi %y{n}, %k{n} : i32" for n in range(8))
+    return function([scores], [scores, sums], "%z = arith.constant 0 : i32\n%a = arith.constant -7 : i32",
+                    "\n".join(f"%k{n} = arith.constant {n % 3 + 1} : i32" for n in range(8)),
+                    f"%e = tensor.empty() : {moved}\n%v = tensor.empty() : {sums}\n%w = tensor.empty() : {scores}",
+                    f"%f = linalg.fill ins(%z : i32) outs(%v : {sums}) -> {sums}",
+                    "%m = " + generic(maps[:2], str(parallel).replace("'", '"'), [f"%a0 : {scores}"], [f"%e : {moved}"], "%x: i32, %o: i32", mask, "%y8 : i32"),
+                    "%s = " + generic(maps[1:], '["parallel", "parallel", "reduction", "parallel"]', [f"%m : {moved}"], [f"%f : {sums}"], "%x: i32, %o: i32",
+                                      "%y = arith.addi %x, %o : i32", "%y : i32"),
+                    "%r = " + generic([maps[1], maps[2], maps[0]], str(parallel).replace("'", '"'), [f"%m : {moved}", f"%s : {sums}"], [f"%w : {scores}"],
+                                      "%x: i32, %u: i32, %o: i32", "%y = arith.muli %x, %u : i32", "%y : i32"), values="%r, %s")
+
+
 def rounded_rows(rows, columns):
     """bf16 from one op of a run to the next: rounded there, as in memory."""
     matrix, vector = f"tensor<{rows}x{columns}xbf16>", f"tensor<{rows}xf32>"
@@ -174,6 +193,12 @@ CASES = [
                                 "%r = linalg.transpose ins(%a0 : tensor<33x70xf64>) outs(%e : tensor<70x33xf64>) permutation = [1, 0]"), 0),
     ("permuted", function(["tensor<48x3x40xf32>"], ["tensor<3x40x48xf32>"], "%e = tensor.empty() : tensor<3x40x48xf32>",
                           "%r = " + generic(["#cab", "#abc"], P3, ["%a0 : tensor<48x3x40xf32>"], ["%e : tensor<3x40x48xf32>"], "%x: f32, %o: f32", "", "%x : f32")), 0),
+    # The indices of two loops that the kernel merges, and of the loop along the input.
+    ("permuted_indices", function(["tensor<48x3x40xi32>"], ["tensor<3x40x48xi32>"], "%e = tensor.empty() : tensor<3x40x48xi32>",
+                                  "%r = " + generic(["#cab", "#abc"], P3, ["%a0 : tensor<48x3x40xi32>"], ["%e : tensor<3x40x48xi32>"], "%x: i32, %o: i32",
+                                                    "%i = linalg.index 0 : index\n%j = linalg.index 1 : index\n%k = linalg.index 2 : index\n"
+                                                    "%m = affine.apply affine_map<(a, b, c) -> (a * 10000 + b * 100 + c)>(%i, %j, %k)\n"
+                                                    "%w = arith.index_cast %m : index to i32\n%s = arith.addi %x, %w : i32", "%s : i32")), 0),
     ("window", function(["tensor<100xf32>", "tensor<5xf32>"], ["tensor<96xf32>"], "%e = tensor.empty() : tensor<96xf32>\n%z = arith.constant 0.0 : f32",
                         "%f = linalg.fill ins(%z : f32) outs(%e : tensor<96xf32>) -> tensor<96xf32>",
                         "%r = " + generic(["#window", "#col", "#row"], ROWS, ["%a0 : tensor<100xf32>", "%a1 : tensor<5xf32>"], ["%f : tensor<96xf32>"],
@@ -190,6 +215,7 @@ CASES = [
     ("arg_max", arg_max(37, 50), 0),
     ("two_results", two_results(37, 600), 1e-5),
     ("causal_softmax", causal_softmax(70, 520), 1e-5),
+    ("transposed_sums", transposed_sum(2, 8, 64, 272), 0),
     ("rounded_rows", rounded_rows(33, 300), 0),
     ("sum_of_maps", weighted_sum(37, 50, "tensor<37xi32>", "#row", ROWS), 0),
     ("split_of_maps", weighted_sum(520, 516, "tensor<i32>", "#none", ALL), 0),

@@ -59,7 +59,12 @@ def CommFuseElementwisePass
     %z = linalg.generic ... ins(%y, %r ...) attrs = {comm.label = "add"} ...
     ```
 
-    The remark `fused-producers` counts the ops that were fused into others.
+    Then a large tensor that only `linalg.generic` ops write and read gets the
+    order of dimensions with which these ops move the fewest bytes along other
+    loops than the rest of their operands, as between two transposes.
+
+    The remark `fused-producers` counts the ops that were fused into others,
+    `aligned-layouts` the tensors with another order of dimensions.
   }];
   let options = [
     Option<"opsPerByte", "ops-per-byte", "int64_t", /*default=*/"0",

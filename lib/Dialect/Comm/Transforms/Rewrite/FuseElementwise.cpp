@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AlignLayouts.h"
 #include "FuseReads.h"
 #include "FuseSiblings.h"
 #include "FusionCost.h"
@@ -554,6 +555,8 @@ struct CommFuseElementwisePass
       numFused += fuseIntoReads(rewriter, producer);
     braid::emitCountRemark(getOperation(), getArgument(), "fused-producers",
                            numFused);
+    braid::emitCountRemark(getOperation(), getArgument(), "aligned-layouts",
+                           alignLayouts(rewriter, getOperation()));
     return success();
   }
 
