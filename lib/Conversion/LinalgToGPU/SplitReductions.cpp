@@ -15,7 +15,10 @@
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+#include <limits>
 
 namespace braid {
 #define GEN_PASS_DEF_SPLITREDUCTIONSPASS
@@ -266,18 +269,23 @@ linalg::LinalgOp ReductionSplitter::run() {
   return second;
 }
 
-/// The input of `nest` with the most elements, which takes most of the time.
+/// The input of `nest` with the most elements, which takes most of the time; of
+/// several, one whose elements are reduced.
 static const Access &getLargestInput(const LoopNest &nest) {
-  auto getNumElements = [&](const Access &access) {
-    int64_t product = 1;
-    for (auto [size, stride] : llvm::zip(nest.sizes, access.strides))
-      product *= stride == 0 ? 1 : size;
-    return product;
+  auto getSize = [&](const Access &access) {
+    int64_t numElements = 1;
+    bool isReduced = false;
+    for (auto [size, isReduction, stride] :
+         llvm::zip(nest.sizes, nest.isReduction, access.strides)) {
+      numElements *= stride == 0 ? 1 : size;
+      isReduced |= isReduction && stride != 0;
+    }
+    return std::make_pair(numElements, isReduced);
   };
-  return *llvm::max_element(
-      nest.inputs, [&](const Access &access, const Access &other) {
-        return getNumElements(access) < getNumElements(other);
-      });
+  return *llvm::max_element(nest.inputs,
+                            [&](const Access &access, const Access &other) {
+                              return getSize(access) < getSize(other);
+                            });
 }
 
 /// True if adjacent elements of the largest input belong to one result.
@@ -366,7 +374,7 @@ static void chooseParts(linalg::LinalgOp op, const LoopNest &nest,
   int64_t wanted = getWantedParts(nest, isOfRows, results);
   // The elements of each result within one iteration of a loop.
   int64_t elements = nest.getNumIterations() / results;
-  // The first loop of a reduction has the largest stride.
+  // The first loop of a reduction has the largest stride: `orderReductions`.
   for (unsigned loop = 0; loop < sizes.size() && wanted > 1; ++loop) {
     if (iterators[loop] != utils::IteratorType::reduction)
       continue;
@@ -433,6 +441,43 @@ static std::optional<Split> findSplit(linalg::LinalgOp op,
   return split;
 }
 
+/// Puts the loops of reductions whose order does not matter in the order of the
+/// memory of the largest input, the one with adjacent elements last; returns
+/// the op with these loops.
+static linalg::LinalgOp orderReductions(RewriterBase &rewriter,
+                                        linalg::LinalgOp op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  std::optional<LoopNest> nest = getLoopNest(op);
+  if (!generic || !nest || nest->inputs.empty() || !matchCombiners(*nest) ||
+      op->hasAttr(braid::kOverwritesAttrName))
+    return op;
+  const Access &input = getLargestInput(*nest);
+  auto getStride = [&](unsigned dimension) {
+    int loop = nest->dimensions[dimension].loop;
+    int64_t stride = loop < 0 ? 0 : std::abs(input.strides[loop]);
+    return stride == 0 ? std::numeric_limits<int64_t>::max() : stride;
+  };
+  SmallVector<unsigned> places;
+  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction)
+      places.push_back(loop);
+  SmallVector<unsigned> ordered(places);
+  llvm::sort(ordered, [&](unsigned a, unsigned b) {
+    return std::make_pair(-getStride(a), a) < std::make_pair(-getStride(b), b);
+  });
+  if (ordered == places)
+    return op;
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, op.getNumLoops()));
+  for (auto [place, loop] : llvm::zip(places, ordered))
+    order[place] = loop;
+  rewriter.setInsertionPoint(op);
+  FailureOr<linalg::GenericOp> interchanged =
+      linalg::interchangeGenericOp(rewriter, generic, order);
+  return failed(interchanged)
+             ? op
+             : cast<linalg::LinalgOp>(interchanged->getOperation());
+}
+
 /// Splits the reduction of `op` if that makes it faster.
 static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
   std::optional<LoopNest> nest = getLoopNest(op);
@@ -460,7 +505,7 @@ struct SplitReductionsPass
         ops.push_back(op);
     });
     for (linalg::LinalgOp op : ops)
-      splitReduction(rewriter, op);
+      splitReduction(rewriter, orderReductions(rewriter, op));
     return success();
   }
 };

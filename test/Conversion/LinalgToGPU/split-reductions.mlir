@@ -36,6 +36,27 @@ func.func @all(%x: memref<4096x4096xf32>, %s: memref<f32>) {
 
 // -----
 
+// The loops of a reduction take the order of memory, so that rows are what is
+// adjacent: parts of the first dimension, whatever the order of the loops.
+// CHECK-LABEL: func.func @order_of_memory(
+//       CHECK:   memref.expand_shape %{{.*}} {{\[\[}}0], [1, 2], [3{{\]\]}} output_shape [12, 8, 8, 768]
+//       CHECK:   memref.alloc() : memref<12x8xf32>
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction", "reduction"]
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["reduction", "reduction"]
+//       CHECK:   return
+func.func @order_of_memory(%x: memref<12x64x768xf32>, %s: memref<f32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (j, k, i)>, affine_map<(i, j, k) -> ()>],
+                  iterator_types = ["reduction", "reduction", "reduction"]}
+      ins(%x : memref<12x64x768xf32>) outs(%s : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
 // Few columns: their rows are split. What a body computes of an element is part
 // of the first step alone.
 // CHECK-LABEL: func.func @columns(
@@ -238,6 +259,24 @@ func.func @few_of_two_shapes(%x: memref<4x8x32xf32>, %y: memref<4x8xf32>, %s: me
   return
 }
 
+// Each element of a tensor beside all elements of another one of the same size:
+// what is reduced is rows, and there are enough of these.
+// CHECK-LABEL: func.func @pairs(
+//  CHECK-NEXT:   linalg.generic
+//   CHECK-NOT:   linalg.generic
+//       CHECK:   return
+func.func @pairs(%x: memref<600xi32>, %y: memref<600xi32>, %s: memref<600xi32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x, %y : memref<600xi32>, memref<600xi32>) outs(%s : memref<600xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %0 = arith.subi %a, %b : i32
+    %1 = arith.maxsi %o, %0 : i32
+    linalg.yield %1 : i32
+  }
+  return
+}
+
 // A combination whose order matters, and a matmul, which the library splits.
 // CHECK-LABEL: func.func @in_order(
 //  CHECK-NEXT:   linalg.reduce
@@ -252,5 +291,24 @@ func.func @in_order(%x: memref<4194304xf32>, %s: memref<f32>) {
 //  CHECK-NEXT:   return
 func.func @product(%a: memref<8x1048576xf32>, %b: memref<1048576x8xf32>, %c: memref<8x8xf32>) {
   linalg.matmul ins(%a, %b : memref<8x1048576xf32>, memref<1048576x8xf32>) outs(%c : memref<8x8xf32>)
+  return
+}
+
+// -----
+
+// The loops of a combination whose order matters keep their order, whatever that
+// of memory.
+// CHECK:       #[[$SWAPPED:.*]] = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK-LABEL: func.func @in_order_of_loops(
+//  CHECK-NEXT:   linalg.generic {indexing_maps = [#[[$SWAPPED]], #{{.*}}], iterator_types = ["reduction", "reduction"]}
+//       CHECK:   return
+func.func @in_order_of_loops(%x: memref<2048x2048xf32>, %s: memref<f32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> ()>],
+                  iterator_types = ["reduction", "reduction"]}
+      ins(%x : memref<2048x2048xf32>) outs(%s : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.subf %a, %o : f32
+    linalg.yield %0 : f32
+  }
   return
 }
