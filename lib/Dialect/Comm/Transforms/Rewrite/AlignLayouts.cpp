@@ -8,6 +8,7 @@
 
 #include "AlignLayouts.h"
 
+#include "FusionCost.h"
 #include "FusionShapes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -32,17 +33,11 @@ namespace {
 /// The loops along the dimensions of an operand, the innermost one last.
 using Order = SmallVector<unsigned>;
 
-int64_t getBytes(RankedTensorType type) {
-  Type element = type.getElementType();
-  return element.isIntOrFloat()
-             ? type.getNumElements() *
-                   llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)
-             : 0;
-}
-
 bool isLarge(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape() && getBytes(tensor) >= kLargeBytes;
+  return tensor && tensor.hasStaticShape() &&
+         tensor.getElementType().isIntOrFloat() &&
+         getBytes(tensor) >= kLargeBytes;
 }
 
 /// True if kernels of `op` read and write along single loops.
