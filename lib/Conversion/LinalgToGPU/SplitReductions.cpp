@@ -447,9 +447,11 @@ static std::optional<Split> findSplit(linalg::LinalgOp op,
 static linalg::LinalgOp orderReductions(RewriterBase &rewriter,
                                         linalg::LinalgOp op) {
   auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-  std::optional<LoopNest> nest = getLoopNest(op);
-  if (!generic || !nest || nest->inputs.empty() || !matchCombiners(*nest) ||
+  if (!generic || op.getNumReductionLoops() < 2 ||
       op->hasAttr(braid::kOverwritesAttrName))
+    return op;
+  std::optional<LoopNest> nest = getLoopNest(op);
+  if (!nest || nest->inputs.empty() || !matchCombiners(*nest))
     return op;
   const Access &input = getLargestInput(*nest);
   auto getStride = [&](unsigned dimension) {
