@@ -19,11 +19,12 @@ def SplitReductionsPass
     whose rows are several loops for a kernel, because an operand repeats along
     one of the loops, becomes two reductions: the first one reduces parts of the
     operand into a new buffer, the second one reduces this buffer, in which
-    parts of small floats are f32. The parts of a result are adjacent: the kernel of the second
-    step takes in the elementwise ops on the results that follow. The pass runs
-    before `braid-plan-memory`, which places the buffer in the arena, and before
-    `convert-linalg-to-gpu`, which generates a kernel for each of the two. The
-    order of the operands is fixed, so every run gives the same bits.
+    parts of small floats are f32. The parts of a result are adjacent: the
+    kernel of the second step takes in the elementwise ops on the results that
+    follow. The pass runs before `braid-plan-memory`, which places the buffer in
+    the arena, and before `convert-linalg-to-gpu`, which generates a kernel for
+    each of the two. The order of the operands is fixed, so every run gives the
+    same bits.
 
     Before:
 
