@@ -15,7 +15,8 @@ def SplitReductionsPass
     : Pass<"braid-split-reductions", "::mlir::func::FuncOp"> {
   let summary = "Split reductions with few results into two steps";
   let description = [{
-    A reduction on buffers with too few results to use all multiprocessors, or
+    A reduction on buffers with too few results to use all multiprocessors (where
+    neither rows nor columns are adjacent in memory, each thread computes one), or
     whose rows are several loops for a kernel, because an operand repeats along
     one of the loops, becomes two reductions: the first one reduces parts of the
     operand into a new buffer, the second one reduces this buffer, in which

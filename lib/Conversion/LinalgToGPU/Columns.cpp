@@ -18,6 +18,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace braid::kernels;
 
@@ -34,10 +36,10 @@ static constexpr int64_t kUnrolledRows = 4, kUnrollOfLines = 8, kFewRows = 2;
 
 namespace {
 
-/// Emits the kernel of a reduction for which adjacent elements belong to
-/// different results. A block has `width` vectors of adjacent columns. Its
-/// threads share the rows and finally combine their partial results in a fixed
-/// order.
+/// Emits the kernel of a reduction for which adjacent elements of an input
+/// belong to different results. A block has `width` vectors of adjacent
+/// columns. Its threads share the rows and finally combine their partial
+/// results in a fixed order.
 class ColumnKernel {
 public:
   ColumnKernel(KernelModule &kernels, Operation *op, LoopNest &nest)
@@ -73,6 +75,8 @@ private:
   /// reductions.
   unsigned inner = 0;
   int64_t outer = 1, rows = 1;
+  /// Whether adjacent rows, and not adjacent columns, are adjacent in an input.
+  bool hasStridedInput = false;
   /// Elements of a vector, vectors in all columns, vectors of a block, threads
   /// of a column.
   int64_t lanes = 1, vectors = 0, width = 0, height = 0;
@@ -87,29 +91,17 @@ private:
 };
 
 bool ColumnKernel::orderLoops() {
-  // Adjacent elements of the inputs belong to adjacent columns.
-  auto isOfColumns = [&](unsigned loop) {
-    auto hasStride = [loop](int64_t stride) {
-      return
-          [=](const Access &access) { return access.strides[loop] == stride; };
-    };
-    return llvm::any_of(nest.inputs, hasStride(1)) &&
-           llvm::all_of(nest.inputs, [&](const Access &access) {
-             return hasStride(0)(access) || hasStride(1)(access);
-           });
-  };
+  std::optional<unsigned> columns = findColumnLoop(nest);
+  if (!columns)
+    return false;
+  hasStridedInput = findStridedInput(nest, *columns);
   SmallVector<unsigned> order, reductions;
-  std::optional<unsigned> columns;
   for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop) {
     if (nest.isReduction[loop])
       reductions.push_back(loop);
-    else if (!columns && isOfColumns(loop))
-      columns = loop;
-    else
+    else if (loop != *columns)
       order.push_back(loop);
   }
-  if (!columns)
-    return false;
   order.push_back(*columns);
   llvm::append_range(order, reductions);
   nest.permute(order);
@@ -127,7 +119,7 @@ void ColumnKernel::chooseShape() {
     ++vectorInputs;
     int64_t bytes = getByteSize(access.elementType);
     int64_t aligned = std::min(lanes, kAccessBytes / bytes);
-    if (!access.elementType.isInteger(1))
+    if (!access.elementType.isInteger(1) && access.strides[inner] == 1)
       aligned = getAlignedLanes(access, nest, inner, aligned);
     // A thread loads what all rows share once, in several accesses if it has
     // to.
@@ -149,7 +141,11 @@ void ColumnKernel::chooseShape() {
       width /= 2;
   };
   halveUntil(kLineOfBytes, kSmallBlocks);
-  halveUntil(kMinRunOfBytes, kEnoughBlocks);
+  // More threads of a warp then read adjacent rows, at once, of a strided
+  // input.
+  halveUntil(kMinRunOfBytes, hasStridedInput
+                                 ? std::numeric_limits<int64_t>::max()
+                                 : kEnoughBlocks);
   int64_t threads = getNumBlocks() < 2 * kManyBlocks ? kMaxThreads : kBlockSize;
   height = std::min<int64_t>(threads / width, llvm::PowerOf2Ceil(rows));
   height = std::max(height, kWarpSize / width);
@@ -206,6 +202,17 @@ SmallVector<Value> ColumnKernel::getIndices(Value row) {
 }
 
 Value ColumnKernel::load(const Access &access, ArrayRef<Value> indices) {
+  int64_t stride = access.strides[inner];
+  if (stride != 0 && stride != 1 && lanes > 1) {
+    Value memory = builder.getMemory(access.buffer);
+    Value first = builder.getAddress(access, indices);
+    SmallVector<Value> elements;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      elements.push_back(builder.load(
+          memory, builder.addConstant(first, lane * stride), /*lanes=*/1));
+    return vector::FromElementsOp::create(
+        b, VectorType::get({lanes}, access.elementType), elements);
+  }
   return builder.load(
       builder.getMemory(access.buffer), builder.getAddress(access, indices),
       access.strides[inner] == 1 ? lanes : 1, access.isInjective(nest.sizes));

@@ -13,6 +13,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace braid::kernels;
 
@@ -161,6 +163,61 @@ braid::kernels::matchCombiners(const LoopNest &nest) {
     combiners.push_back(combiner);
   }
   return combiners;
+}
+
+/// True if adjacent iterations of `loop` read other elements than adjacent ones
+/// or the same one.
+static bool isStrided(const Access &access, unsigned loop) {
+  return access.strides[loop] != 0 && access.strides[loop] != 1;
+}
+
+static int64_t getNumElements(const LoopNest &nest, const Access &access) {
+  int64_t elements = 1;
+  for (auto [size, stride] : llvm::zip(nest.sizes, access.strides))
+    elements *= stride == 0 ? 1 : size;
+  return elements;
+}
+
+std::optional<unsigned> braid::kernels::findColumnLoop(const LoopNest &nest) {
+  auto isAlongReduction = [&](const Access &access) {
+    return llvm::any_of(llvm::zip(nest.isReduction, access.strides),
+                        [](auto loop) {
+                          auto [isReduction, stride] = loop;
+                          return isReduction && stride == 1;
+                        });
+  };
+  std::optional<unsigned> columns;
+  int64_t fewest = std::numeric_limits<int64_t>::max();
+  for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop) {
+    if (nest.isReduction[loop] ||
+        llvm::none_of(nest.inputs, [&](const Access &access) {
+          return access.strides[loop] == 1;
+        }))
+      continue;
+    int64_t strided = 0;
+    bool isReadable = true;
+    for (const Access &access : nest.inputs)
+      if (isStrided(access, loop)) {
+        strided += getNumElements(nest, access);
+        isReadable &= isAlongReduction(access);
+      }
+    if (isReadable && strided < fewest) {
+      columns = loop;
+      fewest = strided;
+    }
+  }
+  return columns;
+}
+
+const Access *braid::kernels::findStridedInput(const LoopNest &nest,
+                                               unsigned columns) {
+  const Access *largest = nullptr;
+  for (const Access &access : nest.inputs)
+    if (isStrided(access, columns) &&
+        (!largest ||
+         getNumElements(nest, *largest) < getNumElements(nest, access)))
+      largest = &access;
+  return largest;
 }
 
 SmallVector<Value>

@@ -62,6 +62,17 @@ private:
 /// The combiners of all results of `nest`, if all allow any order.
 std::optional<llvm::SmallVector<Combiner>> matchCombiners(const LoopNest &nest);
 
+/// The loop of `nest` over columns, whose adjacent iterations are adjacent
+/// elements of an input and belong to different results. Adjacent elements of
+/// the other inputs are adjacent columns, too, or adjacent rows of a column.
+/// Prefers the loop along which inputs with the fewest elements are strided;
+/// none if there is no such loop.
+std::optional<unsigned> findColumnLoop(const LoopNest &nest);
+
+/// The input of `nest` with the most elements of those that are strided along
+/// the loop `columns`; null if there is none.
+const Access *findStridedInput(const LoopNest &nest, unsigned columns);
+
 /// Copies the body of `nest` without the combiners, and returns their elements
 /// as vectors of `lanes` elements of the accumulator's type.
 llvm::SmallVector<mlir::Value>

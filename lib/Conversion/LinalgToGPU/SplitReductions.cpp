@@ -8,6 +8,7 @@
 
 #include "../LinalgToBraidRT/MatmulMatch.h"
 #include "BufferAddress.h"
+#include "KernelBody.h"
 #include "Kernels.h"
 #include "Reduction.h"
 
@@ -40,8 +41,11 @@ static constexpr int64_t kManyIterations = 1 << 18;
 /// reads at once, or what a few threads of a block read of a column.
 static constexpr int64_t kMinElements = 4096, kMinColumnElements = 64;
 /// Reductions of fewer elements for each result run in one thread if their rows
-/// are more than one loop.
+/// are more than one loop, or if they have neither rows nor columns.
 static constexpr int64_t kMinRowElements = 128;
+/// The number of threads that keep a large GPU busy where each runs a loop, and
+/// the least number of elements of such a loop.
+static constexpr int64_t kWantedThreads = 1 << 15, kMinThreadElements = 32;
 
 /// The number of iterations of a loop over `size` elements for each result of
 /// the first step: a divisor of `size` that gives about `results` results with
@@ -54,6 +58,10 @@ static int64_t choosePart(int64_t size, int64_t results, int64_t least) {
 }
 
 namespace {
+
+/// What reduces the elements of a result: a block or warp, to which they are
+/// adjacent, the threads of a block, which has adjacent results, or one thread.
+enum class Shape { Rows, Columns, Threads };
 
 /// How a reduction is split.
 struct Split {
@@ -298,20 +306,6 @@ static bool hasRows(const LoopNest &nest) {
       });
 }
 
-/// The number of parts such that the first step has enough results for all
-/// multiprocessors; 1 if the op, which has `results` results, has enough.
-static int64_t getWantedParts(const LoopNest &nest, bool hasRows,
-                              int64_t results) {
-  if (hasRows)
-    return results >= kManyRows ? 1 : llvm::divideCeil(kWantedRows, results);
-  // A block computes several adjacent results.
-  int64_t bytes = results * getByteSize(getLargestInput(nest).elementType);
-  if (llvm::divideCeil(bytes, kMinReadBytes) >= kManyColumnBlocks)
-    return 1;
-  return llvm::divideCeil(kWantedColumnBlocks,
-                          llvm::divideCeil(bytes, kReadBytes));
-}
-
 /// True if only the loop itself, and no larger expression, uses `loop`.
 static bool isUsedAlone(linalg::LinalgOp op, unsigned loop) {
   AffineExpr alone = getAffineDimExpr(loop, op.getContext());
@@ -350,6 +344,31 @@ static std::optional<unsigned> findRowLoop(linalg::LinalgOp op,
   return row;
 }
 
+/// The kind of kernel that reduces the elements of `op`.
+static Shape getShape(linalg::LinalgOp op, const LoopNest &nest) {
+  if (!isElementwise(*nest.body))
+    return Shape::Threads;
+  if (hasRows(nest) && findRowLoop(op, nest))
+    return Shape::Rows;
+  return findColumnLoop(nest) ? Shape::Columns : Shape::Threads;
+}
+
+/// The number of parts such that the first step has enough results for all
+/// multiprocessors; 1 if the op, which has `results` results, has enough.
+static int64_t getWantedParts(const LoopNest &nest, Shape shape,
+                              int64_t results) {
+  if (shape == Shape::Rows)
+    return results >= kManyRows ? 1 : llvm::divideCeil(kWantedRows, results);
+  if (shape == Shape::Threads)
+    return kWantedThreads / results;
+  // A block computes several adjacent results.
+  int64_t bytes = results * getByteSize(getLargestInput(nest).elementType);
+  if (llvm::divideCeil(bytes, kMinReadBytes) >= kManyColumnBlocks)
+    return 1;
+  return llvm::divideCeil(kWantedColumnBlocks,
+                          llvm::divideCeil(bytes, kReadBytes));
+}
+
 /// True if all loops of reductions behind the loop of `split` and within its
 /// parts are one loop for all accesses.
 static bool hasWholeRows(linalg::LinalgOp op, const LoopNest &nest,
@@ -367,11 +386,14 @@ static bool hasWholeRows(linalg::LinalgOp op, const LoopNest &nest,
 /// Sets the loops of `split` such that the first step has enough results for
 /// all multiprocessors, if `op`, which has `results` results, has not and can
 /// be split.
-static void chooseParts(linalg::LinalgOp op, const LoopNest &nest,
-                        bool isOfRows, int64_t results, Split &split) {
+static void chooseParts(linalg::LinalgOp op, const LoopNest &nest, Shape shape,
+                        int64_t results, Split &split) {
   auto iterators = op.getIteratorTypesArray();
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  int64_t wanted = getWantedParts(nest, isOfRows, results);
+  int64_t wanted = getWantedParts(nest, shape, results);
+  int64_t leastElements = shape == Shape::Rows      ? kMinElements
+                          : shape == Shape::Columns ? kMinColumnElements
+                                                    : kMinThreadElements;
   // The elements of each result within one iteration of a loop.
   int64_t elements = nest.getNumIterations() / results;
   // The first loop of a reduction has the largest stride: `orderReductions`.
@@ -379,8 +401,7 @@ static void chooseParts(linalg::LinalgOp op, const LoopNest &nest,
     if (iterators[loop] != utils::IteratorType::reduction)
       continue;
     elements /= sizes[loop];
-    int64_t least = llvm::divideCeil(
-        isOfRows ? kMinElements : kMinColumnElements, elements);
+    int64_t least = llvm::divideCeil(leastElements, elements);
     int64_t part = choosePart(sizes[loop], wanted, least);
     if (part == 0 && sizes[loop] == 1)
       continue;
@@ -418,7 +439,8 @@ static void splitBeforeRow(linalg::LinalgOp op, const LoopNest &nest,
 /// both or cannot be split.
 static std::optional<Split> findSplit(linalg::LinalgOp op,
                                       const LoopNest &nest) {
-  if (nest.inputs.empty() || op->hasAttr(braid::kOverwritesAttrName))
+  if (nest.inputs.empty() || nest.getNumIterations() == 0 ||
+      op->hasAttr(braid::kOverwritesAttrName))
     return std::nullopt;
   std::optional<SmallVector<Combiner>> combiners = matchCombiners(nest);
   if (!combiners)
@@ -428,21 +450,30 @@ static std::optional<Split> findSplit(linalg::LinalgOp op,
        llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
     if (kind == utils::IteratorType::parallel)
       results *= size;
-  bool isOfRows = hasRows(nest);
+  Shape shape = getShape(op, nest);
   Split split{0, 0, 0, std::move(*combiners)};
-  if (nest.getNumIterations() >= kManyIterations)
-    chooseParts(op, nest, isOfRows, results, split);
+  bool hasManyElements = nest.getNumIterations() >= kMinRowElements * results;
+  if (shape == Shape::Threads ? hasManyElements
+                              : nest.getNumIterations() >= kManyIterations)
+    chooseParts(op, nest, shape, results, split);
   // A kernel for rows takes rows that are one loop.
-  if (isOfRows && nest.getNumIterations() >= kMinRowElements * results &&
-      !hasWholeRows(op, nest, split))
+  if (shape == Shape::Rows && hasManyElements && !hasWholeRows(op, nest, split))
     splitBeforeRow(op, nest, split);
   if (split.part == 0)
     return std::nullopt;
   return split;
 }
 
+/// The input of `nest` along whose memory a kernel reduces: the largest one, or
+/// one whose rows are adjacent where those of others are columns.
+static const Access &getLeadingInput(const LoopNest &nest) {
+  std::optional<unsigned> columns = findColumnLoop(nest);
+  const Access *strided = columns ? findStridedInput(nest, *columns) : nullptr;
+  return strided ? *strided : getLargestInput(nest);
+}
+
 /// Puts the loops of reductions whose order does not matter in the order of the
-/// memory of the largest input, the one with adjacent elements last; returns
+/// memory of the leading input, the one with adjacent elements last; returns
 /// the op with these loops.
 static linalg::LinalgOp orderReductions(RewriterBase &rewriter,
                                         linalg::LinalgOp op) {
@@ -453,7 +484,7 @@ static linalg::LinalgOp orderReductions(RewriterBase &rewriter,
   std::optional<LoopNest> nest = getLoopNest(op);
   if (!nest || nest->inputs.empty() || !matchCombiners(*nest))
     return op;
-  const Access &input = getLargestInput(*nest);
+  const Access &input = getLeadingInput(*nest);
   auto getStride = [&](unsigned dimension) {
     int loop = nest->dimensions[dimension].loop;
     int64_t stride = loop < 0 ? 0 : std::abs(input.strides[loop]);

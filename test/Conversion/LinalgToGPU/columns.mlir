@@ -83,6 +83,25 @@ func.func @prime(%x: memref<8191x4096xf32>, %s: memref<4096xf32>) {
   return
 }
 
+// Adjacent rows of the first input, and adjacent columns of the second one, are
+// adjacent in memory: a block has four vectors of columns and 256 threads for
+// the rows.
+// CHECK-LABEL: func.func @two_layouts(
+//       CHECK:   gpu.launch_func @kernels::@columns_3 blocks in (%c16, %c1, %c1) threads in (%c1024, %c1, %c1)
+func.func @two_layouts(%g: memref<256x512xf32>, %w: memref<512x256xf32>, %s: memref<256xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%s : memref<256xf32>)
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%g, %w : memref<256x512xf32>, memref<512x256xf32>) outs(%s : memref<256xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
 // Four rows are in flight at once; the threads of a warp combine what they have,
 // then the warps, in order.
 // CHECK-LABEL: gpu.func @columns(
@@ -101,3 +120,12 @@ func.func @prime(%x: memref<8191x4096xf32>, %s: memref<4096xf32>) {
 //       CHECK:     arith.addf %{{.*}} : f32
 //       CHECK:   arith.truncf %{{.*}} : f32 to bf16
 //       CHECK:   gpu.return
+
+// Columns of the strided input are loaded one by one.
+//  CHECK-LABEL: gpu.func @columns_3(
+//        CHECK:   scf.for
+//  CHECK-COUNT-4:     memref.load {{.*}} : memref<131072xf32, strided<[1]>>
+//        CHECK:     %[[G:.*]] = vector.from_elements
+//        CHECK:     %[[W:.*]] = vector.load {{.*}} vector<4xf32>
+//        CHECK:     arith.mulf %[[G]], %[[W]] : vector<4xf32>
+//        CHECK:   gpu.return

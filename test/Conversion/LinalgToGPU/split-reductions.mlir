@@ -312,3 +312,74 @@ func.func @in_order_of_loops(%x: memref<2048x2048xf32>, %s: memref<f32>) {
   }
   return
 }
+
+// -----
+
+// The gradient of a convolution's weights beside the weights, in two layouts: 18
+// parts of 256 rows are 288 blocks of columns. Loops have the order of the
+// gradient's memory, whose adjacent elements are adjacent rows.
+// CHECK-DAG:   #[[$GRADIENT:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2, d3, d4)>
+// CHECK-DAG:   #[[$WEIGHTS:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d1, d2, d3, d4, d0)>
+// CHECK-DAG:   #[[$PARTS:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2, d3)>
+// CHECK-LABEL: func.func @two_layouts(
+//  CHECK-SAME:     %[[G:.*]]: memref<512x3x3x512xf32>, %[[W:.*]]: memref<3x3x512x512xf32>, %[[S:.*]]: memref<512xf32>)
+//   CHECK-DAG:   %[[G2:.*]] = memref.expand_shape %[[G]] {{.*}} into memref<512x3x3x2x256xf32>
+//   CHECK-DAG:   %[[W2:.*]] = memref.expand_shape %[[W]] {{.*}} into memref<3x3x2x256x512xf32>
+//       CHECK:   %[[P:.*]] = memref.alloc() : memref<512x3x3x2xf32>
+//       CHECK:   linalg.generic {indexing_maps = [#[[$GRADIENT]], #[[$WEIGHTS]], #[[$PARTS]]], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%[[G2]], %[[W2]] : {{.*}}) outs(%[[P]] :
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%[[P]] : {{.*}}) outs(%[[S]] :
+//       CHECK:   return
+func.func @two_layouts(%g: memref<512x3x3x512xf32>, %w: memref<3x3x512x512xf32>, %s: memref<512xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(o, h, w, i) -> (o, h, w, i)>, affine_map<(o, h, w, i) -> (h, w, i, o)>, affine_map<(o, h, w, i) -> (o)>],
+                  iterator_types = ["parallel", "reduction", "reduction", "reduction"]}
+      ins(%g, %w : memref<512x3x3x512xf32>, memref<3x3x512x512xf32>) outs(%s : memref<512xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// What has neither rows nor columns runs one thread for each part: 64 parts of
+// 64 elements for each of 512 results.
+// CHECK-LABEL: func.func @every_other(
+//       CHECK:   memref.alloc() : memref<512x64xf32>
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+//       CHECK:   return
+func.func @every_other(%x: memref<512x4096xf32, strided<[8192, 2]>>, %s: memref<512xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<512x4096xf32, strided<[8192, 2]>>) outs(%s : memref<512xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// Enough results for all threads, and elements that are too few for two steps.
+// CHECK-LABEL: func.func @every_other_of_many(
+//   CHECK-NOT:   memref.alloc
+//       CHECK:   return
+func.func @every_other_of_many(%x: memref<32768x128xf32, strided<[256, 2]>>, %s: memref<32768xf32>,
+                               %y: memref<64x96xf32, strided<[192, 2]>>, %t: memref<64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<32768x128xf32, strided<[256, 2]>>) outs(%s : memref<32768xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%y : memref<64x96xf32, strided<[192, 2]>>) outs(%t : memref<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
