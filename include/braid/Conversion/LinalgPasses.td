@@ -127,14 +127,14 @@ def FuseEpiloguesPass : Pass<"braid-fuse-epilogues", "::mlir::func::FuncOp"> {
     adding a row to all rows of the result (a bias), then relu or gelu (the
     approximation by tanh), then a conversion to another type. The pass matches
     the function by its values, not by the ops of the body. The definition of a
-    bias has to dominate the matmul. The pass runs on tensors, before scheduling,
-    so a program has the same matmuls in every schedule.
+    bias has to dominate the matmul. Where an `scf.for` yields the sum of the result
+    and a tensor in whose place it carries the sum, the matmul adds to the tensor.
+    The pass runs on tensors, before scheduling.
 
     The library computes in the type of the accumulation and rounds once. For relu
     or a conversion alone the bits are those of separate ops, except for NaNs.
-    With a bias or gelu the result is more precise than that of separate ops.
-
-    The fused matmul gets both labels and keeps its own cost.
+    With a bias or gelu the result is more precise than that of separate ops. The
+    fused matmul gets both labels and keeps its own cost.
 
     Before:
 

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace braid {
@@ -142,6 +143,22 @@ linalg::GenericOp createMatmul(OpBuilder &builder, linalg::LinalgOp matmul,
       });
 }
 
+/// Makes `fused` what `matmul` and `consumer`, an elementwise op, compute.
+void replaceBoth(linalg::LinalgOp matmul, linalg::GenericOp consumer,
+                 Operation *fused) {
+  fused->setLoc(FusedLoc::get(matmul->getContext(),
+                              {matmul.getLoc(), consumer.getLoc()}));
+  comm::mergeAttributes(matmul, consumer, fused);
+  // The epilogue costs nothing, so the matmul keeps its cost.
+  for (StringRef name : {comm::CommDialect::kCostAttrName,
+                         comm::CommDialect::kMultiprocessorsAttrName})
+    if (Attribute ofMatmul = matmul->getAttr(name))
+      fused->setAttr(name, ofMatmul);
+  consumer->replaceAllUsesWith(fused);
+  consumer->erase();
+  matmul->erase();
+}
+
 void fuse(linalg::LinalgOp matmul, const MatmulMatch &match,
           linalg::GenericOp consumer, const Epilogue &epilogue) {
   OpBuilder builder(matmul);
@@ -162,21 +179,42 @@ void fuse(linalg::LinalgOp matmul, const MatmulMatch &match,
     if (epilogue.bias)
       fused->setAttr(kBiasAttrName, builder.getUnitAttr());
   }
-  fused->setLoc(builder.getFusedLoc({matmul.getLoc(), consumer.getLoc()}));
   if (epilogue.function != ElementFunction::identity)
     fused->setAttr(
         kEpilogueAttrName,
         builder.getStringAttr(
             epilogue.function == ElementFunction::relu ? "relu" : "gelu"));
-  comm::mergeAttributes(matmul, consumer, fused);
-  // The epilogue costs nothing, so the matmul keeps its cost.
-  for (StringRef name : {comm::CommDialect::kCostAttrName,
-                         comm::CommDialect::kMultiprocessorsAttrName})
-    if (Attribute ofMatmul = matmul->getAttr(name))
-      fused->setAttr(name, ofMatmul);
-  consumer->replaceAllUsesWith(fused);
-  consumer->erase();
-  matmul->erase();
+  replaceBoth(matmul, consumer, fused);
+}
+
+/// What `op` adds to the result of `matmul`, if that is a tensor that an
+/// scf.for carries, the loop yields the sum in its place, and nothing else uses
+/// it: then its buffer can take the sum. Null otherwise.
+Value findAccumulator(linalg::GenericOp op, linalg::LinalgOp matmul) {
+  if (!op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
+      op.getNumDpsInputs() != 2 || op.getNumReductionLoops() != 0 ||
+      !op->hasOneUse() || op->getBlock() != matmul->getBlock() ||
+      !llvm::all_of(op.getIndexingMapsArray(),
+                    [](AffineMap map) { return map.isIdentity(); }))
+    return {};
+  Block *body = op.getBody();
+  auto sum =
+      body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  auto isSumOf = [&](unsigned left, unsigned right) {
+    return sum && sum.getLhs() == body->getArgument(left) &&
+           sum.getRhs() == body->getArgument(right);
+  };
+  if (!isSumOf(0, 1) && !isSumOf(1, 0))
+    return {};
+  bool isFirst = op.getInputs()[0] == matmul->getResult(0);
+  auto carried = dyn_cast<BlockArgument>(op.getInputs()[isFirst ? 1 : 0]);
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+  if (!carried || !carried.hasOneUse() || !loop ||
+      carried.getOwner() != loop.getBody() ||
+      carried.getType() != matmul->getResult(0).getType())
+    return {};
+  OpOperand *yielded = loop.getTiedLoopYieldedValue(carried);
+  return yielded && yielded->get() == op->getResult(0) ? carried : Value();
 }
 
 struct FuseEpiloguesPass
@@ -208,6 +246,16 @@ private:
           return user == consumer;
         }))
       return false;
+    if (Value accumulator = findAccumulator(consumer, matmul)) {
+      if (mayBeEmpty(matmul, /*isSum=*/true))
+        return false;
+      OpBuilder builder(matmul);
+      auto fused = cast<linalg::LinalgOp>(builder.clone(*matmul));
+      fused->removeAttr(kOverwritesAttrName);
+      fused.getDpsInitsMutable()[0].set(accumulator);
+      replaceBoth(matmul, consumer, fused);
+      return true;
+    }
     std::optional<Epilogue> epilogue = matchEpilogue(consumer, matmul);
     if (!epilogue || mayBeEmpty(matmul, /*isSum=*/epilogue->bias != nullptr))
       return false;

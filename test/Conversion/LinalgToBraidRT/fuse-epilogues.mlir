@@ -283,3 +283,69 @@ func.func @multiprocessors(%a: tensor<4x8xbf16>, %b: tensor<8x4xbf16>) -> tensor
   } -> tensor<4x4xbf16>
   return %r : tensor<4x4xbf16>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// A sum over iterations is added to in its buffer.
+// CHECK-LABEL: func.func @accumulated
+// CHECK-SAME:      (%[[A:.*]]: tensor<4x8xf32>, %[[B:.*]]: tensor<8x4xf32>, %[[X:.*]]: tensor<4x4xf32>)
+// CHECK:         scf.for {{.*}} iter_args(%[[SUM:.*]] = %[[X]])
+// CHECK-NEXT:      %[[R:.*]] = linalg.matmul {braid.precision = "tf32"} ins(%[[A]], %[[B]] : {{.*}}) outs(%[[SUM]] : tensor<4x4xf32>)
+// CHECK-NEXT:      scf.yield %[[R]]
+func.func @accumulated(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %e = tensor.empty() : tensor<4x4xf32>
+  %sums = scf.for %i = %c0 to %c9 step %c1 iter_args(%sum = %x) -> tensor<4x4xf32> {
+    %c = linalg.matmul {braid.overwrites, braid.precision = "tf32"} ins(%a, %b : tensor<4x8xf32>, tensor<8x4xf32>)
+        outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%sum, %c : tensor<4x4xf32>, tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
+    ^bb0(%y: f32, %z: f32, %o: f32):
+      %s = arith.addf %y, %z : f32
+      linalg.yield %s : f32
+    } -> tensor<4x4xf32>
+    scf.yield %r : tensor<4x4xf32>
+  }
+  return %sums : tensor<4x4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// The loop yields another value in the place of what is added, or the body uses
+// it twice: its buffer cannot take the sum.
+// CHECK-LABEL: func.func @not_accumulated
+// CHECK-COUNT-2: linalg.matmul {braid.overwrites}
+// CHECK-NOT:     linalg.matmul
+func.func @not_accumulated(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %e = tensor.empty() : tensor<4x4xf32>
+  %sums:3 = scf.for %i = %c0 to %c9 step %c1 iter_args(%p = %x, %q = %x, %t = %x) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) {
+    %c = linalg.matmul {braid.overwrites} ins(%a, %b : tensor<4x8xf32>, tensor<8x4xf32>)
+        outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%p, %c : tensor<4x4xf32>, tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
+    ^bb0(%y: f32, %z: f32, %o: f32):
+      %s = arith.addf %y, %z : f32
+      linalg.yield %s : f32
+    } -> tensor<4x4xf32>
+    %d = linalg.matmul {braid.overwrites} ins(%a, %b : tensor<4x8xf32>, tensor<8x4xf32>)
+        outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %u = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%t, %d : tensor<4x4xf32>, tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
+    ^bb0(%y: f32, %z: f32, %o: f32):
+      %s = arith.addf %y, %z : f32
+      linalg.yield %s : f32
+    } -> tensor<4x4xf32>
+    %v = linalg.exp ins(%t : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+    scf.yield %v, %r, %u : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+  }
+  return %sums#0, %sums#1, %sums#2 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+}
