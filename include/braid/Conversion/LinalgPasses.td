@@ -128,8 +128,8 @@ def FuseEpiloguesPass : Pass<"braid-fuse-epilogues", "::mlir::func::FuncOp"> {
     approximation by tanh), then a conversion to another type. The pass matches
     the function by its values, not by the ops of the body. The definition of a
     bias has to dominate the matmul. Where an `scf.for` yields the sum of the result
-    and a tensor in whose place it carries the sum, the matmul adds to the tensor.
-    The pass runs on tensors, before scheduling.
+    and a tensor in whose place it carries the sum, the matmul adds to the tensor,
+    as a reduction does. The pass runs on tensors, before scheduling.
 
     The library computes in the type of the accumulation and rounds once. For relu
     or a conversion alone the bits are those of separate ops, except for NaNs.

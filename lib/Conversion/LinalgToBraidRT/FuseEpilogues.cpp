@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 namespace braid {
 #define GEN_PASS_DEF_FUSEEPILOGUESPASS
@@ -187,13 +188,13 @@ void fuse(linalg::LinalgOp matmul, const MatmulMatch &match,
   replaceBoth(matmul, consumer, fused);
 }
 
-/// What `op` adds to the result of `matmul`, if that is a tensor that an
+/// What `op` adds to the result of `reduction`, if that is a tensor that an
 /// scf.for carries, the loop yields the sum in its place, and nothing else uses
 /// it: then its buffer can take the sum. Null otherwise.
-Value findAccumulator(linalg::GenericOp op, linalg::LinalgOp matmul) {
+Value findAccumulator(linalg::GenericOp op, linalg::LinalgOp reduction) {
   if (!op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
       op.getNumDpsInputs() != 2 || op.getNumReductionLoops() != 0 ||
-      !op->hasOneUse() || op->getBlock() != matmul->getBlock() ||
+      !op->hasOneUse() || op->getBlock() != reduction->getBlock() ||
       !llvm::all_of(op.getIndexingMapsArray(),
                     [](AffineMap map) { return map.isIdentity(); }))
     return {};
@@ -206,15 +207,30 @@ Value findAccumulator(linalg::GenericOp op, linalg::LinalgOp matmul) {
   };
   if (!isSumOf(0, 1) && !isSumOf(1, 0))
     return {};
-  bool isFirst = op.getInputs()[0] == matmul->getResult(0);
+  bool isFirst = op.getInputs()[0] == reduction->getResult(0);
   auto carried = dyn_cast<BlockArgument>(op.getInputs()[isFirst ? 1 : 0]);
   auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
   if (!carried || !carried.hasOneUse() || !loop ||
       carried.getOwner() != loop.getBody() ||
-      carried.getType() != matmul->getResult(0).getType())
+      carried.getType() != reduction->getResult(0).getType())
     return {};
   OpOperand *yielded = loop.getTiedLoopYieldedValue(carried);
   return yielded && yielded->get() == op->getResult(0) ? carried : Value();
+}
+
+/// True if `op` sums elements from zero, in any order.
+bool isPlainSum(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
+      op.getNumReductionLoops() == 0 || !op->getDiscardableAttrs().empty())
+    return false;
+  auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  auto sum = op.getBody()
+                 ->getTerminator()
+                 ->getOperand(0)
+                 .getDefiningOp<arith::AddFOp>();
+  BlockArgument before = op.getRegionOutputArgs()[0];
+  return fill && matchPattern(fill.getInputs()[0], m_PosZeroFloat()) && sum &&
+         before.hasOneUse() && *before.user_begin() == sum;
 }
 
 struct FuseEpiloguesPass
@@ -222,19 +238,43 @@ struct FuseEpiloguesPass
           braid::impl::FuseEpiloguesPassBase<FuseEpiloguesPass>> {
   LogicalResult transform() override {
     SmallVector<linalg::LinalgOp> matmuls;
+    SmallVector<linalg::GenericOp> sums;
     getOperation().walk([&](linalg::LinalgOp op) {
       if (op.hasPureTensorSemantics() && op->hasAttr(kOverwritesAttrName) &&
           !op->hasAttr(kEpilogueAttrName))
         matmuls.push_back(op);
+      else if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+               generic && isPlainSum(generic))
+        sums.push_back(generic);
     });
     int64_t numFused = 0;
     for (linalg::LinalgOp matmul : matmuls)
       numFused += fuseInto(matmul);
+    for (linalg::GenericOp sum : sums)
+      numFused += accumulate(sum);
     emitCountRemark(getOperation(), getArgument(), "fused-epilogues", numFused);
     return success();
   }
 
 private:
+  /// Lets `sum` start from what is added to it, if a loop carries that, and
+  /// returns true then.
+  bool accumulate(linalg::GenericOp sum) {
+    if (!sum->hasOneUse())
+      return false;
+    auto consumer = dyn_cast<linalg::GenericOp>(*sum->user_begin());
+    auto reduction = cast<linalg::LinalgOp>(sum.getOperation());
+    Value accumulator =
+        consumer ? findAccumulator(consumer, reduction) : Value();
+    if (!accumulator)
+      return false;
+    OpBuilder builder(sum);
+    auto fused = cast<linalg::GenericOp>(builder.clone(*sum));
+    fused.getDpsInitsMutable()[0].set(accumulator);
+    replaceBoth(reduction, consumer, fused);
+    return true;
+  }
+
   /// Returns true if an elementwise op became part of `matmul`.
   bool fuseInto(linalg::LinalgOp matmul) {
     std::optional<MatmulMatch> match = matchMatmul(matmul);

@@ -349,3 +349,56 @@ func.func @not_accumulated(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %x: tensor<
   }
   return %sums#0, %sums#1, %sums#2 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+#all = affine_map<(d0) -> (d0)>
+
+// So is a sum of rows, but not one that starts from another value.
+// CHECK-LABEL: func.func @accumulated_rows
+// CHECK:         scf.for {{.*}} iter_args(%[[P:.*]] = %{{.*}}, %[[Q:.*]] = %{{.*}})
+// CHECK-NEXT:      %[[R:.*]] = linalg.generic {{.*}} outs(%[[P]] : tensor<4xf32>)
+// CHECK:             arith.addf
+// CHECK:           %[[S:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<4xf32>)
+// CHECK:           %[[T:.*]] = linalg.generic {{.*}} ins(%[[Q]], %[[S]] :
+// CHECK:           scf.yield %[[R]], %[[T]]
+func.func @accumulated_rows(%a: tensor<8x4xf32>, %x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %ones = linalg.fill ins(%one : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %sums:2 = scf.for %i = %c0 to %c9 step %c1 iter_args(%p = %x, %q = %y) -> (tensor<4xf32>, tensor<4xf32>) {
+    %r = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]}
+        ins(%a : tensor<8x4xf32>) outs(%zeros : tensor<4xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %w = arith.addf %o, %v : f32
+      linalg.yield %w : f32
+    } -> tensor<4xf32>
+    %r2 = linalg.generic {indexing_maps = [#all, #all, #all], iterator_types = ["parallel"]}
+        ins(%p, %r : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%v: f32, %w: f32, %o: f32):
+      %u = arith.addf %v, %w : f32
+      linalg.yield %u : f32
+    } -> tensor<4xf32>
+    %s = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]}
+        ins(%a : tensor<8x4xf32>) outs(%ones : tensor<4xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %w = arith.addf %o, %v : f32
+      linalg.yield %w : f32
+    } -> tensor<4xf32>
+    %s2 = linalg.generic {indexing_maps = [#all, #all, #all], iterator_types = ["parallel"]}
+        ins(%q, %s : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%v: f32, %w: f32, %o: f32):
+      %u = arith.addf %v, %w : f32
+      linalg.yield %u : f32
+    } -> tensor<4xf32>
+    scf.yield %r2, %s2 : tensor<4xf32>, tensor<4xf32>
+  }
+  return %sums#0, %sums#1 : tensor<4xf32>, tensor<4xf32>
+}
