@@ -11,7 +11,6 @@
 
 #include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
-#include "braid/Support/IR/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -45,7 +44,6 @@ struct CommOwnPartFirstPass
   LogicalResult transform() override;
 
 private:
-  LogicalResult rewriteIn(func::FuncOp function, RankUniformity &uniformity);
   FailureOr<SmallVector<RewriteChoice>> choose(func::FuncOp function,
                                                const SchedulableBlock &block,
                                                RankUniformity &uniformity);
@@ -55,14 +53,11 @@ private:
 /// Computes the rows that the gathers of `choices`, or their copies in
 /// `mapping`, join by member. A choice says behind how many matmuls. Returns
 /// how many are rewritten: two gathers may have readers in common.
-static int64_t computeByMember(ArrayRef<RewriteChoice> choices,
-                               const IRMapping *mapping) {
+static FailureOr<int64_t> rewriteByMember(ArrayRef<RewriteChoice> choices,
+                                          const IRMapping *mapping) {
   int64_t numRewritten = 0;
   for (const RewriteChoice &choice : choices) {
-    CollectiveOpInterface start = choice.first;
-    if (mapping)
-      start =
-          cast<CollectiveOpInterface>(mapping->lookup(start.getOperation()));
+    CollectiveOpInterface start = getStart(choice, mapping);
     std::optional<GatheredRows> rows = findGatheredRows(start, choice.second);
     if (!rows || rows->numMembers > mostMembers)
       continue;
@@ -89,34 +84,17 @@ CommOwnPartFirstPass::choose(func::FuncOp function,
       chosen.emplace_back(start, matmuls);
     return chosen;
   }
-  ChoiceOptions options;
-  options.parts = {2, 1};
-  options.minGain = leastGain;
-  options.maxTrials = getMostTrials(getTrialOps(block.numOps));
-  RewriteJudge judge = getJudge(function, block, uniformity, planResources);
-  return chooseRewrites(
-      gathers, chosen, options, judge,
-      [&](ArrayRef<RewriteChoice> choices, const IRMapping &mapping) {
-        computeByMember(choices, &mapping);
-        return success();
-      });
-}
-
-LogicalResult CommOwnPartFirstPass::rewriteIn(func::FuncOp function,
-                                              RankUniformity &uniformity) {
-  FailureOr<SmallVector<RewriteChoice>> chosen =
-      chooseInBlocks(function, [&](const SchedulableBlock &block) {
-        return choose(function, block, uniformity);
-      });
-  if (failed(chosen))
-    return failure();
-  emitCountRemark(function, getArgument(), "own-parts-first",
-                  computeByMember(*chosen, nullptr));
-  return success();
+  return chooseParts(function, block, uniformity, planResources, {2, 1},
+                     gathers, chosen, rewriteByMember);
 }
 
 LogicalResult CommOwnPartFirstPass::transform() {
   return rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
-    return rewriteIn(function, known);
+    return rewriteChosen(
+        function, "own-parts-first",
+        [&](const SchedulableBlock &block) {
+          return choose(function, block, known);
+        },
+        rewriteByMember);
   });
 }

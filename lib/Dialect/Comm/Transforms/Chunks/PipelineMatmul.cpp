@@ -13,7 +13,6 @@
 
 #include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
-#include "braid/Support/IR/Remarks.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -47,7 +46,6 @@ struct CommPipelineMatmulPass
 
 private:
   LogicalResult checkOptions(Location loc) override;
-  LogicalResult pipeline(func::FuncOp function, RankUniformity &uniformity);
   FailureOr<SmallVector<RewriteChoice>> choose(func::FuncOp function,
                                                const SchedulableBlock &block,
                                                RankUniformity &uniformity);
@@ -104,15 +102,13 @@ static std::optional<Divisible> matchDivisible(CollectiveOpInterface start) {
 static FailureOr<int64_t> divide(ArrayRef<RewriteChoice> choices,
                                  const IRMapping *mapping) {
   int64_t numDivided = 0;
-  for (auto [start, count] : choices) {
-    Operation *op =
-        mapping ? mapping->lookup(start.getOperation()) : start.getOperation();
-    std::optional<Divisible> found =
-        matchDivisible(cast<CollectiveOpInterface>(op));
-    if (!found || found->getSize() < count)
+  for (const RewriteChoice &choice : choices) {
+    CollectiveOpInterface start = getStart(choice, mapping);
+    std::optional<Divisible> found = matchDivisible(start);
+    if (!found || found->getSize() < choice.second)
       continue;
-    IRRewriter rewriter(op);
-    if (failed(found->divide(rewriter, count)))
+    IRRewriter rewriter(start);
+    if (failed(found->divide(rewriter, choice.second)))
       return failure();
     ++numDivided;
   }
@@ -191,32 +187,9 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
     else
       free.push_back(start);
   }
-  ChoiceOptions options;
   // With few predictions the first number is the only one.
-  options.parts = {4, 2, 8};
-  options.minGain = leastGain;
-  options.maxTrials = getMostTrials(getTrialOps(block.numOps));
-  RewriteJudge judge = getJudge(function, block, uniformity, planResources);
-  return chooseRewrites(
-      free, chosen, options, judge,
-      [&](ArrayRef<RewriteChoice> choices, const IRMapping &mapping) {
-        return success(succeeded(divide(choices, &mapping)));
-      });
-}
-
-LogicalResult CommPipelineMatmulPass::pipeline(func::FuncOp function,
-                                               RankUniformity &uniformity) {
-  FailureOr<SmallVector<RewriteChoice>> chosen =
-      chooseInBlocks(function, [&](const SchedulableBlock &block) {
-        return choose(function, block, uniformity);
-      });
-  if (failed(chosen))
-    return failure();
-  FailureOr<int64_t> numDivided = divide(*chosen, nullptr);
-  if (failed(numDivided))
-    return function.emitError("cannot divide the operand of a collective");
-  emitCountRemark(function, getArgument(), "chunked-collectives", *numDivided);
-  return success();
+  return chooseParts(function, block, uniformity, planResources, {4, 2, 8},
+                     free, chosen, divide);
 }
 
 LogicalResult CommPipelineMatmulPass::checkOptions(Location loc) {
@@ -230,6 +203,18 @@ LogicalResult CommPipelineMatmulPass::checkOptions(Location loc) {
 
 LogicalResult CommPipelineMatmulPass::transform() {
   return rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
-    return pipeline(function, known);
+    auto divideIn = [&](ArrayRef<RewriteChoice> choices,
+                        const IRMapping *mapping) -> FailureOr<int64_t> {
+      FailureOr<int64_t> count = divide(choices, mapping);
+      if (failed(count))
+        function.emitError("cannot divide the operand of a collective");
+      return count;
+    };
+    return rewriteChosen(
+        function, "chunked-collectives",
+        [&](const SchedulableBlock &block) {
+          return choose(function, block, known);
+        },
+        divideIn);
   });
 }

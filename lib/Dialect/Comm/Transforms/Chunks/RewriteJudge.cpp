@@ -269,19 +269,12 @@ int64_t braid::comm::lessGain(int64_t ns, double gain) {
   return static_cast<int64_t>(static_cast<double>(ns) * (1 - gain));
 }
 
-FailureOr<SmallVector<RewriteChoice>> braid::comm::chooseInBlocks(
-    func::FuncOp function,
-    llvm::function_ref<
-        FailureOr<SmallVector<RewriteChoice>>(const SchedulableBlock &)>
-        choose) {
-  SmallVector<RewriteChoice> chosen;
-  for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
-    FailureOr<SmallVector<RewriteChoice>> ofBlock = choose(block);
-    if (failed(ofBlock))
-      return failure();
-    chosen.append(*ofBlock);
-  }
-  return chosen;
+CollectiveOpInterface braid::comm::getStart(const RewriteChoice &choice,
+                                            const IRMapping *mapping) {
+  CollectiveOpInterface start = choice.first;
+  return mapping ? cast<CollectiveOpInterface>(
+                       mapping->lookup(start.getOperation()))
+                 : start;
 }
 
 FailureOr<double> braid::comm::parseRewriteGain(Location loc, StringRef text) {
@@ -363,16 +356,15 @@ groupByKind(ArrayRef<CollectiveOpInterface> starts) {
 
 FailureOr<SmallVector<RewriteChoice>> braid::comm::chooseRewrites(
     ArrayRef<CollectiveOpInterface> starts, ArrayRef<RewriteChoice> fixed,
-    const ChoiceOptions &options, RewriteJudge &judge,
-    llvm::function_ref<LogicalResult(ArrayRef<RewriteChoice>,
-                                     const IRMapping &)>
-        rewrite) {
+    const ChoiceOptions &options, RewriteJudge &judge, RewriteParts rewrite) {
   SmallVector<RewriteChoice> chosen(fixed);
   if (starts.empty())
     return chosen;
   auto predict = [&](ArrayRef<RewriteChoice> choices, int64_t wantedNs) {
     return judge.predict(
-        [&](const IRMapping &mapping) { return rewrite(choices, mapping); },
+        [&](const IRMapping &mapping) -> LogicalResult {
+          return rewrite(choices, &mapping);
+        },
         JudgeEffort::Trial, wantedNs);
   };
   FailureOr<BlockPrediction> present =

@@ -131,6 +131,15 @@ int64_t lessGain(int64_t ns, double gain);
 /// A collective and the number of parts of one size that a pass makes of it.
 using RewriteChoice = std::pair<CollectiveOpInterface, int64_t>;
 
+/// Rewrites what the choices say, or the copies in the mapping where there is
+/// one. Gives how many collectives it has rewritten.
+using RewriteParts = llvm::function_ref<llvm::FailureOr<int64_t>(
+    llvm::ArrayRef<RewriteChoice>, const mlir::IRMapping *)>;
+
+/// The collective of `choice`, or its copy in `mapping` where there is one.
+CollectiveOpInterface getStart(const RewriteChoice &choice,
+                               const mlir::IRMapping *mapping);
+
 /// True if `start` has settings of its own: how it runs, or its place in the
 /// total order.
 bool hasSettings(mlir::Operation *start);
@@ -158,25 +167,14 @@ struct ChoiceOptions {
 /// order: for each kind of collective (op, group and type; those that move most
 /// come first) the same number for the one that other work can hide least, or
 /// for all of the kind. A choice stays if the makespan that `judge` predicts
-/// for the block after `rewrite`, which gets the choices and the copies of the
-/// block's ops, is shorter by the least gain. Ends where the work of the
-/// compute stream leaves no such gain. `fixed` are choices that are part of
-/// each prediction and of the result. Fails where a prediction fails.
-llvm::FailureOr<llvm::SmallVector<RewriteChoice>> chooseRewrites(
-    llvm::ArrayRef<CollectiveOpInterface> starts,
-    llvm::ArrayRef<RewriteChoice> fixed, const ChoiceOptions &options,
-    RewriteJudge &judge,
-    llvm::function_ref<llvm::LogicalResult(llvm::ArrayRef<RewriteChoice>,
-                                           const mlir::IRMapping &)>
-        rewrite);
-
-/// What `choose` gives for the schedulable blocks of `function`, one after the
-/// other. Fails where `choose` fails.
-llvm::FailureOr<llvm::SmallVector<RewriteChoice>> chooseInBlocks(
-    mlir::func::FuncOp function,
-    llvm::function_ref<llvm::FailureOr<llvm::SmallVector<RewriteChoice>>(
-        const SchedulableBlock &)>
-        choose);
+/// for the block after `rewrite` is shorter by the least gain. Ends where the
+/// work of the compute stream leaves no such gain. `fixed` are choices that are
+/// part of each prediction and of the result. Fails where a prediction fails.
+llvm::FailureOr<llvm::SmallVector<RewriteChoice>>
+chooseRewrites(llvm::ArrayRef<CollectiveOpInterface> starts,
+               llvm::ArrayRef<RewriteChoice> fixed,
+               const ChoiceOptions &options, RewriteJudge &judge,
+               RewriteParts rewrite);
 
 /// The fraction that `text`, the value of the option `min-gain` of a pass that
 /// rewrites, asks for. Emits an error at `loc` and fails if `text` is neither

@@ -13,6 +13,7 @@
 #include "RewriteJudge.h"
 
 #include "braid/Analysis/Structure/StructuralPass.h"
+#include "braid/Support/IR/Remarks.h"
 
 namespace braid::comm {
 
@@ -101,6 +102,42 @@ protected:
                        settings, plansResources, *known);
     judge.setMaxMemory(memoryLimit);
     return judge;
+  }
+
+  /// Chooses for `starts`, collectives of `block`, one of the numbers of parts
+  /// `parts` where that pays, as `chooseRewrites` does.
+  llvm::FailureOr<llvm::SmallVector<RewriteChoice>>
+  chooseParts(mlir::func::FuncOp function, const SchedulableBlock &block,
+              RankUniformity &uniformity, bool plansResources,
+              llvm::ArrayRef<int64_t> parts,
+              llvm::ArrayRef<CollectiveOpInterface> starts,
+              llvm::ArrayRef<RewriteChoice> fixed, RewriteParts rewrite) {
+    ChoiceOptions options{llvm::SmallVector<int64_t>(parts), leastGain,
+                          getMostTrials(getTrialOps(block.numOps))};
+    RewriteJudge judge = getJudge(function, block, uniformity, plansResources);
+    return chooseRewrites(starts, fixed, options, judge, rewrite);
+  }
+
+  /// Rewrites what `choose` gives for the blocks of `function`. The remark
+  /// `name` counts the rewritten collectives.
+  llvm::LogicalResult rewriteChosen(
+      mlir::func::FuncOp function, llvm::StringRef name,
+      llvm::function_ref<llvm::FailureOr<llvm::SmallVector<RewriteChoice>>(
+          const SchedulableBlock &)>
+          choose,
+      RewriteParts rewrite) {
+    llvm::SmallVector<RewriteChoice> chosen;
+    for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
+      llvm::FailureOr<llvm::SmallVector<RewriteChoice>> ofBlock = choose(block);
+      if (llvm::failed(ofBlock))
+        return llvm::failure();
+      chosen.append(*ofBlock);
+    }
+    llvm::FailureOr<int64_t> count = rewrite(chosen, /*mapping=*/nullptr);
+    if (llvm::failed(count))
+      return llvm::failure();
+    emitCountRemark(function, this->getArgument(), name, *count);
+    return llvm::success();
   }
 
   /// The ops for which a block of `numOps` counts where the predictions of a

@@ -12,7 +12,6 @@
 #include "braid/Analysis/Structure/ReorderedSums.h"
 #include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
-#include "braid/Support/IR/Remarks.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace braid::comm {
@@ -51,7 +50,7 @@ private:
   LogicalResult splitIn(func::FuncOp function, RankUniformity &uniformity);
   FailureOr<SmallVector<RewriteChoice>> choose(func::FuncOp function,
                                                const SchedulableBlock &block,
-                                               const CostOptions &costs,
+                                               CostModel &model,
                                                RankUniformity &uniformity);
 };
 } // namespace
@@ -112,30 +111,32 @@ static void split(RewriterBase &rewriter, const SplittableAllReduce &found) {
   rewriter.eraseOp(start);
 }
 
-/// Splits what `choices` say, or its copies.
-static void splitChosen(ArrayRef<RewriteChoice> choices, CostModel &model,
-                        const IRMapping *mapping) {
+/// Splits what `choices` say, as `RewriteParts` does.
+static int64_t splitChosen(ArrayRef<RewriteChoice> choices, CostModel &model,
+                           const IRMapping *mapping) {
+  int64_t numSplit = 0;
   for (const RewriteChoice &choice : choices) {
-    CollectiveOpInterface start = choice.first;
-    Operation *op =
-        mapping ? mapping->lookup(start.getOperation()) : start.getOperation();
+    auto start = cast<AllReduceOp>(getStart(choice, mapping).getOperation());
     if (std::optional<SplittableAllReduce> found =
-            matchSplittable(cast<AllReduceOp>(op), model)) {
-      IRRewriter rewriter(op);
+            matchSplittable(start, model)) {
+      IRRewriter rewriter(start);
       split(rewriter, *found);
+      ++numSplit;
     }
   }
+  return numSplit;
 }
 
-FailureOr<SmallVector<RewriteChoice>> CommSplitAllReducePass::choose(
-    func::FuncOp function, const SchedulableBlock &block,
-    const CostOptions &costs, RankUniformity &uniformity) {
+FailureOr<SmallVector<RewriteChoice>>
+CommSplitAllReducePass::choose(func::FuncOp function,
+                               const SchedulableBlock &block, CostModel &model,
+                               RankUniformity &uniformity) {
   SmallVector<RewriteChoice> chosen;
   // A rank on another path through the program would match the parts with a
   // whole.
   if (!uniformity.areReachedTogether(*block.block))
     return chosen;
-  CostModel model(costs);
+  const CostOptions &costs = model.getOptions();
   bool hasCopyEngines = costs.hardware->nccl.copyEngineBandwidth > 0;
   SmallVector<CollectiveOpInterface> free;
   for (auto start : block.block->getOps<AllReduceOp>()) {
@@ -155,17 +156,10 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitAllReducePass::choose(
   }
   if (!hasCopyEngines || !canPlanResources(costs))
     return chosen;
-  ChoiceOptions options;
-  options.parts = {numParts};
-  options.minGain = leastGain;
-  options.maxTrials = getMostTrials(getTrialOps(block.numOps));
-  RewriteJudge judge =
-      getJudge(function, block, uniformity, /*plansResources=*/true);
-  return chooseRewrites(
-      free, chosen, options, judge,
-      [&](ArrayRef<RewriteChoice> choices, const IRMapping &mapping) {
-        splitChosen(choices, model, &mapping);
-        return success();
+  return chooseParts(
+      function, block, uniformity, /*plansResources=*/true, {numParts}, free,
+      chosen, [&](ArrayRef<RewriteChoice> choices, const IRMapping *mapping) {
+        return splitChosen(choices, model, mapping);
       });
 }
 
@@ -175,16 +169,15 @@ LogicalResult CommSplitAllReducePass::splitIn(func::FuncOp function,
       resolvePassCosts(getOperation(), function, getCostSettings());
   if (failed(costs))
     return failure();
-  FailureOr<SmallVector<RewriteChoice>> chosen =
-      chooseInBlocks(function, [&](const SchedulableBlock &block) {
-        return choose(function, block, *costs, uniformity);
-      });
-  if (failed(chosen))
-    return failure();
   CostModel model(*costs);
-  splitChosen(*chosen, model, nullptr);
-  emitCountRemark(function, getArgument(), "split-all-reduces", chosen->size());
-  return success();
+  return rewriteChosen(
+      function, "split-all-reduces",
+      [&](const SchedulableBlock &block) {
+        return choose(function, block, model, uniformity);
+      },
+      [&](ArrayRef<RewriteChoice> choices, const IRMapping *mapping) {
+        return splitChosen(choices, model, mapping);
+      });
 }
 
 LogicalResult CommSplitAllReducePass::transform() {

@@ -12,7 +12,6 @@
 #include "braid/Analysis/Structure/ReorderedSums.h"
 #include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
-#include "braid/Support/IR/Remarks.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -46,7 +45,7 @@ private:
                                                const SchedulableBlock &block,
                                                const CostOptions &costs,
                                                RankUniformity &uniformity,
-                                               GridGroups &groups);
+                                               RewriteParts rewrite);
 };
 } // namespace
 
@@ -55,25 +54,10 @@ static std::optional<SteppedCollective> match(CollectiveOpInterface start,
   return matchStepped(start, costs.hardware->ranksPerNode, costs.ranks);
 }
 
-/// Splits what `choices` say, or its copies.
-static void splitIntoSteps(ArrayRef<RewriteChoice> choices,
-                           const CostOptions &costs, GridGroups &groups,
-                           const IRMapping *mapping) {
-  for (const RewriteChoice &choice : choices) {
-    CollectiveOpInterface start = choice.first;
-    if (mapping)
-      start =
-          cast<CollectiveOpInterface>(mapping->lookup(start.getOperation()));
-    if (std::optional<SteppedCollective> found = match(start, costs)) {
-      IRRewriter rewriter(start->getContext());
-      replaceBySteps(rewriter, *found, groups);
-    }
-  }
-}
-
 FailureOr<SmallVector<RewriteChoice>> CommSplitHierarchyPass::choose(
     func::FuncOp function, const SchedulableBlock &block,
-    const CostOptions &costs, RankUniformity &uniformity, GridGroups &groups) {
+    const CostOptions &costs, RankUniformity &uniformity,
+    RewriteParts rewrite) {
   SmallVector<RewriteChoice> chosen;
   // A rank on another path through the program would match steps with a whole.
   if (!uniformity.areReachedTogether(*block.block))
@@ -89,18 +73,8 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitHierarchyPass::choose(
     else
       free.push_back(start);
   }
-  ChoiceOptions options;
-  options.parts = {1};
-  options.minGain = leastGain;
-  options.maxTrials = getMostTrials(getTrialOps(block.numOps));
-  RewriteJudge judge =
-      getJudge(function, block, uniformity, /*plansResources=*/false);
-  return chooseRewrites(
-      free, chosen, options, judge,
-      [&](ArrayRef<RewriteChoice> choices, const IRMapping &mapping) {
-        splitIntoSteps(choices, costs, groups, &mapping);
-        return success();
-      });
+  return chooseParts(function, block, uniformity, /*plansResources=*/false, {1},
+                     free, chosen, rewrite);
 }
 
 LogicalResult CommSplitHierarchyPass::splitIn(func::FuncOp function,
@@ -110,15 +84,24 @@ LogicalResult CommSplitHierarchyPass::splitIn(func::FuncOp function,
       resolvePassCosts(getOperation(), function, getCostSettings());
   if (failed(costs))
     return failure();
-  FailureOr<SmallVector<RewriteChoice>> chosen =
-      chooseInBlocks(function, [&](const SchedulableBlock &block) {
-        return choose(function, block, *costs, uniformity, groups);
-      });
-  if (failed(chosen))
-    return failure();
-  splitIntoSteps(*chosen, *costs, groups, nullptr);
-  emitCountRemark(function, getArgument(), "split-collectives", chosen->size());
-  return success();
+  auto split = [&](ArrayRef<RewriteChoice> choices, const IRMapping *mapping) {
+    int64_t numSplit = 0;
+    for (const RewriteChoice &choice : choices) {
+      CollectiveOpInterface start = getStart(choice, mapping);
+      if (std::optional<SteppedCollective> found = match(start, *costs)) {
+        IRRewriter rewriter(start->getContext());
+        replaceBySteps(rewriter, *found, groups);
+        ++numSplit;
+      }
+    }
+    return numSplit;
+  };
+  return rewriteChosen(
+      function, "split-collectives",
+      [&](const SchedulableBlock &block) {
+        return choose(function, block, *costs, uniformity, split);
+      },
+      split);
 }
 
 LogicalResult CommSplitHierarchyPass::transform() {
