@@ -233,12 +233,23 @@ def measure(sized, table, step, options):
     function, shapes = sized.make_step(make(sized, step["model"]), step["way"], table["ranks"], jax.devices())
     arguments = make_arguments(jax, shapes, 0)
     figures = {"model": step["model"], "way": step["way"], "predicted_ms": step["predicted_ms"], "failed": {}}
-    variants = {}
     makers = {"xla": lambda: XLA(function, arguments)} if options.side != "braid" else {}
     for name, file in step["programs"].items() if options.side != "xla" else ():
         for suffix, graphs in (("", "auto"), (SINGLE, "0")) if options.without_graphs else (("", "auto"),):
             makers[name + suffix] = lambda file=file, graphs=graphs: Braid(
                 os.path.join(options.folder, file), arguments, step["kept"], graphs)  # fmt: skip
+    variants = measure_in_turns(makers, options.rounds, figures)
+    figures["same_bits"] = {name: have_same_bits(one.results, variants[name + SINGLE].results)
+                            for name, one in variants.items() if name + SINGLE in variants}  # fmt: skip
+    figures["kernels"] = {name: get_kernels(one) for name, one in variants.items()
+                          if options.side == "both" and name in ("xla", list(variants)[-1])}  # fmt: skip
+    return figures
+
+
+def measure_in_turns(makers, rounds, figures):
+    """Makes each variant of a step and runs them in turns. `figures` gets the seconds of making them, the median of their ms,
+    their differences from XLA's results, and why one failed. Gives the variants."""
+    variants = {}
     for name, maker in makers.items():
         try:
             begin = time.time()
@@ -248,20 +259,13 @@ def measure(sized, table, step, options):
             figures["failed"][name] = repr(error)[-500:]
             traceback.print_exc(limit=-2)
     draw, times = random.Random(0), {}
-    for _ in range(options.rounds):
+    for _ in range(rounds):
         for name in draw.sample(list(variants), len(variants)):
             times.setdefault(name, []).append(variants[name].time())
     figures["ms"] = {name: round(statistics.median(found), 3) for name, found in times.items()}
     if "xla" in variants:
         figures["difference"] = {name: compare(one.results, variants["xla"].results) for name, one in variants.items() if name != "xla"}
-    figures["same_bits"] = {name: have_same_bits(one.results, variants[name + SINGLE].results)
-                            for name, one in variants.items() if name + SINGLE in variants}  # fmt: skip
-    kernels = {}
-    for name in variants:
-        if options.side == "both" and name in ("xla", list(variants)[-1]):
-            kernels[name] = get_kernels(variants[name])
-    figures["kernels"] = kernels
-    return figures
+    return variants
 
 
 def run_settings(options):
