@@ -29,7 +29,8 @@ from dataclasses import dataclass
 
 from . import _frames, _groups, _standing
 from ._agreement import Store, number_groups, publish
-from ._peer_errors import PeerErrors
+from ._peer_errors import WENT_ON, PeerErrors
+from ._runs import Runs
 from .errors import OrderMismatchError
 
 _LONGEST_PAUSE = 0.2
@@ -107,6 +108,11 @@ class Record:
             whats[self.groups[group]].append(what)
         return [_digest(pair) for pair in whats.items()]
 
+    def find_changed_groups(self):
+        """Names of the groups whose own collectives run in another order than the program has them."""
+        orders = ((name, self.project([name])[1]) for name in self.groups)
+        return [name for name, order in orders if order != list(range(len(order)))]
+
     def keeps_groups_apart(self):
         """Whether collectives of different groups run in the program's order."""
         last = {}
@@ -158,7 +164,8 @@ class _Board:
         self.rank = rank
         self.store = Store()
         self.errors = PeerErrors(self.store, rank)
-        self.watch = _standing.Watch(self.errors, rank)
+        self.runs = Runs(self.store, rank)
+        self.watch = _standing.Watch(self.errors, rank, self.runs)
         #: By rank, its posts, as far as this rank has read them.
         self.posts = {rank: []}
         #: Records that fit, and posts of others that were the reason of an error.
@@ -432,10 +439,12 @@ class _Comparison:
 class Check:
     """The check of one graph, which its generated code calls before anything else."""
 
-    def __init__(self, text):
+    def __init__(self, text, is_backward=False, is_counted=True):
+        """`is_counted`: whether each run of the graph comes here."""
         self._record = Record.from_text(text)
+        self._is_counted = is_counted
         if self._record.is_changed:
-            _frames.remember(self._record.groups)
+            _frames.remember(self._record.find_changed_groups(), is_backward)
         #: Gives the default process group with which the record was compared. Another one is another program with other ranks.
         self._checked, self._enter = _no_group, _enter_nothing
         try:
@@ -458,7 +467,7 @@ class Check:
             self._enter = _enter_nothing
             if _groups.has_other_ranks():
                 self._publish()
-                self._enter = compare(self._record)
+                self._enter = compare(self._record, self._is_counted)
             self._checked = weakref.ref(world)
         self._enter()
 
@@ -471,10 +480,10 @@ def _enter_nothing():
     """What a graph does before its collectives that nobody shares."""
 
 
-def compare(record):
+def compare(record, is_counted=True):
     """Posts `record`, and waits for the peers if its order is not that of the program. Raises `OrderMismatchError`.
 
-    Returns what each run has to call before its first collective.
+    Returns what each run has to call before its first collective. `is_counted`: whether it does.
     """
     board = _Board.get()
     comparison = _Comparison(board, record)
@@ -493,8 +502,13 @@ def compare(record):
             board.fitting.add(identity)
     # No board here: the graph outlives the process group.
     watch, groups = weakref.ref(board.watch), {name: board.get_members(name) for name in record.groups}
+    changed = [board.runs.get(name) for name in record.find_changed_groups()] if is_counted else []
 
     def enter():
+        for group in changed:
+            if group.is_without:
+                change([group.name for group in changed], False, "comes back to a graph")
+            group.begun += 1
         if (found := watch()) is not None:
             found.enter(groups, number)
 
@@ -504,40 +518,36 @@ def compare(record):
 @contextlib.contextmanager
 def _telling_peers(comparison, number):
     """Has the peers hear of an `OrderMismatchError` about the post `number`."""
-    board = comparison.board
     try:
         yield
     except OrderMismatchError as error:
-        _log.error("Rank %d raises an error before its collectives: %s", board.rank, error)
-        board.errors.post(comparison.peers, str(error), number)
-        board.watch.leave()
+        _tell_peers(comparison.board, comparison.peers, error, number)
         raise
 
 
-class _CodeWithoutGraph(_Comparison):
-    """Code that this rank has given up to compile, beside its peers."""
-
-    def __init__(self, board, groups, name):
-        self.name = name
-        program = [[number, f"what {name} has without a graph"] for number in range(len(groups))]
-        super().__init__(board, Record(groups, program, list(range(len(groups))), None, "code without a graph"))
-
-    def _say_who_is_missing(self, pending):
-        return (
-            f"rank {self.board.rank} has given up to compile {self.name}, for which it has graphs in another order than the program, and "
-            f"{'rank' if len(pending) == 1 else 'ranks'} {', '.join(map(str, pending))} did not before the timeout of the process "
-            "group. Raise torch._dynamo.config.recompile_limit, compile with dynamic=True, or keep the order of the program "
-            "(keep_order=True)."
-        )
+def _tell_peers(board, peers, error, number=None):
+    _log.error("Rank %d raises an error before its collectives: %s", board.rank, error)
+    board.errors.post(peers, str(error), number)
+    board.watch.leave()
 
 
-def compare_without_graph(groups, name):
-    """Waits until all members of `groups` have given up to compile the code called `name`. Raises `OrderMismatchError`."""
+def change(names, is_without, what):
+    """What has graphs runs without them from now on, or by them again: returns when all members of the groups `names` have come to the
+    same. Raises `OrderMismatchError`."""
     board = _Board.get()
-    comparison = _CodeWithoutGraph(board, groups, name)
-    board.watch.begin(comparison.get_timeout())
-    with _telling_peers(comparison, board.posts[board.rank].index(comparison.own)):
-        comparison.wait()
+    board.watch.begin(max(map(_groups.get_timeout, names)))
+    board.errors.withdraw(None)
+
+    def look_for_errors(peers):
+        for error in board.errors.read():
+            if error.rank in peers and error.state != WENT_ON:
+                raise OrderMismatchError(_standing.describe(error.rank, board.rank, error.text))
+
+    try:
+        board.runs.change(names, is_without, what, look_for_errors)
+    except OrderMismatchError as error:
+        _tell_peers(board, set().union(*map(board.get_members, names)) - {board.rank}, error)
+        raise
 
 
 _checks = {}

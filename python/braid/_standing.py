@@ -60,10 +60,11 @@ def describe(rank, own_rank, text):
 
 
 class Watch:
-    """What the thread of a rank knows; `errors`: its `PeerErrors`."""
+    """What the thread of a rank knows; `errors`: its `PeerErrors`; `runs`: its `Runs`."""
 
-    def __init__(self, errors, rank):
+    def __init__(self, errors, rank, runs):
         self._errors = errors
+        self._runs = runs
         self._rank = rank
         #: By name, the members of the groups of graphs that this rank has run.
         self._groups = {}
@@ -84,6 +85,8 @@ class Watch:
         """A graph begins with its collectives. `groups`: their members by name. `number`: that of the post of the graph."""
         self._groups.update(groups)
         self._number, self._runner = number, threading.get_ident()
+        if self._runs.is_asked:
+            self._runs.mark()
 
     def leave(self):
         """A graph has raised an error before its first collective: this rank goes on in another way, if at all."""
@@ -122,6 +125,18 @@ class Watch:
             self._errors.answer()
             self.is_awaited = False
         return None
+
+    def look_at_runs(self):
+        """Raises an error in the thread that runs graphs, if it has run without them what its peers run by them."""
+        self._runs.tell()
+        found = self._runs.find_lag()
+        if found is None:
+            return
+        text, members = found
+        _log.error("Rank %d raises an error: %s", self._rank, text)
+        self.leave()
+        self._errors.post(members - {self._rank}, text)
+        _raise_in(self._find_thread(), text)
 
     def wake(self, error):
         """Ends what this rank stands in because of `error`; ends the process if that cannot be."""
@@ -208,6 +223,7 @@ def _watch(get):
         if watch is None:
             return
         try:
+            watch.look_at_runs()
             error = watch.look(time.monotonic())
             if error is not None:
                 watch.wake(error)

@@ -73,6 +73,7 @@ def add_check(record, snodes):
 
 def write_check(wrapper, record):
     """Puts the call before all that `wrapper` or, if it is that of a part of the graph, the whole graph's does."""
+    import torch._inductor.config
     from torch._inductor.virtualized import V
 
     while getattr(wrapper, "parent_wrapper", None) is not None:
@@ -81,9 +82,14 @@ def write_check(wrapper, record):
     if V.graph.cpp_wrapper:
         wrapper.lines.insert(0, _CPP % text)
         return
-    name = f"braid_check_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    arguments = repr(text)
+    if V.graph.is_backward:
+        arguments += ", is_backward=True"
+    if torch._inductor.config.triton.cudagraphs:
+        arguments += ", is_counted=False"
+    name = f"braid_check_{hashlib.sha256(arguments.encode()).hexdigest()[:16]}"
     wrapper.header.writeline("from braid._first_run import Check as BraidCheck")
-    wrapper.header.writeline(f"{name} = BraidCheck({text!r})")
+    wrapper.header.writeline(f"{name} = BraidCheck({arguments})")
     wrapper.lines.insert(0, f"{name}()")
 
 

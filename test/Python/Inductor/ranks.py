@@ -190,10 +190,8 @@ def eager_on_one_rank(rank, which):
 eager_on_one_rank.timeout = SHORT_TIMEOUT
 
 
-def recompile(rank, which, sizes):
-    """Runs the step with each of these inner sizes; only two have graphs of their own."""
-    import torch
-    import torch._inductor.config as config
+def make_step_of_any_size():
+    """The same for inner sizes: collectives have one size."""
     import torch.distributed as dist
     import torch.distributed._functional_collectives as funcol
 
@@ -203,20 +201,39 @@ def recompile(rank, which, sizes):
         first, second = funcol.all_gather_tensor(x @ w, 0, world), funcol.all_gather_tensor(y, 0, world)
         return first @ y, second @ y
 
+    return step
+
+
+def compare_with_eager(step, compiled, size):
+    """The text of an error, as in `get_error`; its peer may have one as well."""
+    import torch
+
+    inputs = torch.randn(8, size), torch.randn(8, 8), torch.randn(size, 8)
+    try:
+        found = compiled(*inputs)
+        for one, other in zip(found, step(*inputs)):
+            torch.testing.assert_close(one, other)
+    except Exception as error:
+        with contextlib.suppress(Exception):
+            step(*inputs)
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def recompile(rank, which, sizes):
+    """Runs the step with each of these inner sizes; only two have graphs of their own."""
+    import torch
+    import torch._inductor.config as config
+
+    step = make_step_of_any_size()
     overlap, settings = make_pass(which)
     settings.update(compile_threads=1, fx_graph_cache=False)
     with config.patch(settings), torch._dynamo.config.patch(recompile_limit=2):
         compiled = torch.compile(step, dynamic=False)
         for size in sizes:
-            inputs = torch.randn(8, size), torch.randn(8, 8), torch.randn(size, 8)
-            try:
-                found = compiled(*inputs)
-            except Exception as error:
-                with contextlib.suppress(Exception):
-                    step(*inputs)
-                return f"{type(error).__name__}: {error}"
-            for one, other in zip(found, step(*inputs)):
-                torch.testing.assert_close(one, other)
+            error = compare_with_eager(step, compiled, size)
+            if error is not None:
+                return error
     return tell(overlap)
 
 
@@ -230,6 +247,51 @@ def too_many_graphs_on_one_rank(rank, which):
 
 
 too_many_graphs_on_one_rank.timeout = SHORT_TIMEOUT
+
+
+def run_by_stances(rank, which, stances, sizes):
+    """Runs a step that has a graph of one size: with each of these stances, for each of these sizes."""
+    import torch
+    import torch._inductor.config as config
+
+    step = make_step_of_any_size()
+    overlap, settings = make_pass(which)
+    with config.patch(compile_threads=1, fx_graph_cache=False, **settings):
+        compiled = torch.compile(step, dynamic=False)
+        error = compare_with_eager(step, compiled, 8)
+        for stance in stances:
+            for size in sizes:
+                with torch.compiler.set_stance(stance):
+                    error = error or compare_with_eager(step, compiled, size)
+                if error is not None:
+                    return error
+    return tell(overlap)
+
+
+def stances(rank, which):
+    """All ranks leave their graphs and come back together, where sizes say so as well."""
+    import torch
+    from braid import _first_run
+
+    told = run_by_stances(rank, which, ("force_eager", "default", "eager_on_recompile", "force_eager", "default"), (8, 8))
+    torch._dynamo.reset()
+    told = told, run_by_stances(rank, which, ("eager_on_recompile", "eager_on_recompile"), (8, 6))
+    (group,) = _first_run._Board.get().runs._groups.values()
+    return *told, group.begun, group.changes
+
+
+def eager_by_stance_on_one_rank(rank, which):
+    return run_by_stances(rank, which, ["force_eager" if rank else "default"], (8, 8))
+
+
+eager_by_stance_on_one_rank.timeout = SHORT_TIMEOUT
+
+
+def no_graph_of_a_size_on_one_rank(rank, which):
+    return run_by_stances(rank, which, ["eager_on_recompile"], (8, 6 if rank else 8))
+
+
+no_graph_of_a_size_on_one_rank.timeout = SHORT_TIMEOUT
 
 
 def cached(rank, which):
@@ -321,6 +383,9 @@ CASES = (
     eager_on_one_rank,
     too_many_graphs,
     too_many_graphs_on_one_rank,
+    stances,
+    eager_by_stance_on_one_rank,
+    no_graph_of_a_size_on_one_rank,
     cached,
     no_collective,
     uneven_sizes,
@@ -455,7 +520,27 @@ class Ranks(unittest.TestCase):
 
     def test_too_many_graphs_on_one_rank(self):
         for _, results in self.get("too_many_graphs_on_one_rank"):
-            self.assertRegex(results[1], r"^OrderMismatchError: rank 1 has given up to compile step \(ranks.py:\d+\), .* rank 0 did not before")
+            self.check_that_one_rank_is_alone(results[1], r"has given up to compile step \(ranks.py:\d+\) \(recompile_limit\)")
+
+    def check_that_one_rank_is_alone(self, text, what):
+        self.assertRegex(
+            text,
+            f"^OrderMismatchError: rank 1 {what}, where collectives of process group '\\w+' \\(ranks 0 1\\) have a changed order, "
+            "and rank 0 (has gone on by its graph|did not before the timeout)",
+        )
+
+    def test_stances(self):
+        changed = {"order": [1, 0], "reason": None}
+        for which, results in self.get("stances"):
+            # Seven runs of the first part and three of the second have a graph.
+            self.assertEqual(results, [[changed, changed, 10, 7]] * RANKS, which)
+
+    def test_a_stance_of_one_rank(self):
+        for _, results in self.get("eager_by_stance_on_one_rank"):
+            self.check_that_one_rank_is_alone(results[1], r"runs without its graphs \(torch.compiler.set_stance: force_eager\)")
+        for _, results in self.get("no_graph_of_a_size_on_one_rank"):
+            what = r"runs step \(ranks.py:\d+\) without a graph \(torch.compiler.set_stance: eager_on_recompile\)"
+            self.check_that_one_rank_is_alone(results[1], what)
 
     def test_caches(self):
         changed, cached = {"order": [1, 0], "reason": None}, {"order": None, "reason": None}

@@ -5,6 +5,7 @@
 
 import atexit
 import contextlib
+import itertools
 import json
 import os
 import sys
@@ -49,12 +50,14 @@ class Times(unittest.TestCase):
         from braid import _groups, _standing
         from braid._agreement import Store
         from braid._peer_errors import PeerErrors
+        from braid._runs import Runs
 
         store = Store.__new__(Store)
         store._store = dist.HashStore()
         self.counts = [{"0": 5}, {"0": 5}]
         self.errors = [PeerErrors(store, rank) for rank in range(RANKS)]
-        self.watches = [_standing.Watch(errors, rank) for rank, errors in enumerate(self.errors)]
+        self.runs = [Runs(store, rank) for rank in range(RANKS)]
+        self.watches = [_standing.Watch(*words) for words in zip(self.errors, range(RANKS), self.runs)]
         self.watches[0].enter({"0": frozenset((0, 1))}, 0)
         self.rank = 0
         self.where = "in the collective"
@@ -173,6 +176,128 @@ class Times(unittest.TestCase):
         self.assertEqual(self.look(0, 1000), [False, False])
 
 
+class Lag(unittest.TestCase):
+    """Rank 0 of two in one process that run graphs with a changed order."""
+
+    def setUp(self):
+        import torch.distributed as dist
+        from braid import _groups
+        from braid._agreement import Store
+        from braid._runs import Runs
+
+        store = Store.__new__(Store)
+        store._store = dist.HashStore()
+        self.count = 5
+        self.enterContext(mock.patch.object(_groups, "get_members", lambda name: frozenset(range(RANKS))))
+        self.enterContext(mock.patch.object(_groups, "count_collectives", lambda name: self.count))
+        self.runs = [Runs(store, rank) for rank in range(RANKS)]
+
+    def run_graphs(self, *numbers):
+        """Each rank begins so many runs, of which the last one goes on."""
+        for runs, number in zip(self.runs, numbers):
+            runs.get("0").begun += number
+            runs.mark()
+            runs.tell()
+
+    def look(self, count):
+        """What is wrong when the group has seen so many collectives."""
+        self.count = count
+        found = self.runs[0].find_lag()
+        return found and found[0]
+
+    def test_ranks_that_run_the_same(self):
+        self.run_graphs(3, 3)
+        self.assertEqual([self.look(5), self.look(9)], [None, None])
+
+    def test_a_rank_in_a_run_that_its_peer_has_not_begun(self):
+        self.run_graphs(3, 4)
+        self.assertEqual([self.look(5), self.look(9)], [None, None])
+
+    def test_a_rank_without_graphs(self):
+        self.run_graphs(3, 6)
+        self.assertEqual([self.look(5), self.look(5)], [None, None])
+        self.assertRegex(
+            self.look(6),
+            r"^rank 0 has run 3 times what has a graph with the collectives of process group '0' \(ranks 0 1\) in a changed order, "
+            "and rank 1 5 times: rank 0 has issued these collectives without the graph",
+        )
+        # Once for each time.
+        self.assertEqual([self.look(7), self.look(8)], [None, None])
+        self.run_graphs(0, 1)
+        self.assertIsNone(self.look(9))
+        self.assertIn("rank 1 6 times", self.look(10))
+
+    def test_a_rank_that_is_late(self):
+        self.run_graphs(3, 6)
+        self.assertIsNone(self.look(5))
+        self.run_graphs(3, 0)
+        self.assertEqual([self.look(9), self.look(10)], [None, None])
+
+    def test_runs_of_a_gpu_have_ended_when_it_says_so(self):
+        import torch
+
+        is_there = mock.Mock(return_value=True)
+        event = mock.Mock(**{"query.return_value": False})
+        capturing = mock.Mock(return_value=True)
+        fakes = dict(
+            is_available=is_there, is_initialized=is_there, is_current_stream_capturing=capturing, Event=mock.Mock(return_value=event)
+        )
+        group = self.runs[0].get("0")
+        with mock.patch.multiple(torch.cuda, **fakes):
+            self.run_graphs(3)
+            event.record.assert_not_called()
+            capturing.return_value = False
+            for begun, is_done in ((1, False), (1, False), (1, True)):
+                event.query.return_value = is_done
+                self.assertEqual(group.ended, 0)
+                self.run_graphs(begun)
+        event.record.assert_called_once()
+        # Those before the last one when the GPU was asked.
+        self.assertEqual((group.begun, group.ended), (6, 3))
+
+    def test_news_alone_are_told(self):
+        self.run_graphs(3, 3)
+        with mock.patch.object(self.runs[0]._store, "set", side_effect=AssertionError):
+            self.runs[0].tell()
+
+    def change(self, is_without, begun=0):
+        """Both ranks go over to code without graphs, or come back, after so many more runs of rank 1; the errors of the ranks."""
+        from braid.errors import OrderMismatchError
+
+        self.runs[1].get("0").begun += begun
+        errors = [None] * RANKS
+
+        def look_for_errors(peers):
+            for peer in peers:
+                if errors[peer]:
+                    raise OrderMismatchError(f"rank {peer} has raised an error")
+
+        def change(rank):
+            try:
+                self.runs[rank].change(["0"], is_without, "leaves its graphs", look_for_errors)
+            except OrderMismatchError as error:
+                errors[rank] = str(error)
+
+        with mock.patch("braid._groups.get_timeout", lambda name: PATIENCE):
+            threads = [threading.Thread(target=change, args=(rank,)) for rank in range(RANKS)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        return errors
+
+    def test_changes_of_all_ranks(self):
+        self.assertEqual([self.change(value) for value in (True, True, False, True)], [[None, None]] * 4)
+        self.assertEqual([runs.get("0").changes for runs in self.runs], [3, 3])
+
+    def test_changes_behind_different_runs(self):
+        first, second = sorted(self.change(True, begun=2), key=lambda text: "has raised" in text)
+        pattern = "rank . leaves its graphs, .* did so behind . runs of graphs, not ."
+        self.assertRegex(first, pattern)
+        self.assertRegex(second, f"{pattern}|rank . has raised an error")
+        self.assertEqual([runs.get("0").changes for runs in self.runs], [0, 0])
+
+
 class Restarts(unittest.TestCase):
     """torchrun restarts ranks with the store that those before had."""
 
@@ -200,15 +325,22 @@ class Restarts(unittest.TestCase):
         self.assertTrue(self.is_shared_by_attempts("2"))
 
 
-def check(order):
-    """Runs the check of a graph of two collectives in this order."""
+def make_record(order):
+    """That of a graph of two collectives in this order."""
     import torch.distributed as dist
     from braid._agreement import Collective
-    from braid._first_run import Check, Record
+    from braid._first_run import Record
 
     world = dist.group.WORLD.group_name
     collectives = [Collective(number, world, f"all_reduce sum float{32 << number}", None) for number in range(2)]
-    Check(Record.make(collectives, order, None, "default options").to_text())()
+    return Record.make(collectives, order, None, "default options")
+
+
+def check(order):
+    """Runs the check of such a graph."""
+    from braid._first_run import Check
+
+    Check(make_record(order).to_text())()
 
 
 def enter():
@@ -303,7 +435,23 @@ def peer_that_comes(rank, meeting):
     print("sum", value.item(), flush=True)
 
 
-CASES = (peer_that_lives, peer_that_ends, backend_that_aborts, peer_that_comes)
+def graph_on_one_rank(rank, meeting):
+    """Rank 1 goes on with the collectives of the graph, without the graph."""
+    import torch
+    import torch.distributed as dist
+    from braid._first_run import Check
+
+    graph = Check(make_record([1, 0]).to_text())
+    end = time.monotonic() + PATIENCE
+    for number in itertools.count():
+        assert time.monotonic() < end, "nobody finds it"
+        if rank == 0 or number < 3:
+            graph()
+        dist.all_reduce(torch.ones(1))
+        time.sleep(0.01)
+
+
+CASES = (peer_that_lives, peer_that_ends, backend_that_aborts, peer_that_comes, graph_on_one_rank)
 
 
 def run_process(case, rank, path):
@@ -399,6 +547,12 @@ class Ranks(unittest.TestCase):
         self.assertNotIn("went on", text)
         self.assertIn("braid.errors.OrderMismatchError: rank 1 has raised an error in this graph", text)
         self.check_error(text)
+
+    def test_a_graph_on_one_rank(self):
+        for rank, results in enumerate(self.results):
+            status, text = results["graph_on_one_rank"]
+            self.assertEqual(status, 3, text)
+            self.assertRegex(text, r"OrderMismatchError: .*rank 1 has run 3 times what has a graph .* and rank 0 \d+ times: rank 1 has issued")
 
     def test_a_peer_that_comes(self):
         for results in self.results:
