@@ -165,7 +165,7 @@ TileGrid braid::chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
   }
   // Of equally fast tiles the largest one counts, which reads the least. What
   // tiles wider types have was not measured.
-  bool hasOthers = mostSlices == 1 && shortSide != longSide;
+  bool hasOthers = shortSide != longSide;
   for (uint64_t side = hasOthers ? longestSide : 0; side >= shortestSide;
        side -= shortestSide)
     for (uint64_t other = longestSide; other >= shortestSide; other -= sideStep)
