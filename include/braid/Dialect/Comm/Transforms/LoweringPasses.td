@@ -28,7 +28,9 @@ def CommFuseElementwisePass
     (`ops-per-byte`). A function of a row is computed once for the row. If
     several ops read an expensive result, one op computes this result and one of
     theirs. If bodies read single elements of a result with `tensor.extract`, as
-    a gather does, they compute these elements.
+    a gather does, they compute these elements. An integer that the program reads
+    outside of bodies, as the start of a slice, becomes ops on scalars if the
+    integer follows from scalars, such as the number of an iteration.
 
     Reductions of the same tensor that depend on the same set of collectives, but
     not on each other, become one op with all results, so the tensor is read once,

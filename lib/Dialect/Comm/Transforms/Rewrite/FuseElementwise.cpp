@@ -11,6 +11,7 @@
 #include "FuseSiblings.h"
 #include "FusionCost.h"
 #include "FusionShapes.h"
+#include "ScalarReads.h"
 #include "SplitScan.h"
 #include "UnrollReduction.h"
 #include "WaitSets.h"
@@ -499,6 +500,7 @@ struct CommFuseElementwisePass
     });
     for (Operation *op : mappable)
       convertToGeneric(rewriter, op);
+    computeScalarReads(rewriter, getOperation());
 
     if (failed(moveReshapes(getOperation())))
       return failure();

@@ -25,9 +25,7 @@ using namespace braid;
 
 static constexpr int64_t kIndexBits = 64;
 
-/// True if the body of `op` computes an element of the result from elements of
-/// the inputs whose places are dimensions or constants.
-static bool isComputedAnywhere(linalg::GenericOp op) {
+bool braid::comm::isComputedAnywhere(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
       !op->getDiscardableAttrs().empty() ||
       op.getNumParallelLoops() != op.getNumLoops() ||

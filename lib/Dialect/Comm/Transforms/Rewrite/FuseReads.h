@@ -15,6 +15,10 @@
 
 namespace braid::comm {
 
+/// True if the body of `op` computes an element of the only result from
+/// elements of the inputs whose places are dimensions or constants.
+bool isComputedAnywhere(mlir::linalg::GenericOp op);
+
 /// If bodies of linalg ops read single elements of the result of `producer`, an
 /// elementwise op, with `tensor.extract`, and no other op reads the result,
 /// computes these elements in the bodies and erases `producer`. Does nothing if

@@ -1,0 +1,28 @@
+//===- ScalarReads.h - Compute integers that are read --------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_SCALARREADS_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_SCALARREADS_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace braid::comm {
+
+/// Replaces each `tensor.extract` below `root`, outside of the bodies of linalg
+/// ops, of an integer that follows from scalars alone, by ops on scalars. The
+/// tensor may be a result of elementwise ops, fills, slices and reshapes of
+/// such tensors, as the offsets that JAX's `scan` reads from an `arange`.
+/// Erases what nobody reads afterwards. Returns the number of replaced ops.
+///
+/// A GPU that computes such a tensor has to send the element to the host, which
+/// waits for the element, and CUDA graphs cannot contain the program.
+int64_t computeScalarReads(mlir::RewriterBase &rewriter, mlir::Operation *root);
+
+} // namespace braid::comm
+
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_SCALARREADS_H
