@@ -20,7 +20,7 @@ _log = logging.getLogger("braid")
 
 #: By Dynamo's number of a code object, the names of the process groups that have another order in its graphs: whether in some forward.
 _changed = {}
-#: By `ConvertFrame` of a `torch.compile`, the numbers of the code that it has compiled.
+#: By `ConvertFrame` or `ConvertFrameAssert` (`fullgraph=True`) of a `torch.compile`, the numbers of the code that it has compiled.
 _numbers = weakref.WeakKeyDictionary()
 
 
@@ -42,6 +42,7 @@ def watch():
         from torch._dynamo.types import ConvertFrameReturn
 
         convert, choose = convert_frame.ConvertFrame.__call__, eval_frame._callback_from_stance
+        convert_whole = convert_frame.ConvertFrameAssert.__call__
     except (ImportError, AttributeError) as error:
         _log.debug("code that runs without its graphs is not seen: %s", error)
         return
@@ -49,11 +50,18 @@ def watch():
     def make_strategy(action):
         return _FrameExecStrategy(action, action)
 
-    @functools.wraps(convert)
-    def convert_or_compare(self, frame, cache_entry, hooks, frame_state, *args, **kwargs):
+    # `ConvertFrame` calls one of these, and `fullgraph=True` has this one alone.
+    @functools.wraps(convert_whole)
+    def convert_and_remember(self, frame, cache_entry, hooks, frame_state, *args, **kwargs):
         if "_id" not in frame_state:
             # `torch._dynamo.reset` begins with the numbers anew.
             _changed.pop(getattr(convert_frame, "FRAME_COUNTER", None), None)
+        result = convert_whole(self, frame, cache_entry, hooks, frame_state, *args, **kwargs)
+        _numbers.setdefault(self, set()).add(frame_state.get("_id"))
+        return result
+
+    @functools.wraps(convert)
+    def convert_or_compare(self, frame, cache_entry, hooks, frame_state, *args, **kwargs):
         result = convert(self, frame, cache_entry, hooks, frame_state, *args, **kwargs)
         number = frame_state.get("_id")
         _numbers.setdefault(self, set()).add(number)
@@ -87,6 +95,7 @@ def watch():
         run_without_graph._torchdynamo_orig_backend = callback
         return run_without_graph
 
+    convert_frame.ConvertFrameAssert.__call__ = convert_and_remember
     convert_frame.ConvertFrame.__call__ = convert_or_compare
     eval_frame._callback_from_stance = choose_or_compare
 

@@ -249,7 +249,7 @@ def too_many_graphs_on_one_rank(rank, which):
 too_many_graphs_on_one_rank.timeout = SHORT_TIMEOUT
 
 
-def run_by_stances(rank, which, stances, sizes):
+def run_by_stances(rank, which, stances, sizes, fullgraph=False):
     """Runs a step that has a graph of one size: with each of these stances, for each of these sizes."""
     import torch
     import torch._inductor.config as config
@@ -257,7 +257,7 @@ def run_by_stances(rank, which, stances, sizes):
     step = make_step_of_any_size()
     overlap, settings = make_pass(which)
     with config.patch(compile_threads=1, fx_graph_cache=False, **settings):
-        compiled = torch.compile(step, dynamic=False)
+        compiled = torch.compile(step, dynamic=False, fullgraph=fullgraph)
         error = compare_with_eager(step, compiled, 8)
         for stance in stances:
             for size in sizes:
@@ -285,6 +285,13 @@ def eager_by_stance_on_one_rank(rank, which):
 
 
 eager_by_stance_on_one_rank.timeout = SHORT_TIMEOUT
+
+
+def full_graph_eager_by_stance_on_one_rank(rank, which):
+    return run_by_stances(rank, which, ["force_eager" if rank else "default"], (8, 8), fullgraph=True)
+
+
+full_graph_eager_by_stance_on_one_rank.timeout = SHORT_TIMEOUT
 
 
 def no_graph_of_a_size_on_one_rank(rank, which):
@@ -385,6 +392,7 @@ CASES = (
     too_many_graphs_on_one_rank,
     stances,
     eager_by_stance_on_one_rank,
+    full_graph_eager_by_stance_on_one_rank,
     no_graph_of_a_size_on_one_rank,
     cached,
     no_collective,
@@ -536,8 +544,9 @@ class Ranks(unittest.TestCase):
             self.assertEqual(results, [[changed, changed, 10, 7]] * RANKS, which)
 
     def test_a_stance_of_one_rank(self):
-        for _, results in self.get("eager_by_stance_on_one_rank"):
-            self.check_that_one_rank_is_alone(results[1], r"runs without its graphs \(torch.compiler.set_stance: force_eager\)")
+        for case in ("eager_by_stance_on_one_rank", "full_graph_eager_by_stance_on_one_rank"):
+            for _, results in self.get(case):
+                self.check_that_one_rank_is_alone(results[1], r"runs without its graphs \(torch.compiler.set_stance: force_eager\)")
         for _, results in self.get("no_graph_of_a_size_on_one_rank"):
             what = r"runs step \(ranks.py:\d+\) without a graph \(torch.compiler.set_stance: eager_on_recompile\)"
             self.check_that_one_rank_is_alone(results[1], what)
