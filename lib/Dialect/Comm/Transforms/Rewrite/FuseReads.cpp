@@ -99,15 +99,14 @@ static bool isReadAlone(Operation *op) {
   });
 }
 
-/// Replaces `read` by the computation of the element of the result of
-/// `producer`.
-static void computeElement(RewriterBase &rewriter, linalg::GenericOp producer,
-                           tensor::ExtractOp read) {
-  rewriter.setInsertionPoint(read);
-  Location loc = read.getLoc();
-  SmallVector<Value> places(read.getIndices());
+Value braid::comm::computeElement(
+    RewriterBase &rewriter, Location loc, linalg::GenericOp producer,
+    ArrayRef<Value> places,
+    llvm::function_ref<Value(Value, ArrayRef<Value>)> read) {
   IRMapping mapping;
   for (OpOperand *input : producer.getDpsInputOperands()) {
+    if (!producer.payloadUsesValueFromOperand(input))
+      continue;
     Value element = input->get();
     if (isa<RankedTensorType>(element.getType())) {
       SmallVector<Value> indices;
@@ -120,7 +119,7 @@ static void computeElement(RewriterBase &rewriter, linalg::GenericOp producer,
                       rewriter, loc,
                       cast<AffineConstantExpr>(expression).getValue())));
       }
-      element = tensor::ExtractOp::create(rewriter, loc, element, indices);
+      element = read(element, indices);
     }
     mapping.map(producer.getMatchingBlockArgument(input), element);
   }
@@ -130,8 +129,8 @@ static void computeElement(RewriterBase &rewriter, linalg::GenericOp producer,
     else
       rewriter.clone(op, mapping);
   }
-  Value yielded = producer.getBody()->getTerminator()->getOperand(0);
-  rewriter.replaceOp(read, mapping.lookupOrDefault(yielded));
+  return mapping.lookupOrDefault(
+      producer.getBody()->getTerminator()->getOperand(0));
 }
 
 bool braid::comm::fuseIntoReads(RewriterBase &rewriter,
@@ -155,7 +154,17 @@ bool braid::comm::fuseIntoReads(RewriterBase &rewriter,
   for (Operation *user : llvm::make_early_inc_range(producer->getUsers())) {
     linalg::LinalgOp reader = getReader(user);
     reader->setLoc(rewriter.getFusedLoc({producer.getLoc(), reader.getLoc()}));
-    computeElement(rewriter, producer, cast<tensor::ExtractOp>(user));
+    auto read = cast<tensor::ExtractOp>(user);
+    rewriter.setInsertionPoint(read);
+    SmallVector<Value> places(read.getIndices());
+    rewriter.replaceOp(
+        read, computeElement(rewriter, read.getLoc(), producer, places,
+                             [&](Value tensor, ArrayRef<Value> indices) {
+                               return tensor::ExtractOp::create(rewriter,
+                                                                read.getLoc(),
+                                                                tensor, indices)
+                                   .getResult();
+                             }));
   }
   rewriter.eraseOp(producer);
   return true;

@@ -19,6 +19,15 @@ namespace braid::comm {
 /// elements of the inputs whose places are dimensions or constants.
 bool isComputedAnywhere(mlir::linalg::GenericOp op);
 
+/// The element at `places` of the result of `producer`, which is computed
+/// anywhere, by ops at the insertion point of `rewriter`. `read` gives the
+/// element of an input, a tensor, at some places.
+mlir::Value computeElement(
+    mlir::RewriterBase &rewriter, mlir::Location loc,
+    mlir::linalg::GenericOp producer, mlir::ArrayRef<mlir::Value> places,
+    llvm::function_ref<mlir::Value(mlir::Value, mlir::ArrayRef<mlir::Value>)>
+        read);
+
 /// If bodies of linalg ops read single elements of the result of `producer`, an
 /// elementwise op, with `tensor.extract`, and no other op reads the result,
 /// computes these elements in the bodies and erases `producer`. Does nothing if

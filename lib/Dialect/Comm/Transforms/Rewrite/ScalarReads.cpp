@@ -13,7 +13,6 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -50,8 +49,6 @@ public:
 
 private:
   uint64_t countOpsOf(Value tensor);
-  Value computeGeneric(linalg::GenericOp producer, ArrayRef<Value> places,
-                       Location loc);
 
   RewriterBase &rewriter;
   DenseMap<Value, uint64_t> counts;
@@ -119,46 +116,18 @@ uint64_t ScalarReader::countOpsOf(Value tensor) {
       .Default(none);
 }
 
-Value ScalarReader::computeGeneric(linalg::GenericOp producer,
-                                   ArrayRef<Value> places, Location loc) {
-  IRMapping mapping;
-  for (OpOperand *input : producer.getDpsInputOperands()) {
-    if (!producer.payloadUsesValueFromOperand(input))
-      continue;
-    Value element = input->get();
-    if (isa<RankedTensorType>(element.getType())) {
-      SmallVector<Value> indices;
-      for (AffineExpr expression :
-           producer.getMatchingIndexingMap(input).getResults()) {
-        auto dim = dyn_cast<AffineDimExpr>(expression);
-        indices.push_back(
-            dim ? places[dim.getPosition()]
-                : Value(arith::ConstantIndexOp::create(
-                      rewriter, loc,
-                      cast<AffineConstantExpr>(expression).getValue())));
-      }
-      element = compute(element, indices, loc);
-    }
-    mapping.map(producer.getMatchingBlockArgument(input), element);
-  }
-  for (Operation &op : producer.getBody()->without_terminator()) {
-    if (auto index = dyn_cast<linalg::IndexOp>(op))
-      mapping.map(index.getResult(), places[index.getDim()]);
-    else
-      rewriter.clone(op, mapping);
-  }
-  return mapping.lookupOrDefault(
-      producer.getBody()->getTerminator()->getOperand(0));
-}
-
 Value ScalarReader::compute(Value tensor, ArrayRef<Value> places,
                             Location loc) {
   auto zero = [&]() -> Value {
     return arith::ConstantIndexOp::create(rewriter, loc, 0);
   };
   return llvm::TypeSwitch<Operation *, Value>(tensor.getDefiningOp())
-      .Case(
-          [&](linalg::GenericOp op) { return computeGeneric(op, places, loc); })
+      .Case([&](linalg::GenericOp op) {
+        return computeElement(rewriter, loc, op, places,
+                              [&](Value input, ArrayRef<Value> indices) {
+                                return compute(input, indices, loc);
+                              });
+      })
       .Case([&](linalg::FillOp op) { return op.value(); })
       .Case([&](arith::ConstantOp op) -> Value {
         return arith::ConstantOp::create(
@@ -222,8 +191,7 @@ static void eraseDead(RewriterBase &rewriter,
   }
 }
 
-int64_t braid::comm::computeScalarReads(RewriterBase &rewriter,
-                                        Operation *root) {
+void braid::comm::computeScalarReads(RewriterBase &rewriter, Operation *root) {
   ScalarReader reader(rewriter);
   SmallVector<tensor::ExtractOp> reads;
   root->walk([&](tensor::ExtractOp read) {
@@ -240,5 +208,4 @@ int64_t braid::comm::computeScalarReads(RewriterBase &rewriter,
                        reader.compute(read.getTensor(), places, read.getLoc()));
   }
   eraseDead(rewriter, std::move(producers));
-  return static_cast<int64_t>(reads.size());
 }

@@ -17,11 +17,11 @@ namespace braid::comm {
 /// ops, of an integer that follows from scalars alone, by ops on scalars. The
 /// tensor may be a result of elementwise ops, fills, slices and reshapes of
 /// such tensors, as the offsets that JAX's `scan` reads from an `arange`.
-/// Erases what nobody reads afterwards. Returns the number of replaced ops.
+/// Erases what nobody reads afterwards.
 ///
 /// A GPU that computes such a tensor has to send the element to the host, which
 /// waits for the element, and CUDA graphs cannot contain the program.
-int64_t computeScalarReads(mlir::RewriterBase &rewriter, mlir::Operation *root);
+void computeScalarReads(mlir::RewriterBase &rewriter, mlir::Operation *root);
 
 } // namespace braid::comm
 
