@@ -15,6 +15,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace braid::kernels;
 
@@ -34,15 +36,27 @@ namespace {
 /// loops. The block reads these inputs along their loop into shared memory
 /// and then computes the results along the other loop. The rows in shared
 /// memory are padded so that the elements of a column are in different banks.
+/// Several loops are one loop of the tile if each of them is too short.
 class TransposedKernel {
 public:
   TransposedKernel(KernelModule &kernels, Operation *op, LoopNest &nest)
-      : nest(nest), builder(kernels, op, "transposed"), b(builder.b) {}
+      : nest(nest), builder(kernels, op, "transposed"), b(builder.b),
+        parts(nest) {}
 
   bool emit();
 
 private:
+  using AccessSet = llvm::SmallPtrSet<const Access *, 4>;
+
   bool orderLoops();
+  std::optional<unsigned> findLoopAlongInputs();
+  void mergeLoops(unsigned last, unsigned count, AccessSet &divided);
+  void findTransposed();
+  /// True if elements of `access` that are adjacent along the results are
+  /// adjacent in memory.
+  bool isAlongResults(const Access &access) const {
+    return access.strides[inner] == 1 && !dividedResults.contains(&access);
+  }
   void chooseShape();
   int64_t chooseInputTile(int64_t elementBytes) const;
   int64_t getPitch(const Access &access) const {
@@ -53,7 +67,11 @@ private:
   /// The index of `loop` at position `inTile` of the tile that starts at
   /// `start`, and the condition that it is in range, or null if it always is.
   std::pair<Value, Value> getIndex(Value start, Value inTile, unsigned loop);
-  SmallVector<Value> getIndices(Value alongResults, Value alongInputs);
+  Value getAddress(const Access &access, Value alongInputs, Value alongResults);
+  /// A vector of `elements`, or the only one of them.
+  Value combine(ArrayRef<Value> elements);
+  /// Loads what the body reads of an input without a tile.
+  Value loadInput(const Access &access, Value alongInputs, Value alongResults);
   void loadTiles();
   void emitResults();
 
@@ -62,8 +80,13 @@ private:
   ImplicitLocOpBuilder &b;
   SmallVector<Access *> transposed;
   /// The loop along the results, which is the last, and the loop along the
-  /// inputs `transposed`.
+  /// inputs `transposed`, which is the one before it.
   unsigned inner = 0, other = 0;
+  /// The nest with the loops that `inner` and `other` consist of.
+  LoopNest parts;
+  unsigned numResultParts = 1, numInputParts = 1;
+  /// Accesses that are linear in the parts of `inner` or `other` alone.
+  AccessSet dividedResults, dividedInputs;
   /// The sizes of the tile along the results and along the inputs.
   int64_t resultTile = 0, inputTile = 0;
   int64_t lanes = 1;
@@ -72,33 +95,134 @@ private:
   SmallVector<Value> outerIndices;
 };
 
+/// The loop along which the body reads adjacent elements of `access`; none if
+/// it reads none, or if this is the last loop or the elements are equal along
+/// it.
+static std::optional<unsigned> findOtherLoop(const Access &access) {
+  int64_t stride = access.strides.back();
+  const auto *loop = llvm::find(access.strides, 1);
+  if (access.argument.use_empty() || stride == 0 || stride == 1 ||
+      loop == access.strides.end())
+    return std::nullopt;
+  return loop - access.strides.begin();
+}
+
+/// The loop along which most bytes are adjacent of the inputs that are read
+/// along other loops than the last one.
+std::optional<unsigned> TransposedKernel::findLoopAlongInputs() {
+  llvm::MapVector<unsigned, int64_t> bytes;
+  for (const Access &access : nest.inputs) {
+    std::optional<unsigned> loop = findOtherLoop(access);
+    if (!loop)
+      continue;
+    int64_t size = getByteSize(access.elementType);
+    for (auto [extent, stride] : llvm::zip_equal(nest.sizes, access.strides))
+      size *= stride == 0 ? 1 : extent;
+    bytes[*loop] += size;
+  }
+  if (bytes.empty())
+    return std::nullopt;
+  return llvm::max_element(bytes, llvm::less_second())->first;
+}
+
+/// `first` and loops around it, the innermost one last, until they have the
+/// iterations of a tile: their elements in `accesses` are adjacent.
+static SmallVector<unsigned> growLoop(const LoopNest &nest, unsigned first,
+                                      ArrayRef<const Access *> accesses,
+                                      ArrayRef<unsigned> taken) {
+  SmallVector<unsigned> loops = {first};
+  int64_t size = nest.sizes[first];
+  while (size < kLargeTile) {
+    auto all = llvm::seq<unsigned>(0, nest.getNumLoops());
+    auto next = llvm::find_if(all, [&](unsigned loop) {
+      return !llvm::is_contained(taken, loop) &&
+             llvm::all_of(accesses, [&](const Access *access) {
+               return access->strides[loop] == size;
+             });
+    });
+    if (next == all.end())
+      break;
+    loops.insert(loops.begin(), *next);
+    size *= nest.sizes[*next];
+  }
+  return loops;
+}
+
+/// Merges `count` loops, `last` the innermost one of them. The stride of a
+/// `divided` access, which is not linear then, divides all its strides.
+void TransposedKernel::mergeLoops(unsigned last, unsigned count,
+                                  AccessSet &divided) {
+  for (unsigned loop = last; loop > last + 1 - count; --loop) {
+    SmallVector<int64_t> strides;
+    for (Access *access : nest.getAccesses()) {
+      int64_t stride = access->strides[loop], outer = access->strides[loop - 1];
+      if (outer != stride * nest.sizes[loop]) {
+        divided.insert(access);
+        stride = std::gcd(stride, outer);
+      }
+      strides.push_back(stride);
+    }
+    nest.merge(loop);
+    for (auto [access, stride] : llvm::zip_equal(nest.getAccesses(), strides))
+      access->strides[loop - 1] = stride;
+  }
+}
+
 bool TransposedKernel::orderLoops() {
   nest.orderByMemory();
   nest.collapse(/*mayDivide=*/true);
   if (nest.getNumLoops() < 2)
     return false;
-  inner = nest.getNumLoops() - 1;
   for (Access &access : nest.outputs)
-    if (access.strides[inner] != 1 || !access.argument.use_empty())
+    if (access.strides.back() != 1 || !access.argument.use_empty())
       return false;
-  std::optional<unsigned> found;
+  std::optional<unsigned> alongInputs = findLoopAlongInputs();
+  if (!alongInputs)
+    return false;
+  SmallVector<const Access *> outputs, inputs;
+  for (const Access &access : nest.outputs)
+    outputs.push_back(&access);
+  SmallVector<unsigned> results =
+      growLoop(nest, nest.getNumLoops() - 1, outputs, *alongInputs);
+  for (const Access &access : nest.inputs)
+    if (findOtherLoop(access) == alongInputs)
+      inputs.push_back(&access);
+  SmallVector<unsigned> others = growLoop(nest, *alongInputs, inputs, results);
+
+  SmallVector<unsigned> order;
+  for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop)
+    if (!llvm::is_contained(results, loop) && !llvm::is_contained(others, loop))
+      order.push_back(loop);
+  llvm::append_range(order, others);
+  llvm::append_range(order, results);
+  nest.permute(order);
+  parts = nest;
+  numResultParts = results.size();
+  numInputParts = others.size();
+  mergeLoops(nest.getNumLoops() - 1, numResultParts, dividedResults);
+  mergeLoops(nest.getNumLoops() - 2, numInputParts, dividedInputs);
+  inner = nest.getNumLoops() - 1;
+  other = inner - 1;
+  if (nest.sizes[inner] < kMinSize || nest.sizes[other] < kMinSize)
+    return false;
+  findTransposed();
+  return true;
+}
+
+/// Finds the inputs that are adjacent along `other`. What does not fit into
+/// shared memory has no tile.
+void TransposedKernel::findTransposed() {
+  int64_t bytes = 0;
   for (Access &access : nest.inputs) {
-    int64_t stride = access.strides[inner];
-    if (access.argument.use_empty() || stride == 0 || stride == 1)
+    if (access.argument.use_empty() || access.strides[other] != 1 ||
+        dividedInputs.contains(&access) || access.strides[inner] == 0 ||
+        isAlongResults(access))
       continue;
-    const auto *loop = llvm::find(access.strides, 1);
-    if (loop == access.strides.end())
-      return false;
-    unsigned along = loop - access.strides.begin();
-    if (found && *found != along)
-      return false;
-    found = along;
+    bytes += getByteSize(access.elementType);
+    if (kSmallTile * (kSmallTile + kBankBytes) * bytes > kMaxWorkgroupBytes)
+      break;
     transposed.push_back(&access);
   }
-  if (!found)
-    return false;
-  other = *found;
-  return nest.sizes[inner] >= kMinSize && nest.sizes[other] >= kMinSize;
 }
 
 /// The size of a large tile along the inputs. A wide tile leaves at most an
@@ -114,7 +238,7 @@ int64_t TransposedKernel::chooseInputTile(int64_t elementBytes) const {
 void TransposedKernel::chooseShape() {
   lanes = kAccessBytes;
   for (Access *access : nest.getAccesses()) {
-    if (access->strides[inner] != 1)
+    if (!isAlongResults(*access))
       continue;
     lanes = std::min(lanes, kAccessBytes / getByteSize(access->elementType));
     if (!access->elementType.isInteger(1))
@@ -158,10 +282,7 @@ void TransposedKernel::emitPlace() {
   int64_t tiles = llvm::divideCeil(nest.sizes[inner], resultTile);
   innerStart = builder.multiply(builder.remainder(block, tiles), resultTile);
   block = builder.divide(block, tiles);
-  SmallVector<int64_t> sizes;
-  for (unsigned loop = 0; loop < inner; ++loop)
-    if (loop != other)
-      sizes.push_back(nest.sizes[loop]);
+  SmallVector<int64_t> sizes(ArrayRef(nest.sizes).take_front(other));
   sizes.push_back(llvm::divideCeil(nest.sizes[other], inputTile));
   outerIndices = builder.delinearize(block, sizes);
   otherStart = builder.multiply(outerIndices.pop_back_val(), inputTile);
@@ -175,12 +296,25 @@ std::pair<Value, Value> TransposedKernel::getIndex(Value start, Value inTile,
   return {index, isCertain ? Value() : builder.isLess(index, nest.sizes[loop])};
 }
 
-SmallVector<Value> TransposedKernel::getIndices(Value alongResults,
-                                                Value alongInputs) {
+Value TransposedKernel::getAddress(const Access &access, Value alongInputs,
+                                   Value alongResults) {
   SmallVector<Value> indices = outerIndices;
-  indices.insert(indices.begin() + other, alongInputs);
-  indices.push_back(alongResults);
-  return indices;
+  if (!dividedResults.contains(&access) && !dividedInputs.contains(&access)) {
+    indices.append({alongInputs, alongResults});
+    return builder.getAddress(access, indices);
+  }
+  ArrayRef<int64_t> sizes = ArrayRef(parts.sizes).drop_front(other);
+  llvm::append_range(
+      indices,
+      builder.delinearize(alongInputs, sizes.take_front(numInputParts)));
+  llvm::append_range(
+      indices,
+      builder.delinearize(alongResults, sizes.drop_front(numInputParts)));
+  for (auto [merged, part] :
+       llvm::zip_equal(nest.getAccesses(), parts.getAccesses()))
+    if (merged == &access)
+      return builder.getAddress(*part, indices);
+  llvm_unreachable("expected an access of the nest");
 }
 
 /// Reads the tiles: first all loads of a thread, then all stores to shared
@@ -200,10 +334,9 @@ void TransposedKernel::loadTiles() {
       Value column = builder.multiply(builder.remainder(place, vectors), wide);
       auto [alongResults, isRow] = getIndex(innerStart, row, inner);
       auto [alongInputs, isColumn] = getIndex(otherStart, column, other);
-      SmallVector<Value> indices = getIndices(alongResults, alongInputs);
-      Value value = builder.loadIf(builder.both(isRow, isColumn),
-                                   builder.getMemory(access->buffer),
-                                   builder.getAddress(*access, indices), wide);
+      Value value = builder.loadIf(
+          builder.both(isRow, isColumn), builder.getMemory(access->buffer),
+          getAddress(*access, alongInputs, alongResults), wide);
       parts.push_back(
           {value, builder.add(builder.multiply(row, getPitch(*access)), column),
            wide, static_cast<unsigned>(input)});
@@ -221,6 +354,30 @@ void TransposedKernel::loadTiles() {
     }
 }
 
+Value TransposedKernel::combine(ArrayRef<Value> elements) {
+  if (elements.size() == 1)
+    return elements.front();
+  auto type = VectorType::get({static_cast<int64_t>(elements.size())},
+                              elements.front().getType());
+  return vector::FromElementsOp::create(b, type, elements);
+}
+
+Value TransposedKernel::loadInput(const Access &access, Value alongInputs,
+                                  Value alongResults) {
+  Value memory = builder.getMemory(access.buffer);
+  if (lanes == 1 || access.strides[inner] == 0 || isAlongResults(access))
+    return builder.load(memory, getAddress(access, alongInputs, alongResults),
+                        access.strides[inner] == 0 ? 1 : lanes);
+  SmallVector<Value> elements;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    elements.push_back(
+        builder.load(memory,
+                     getAddress(access, alongInputs,
+                                builder.addConstant(alongResults, lane)),
+                     1));
+  return combine(elements);
+}
+
 void TransposedKernel::emitResults() {
   int64_t vectors = resultTile / lanes;
   for (int64_t start = 0; start < inputTile * vectors; start += kBlockSize) {
@@ -232,7 +389,6 @@ void TransposedKernel::emitResults() {
     OpBuilder::InsertionGuard guard(b);
     if (Value condition = builder.both(isRow, isColumn))
       b.setInsertionPointToStart(scf::IfOp::create(b, condition).thenBlock());
-    SmallVector<Value> indices = getIndices(alongResults, alongInputs);
     IRMapping mapping;
     builder.mapCaptured(nest, mapping);
     for (Access &access : nest.inputs) {
@@ -241,9 +397,7 @@ void TransposedKernel::emitResults() {
       const auto *tiled = llvm::find(transposed, &access);
       if (tiled == transposed.end()) {
         mapping.map(access.argument,
-                    builder.load(builder.getMemory(access.buffer),
-                                 builder.getAddress(access, indices),
-                                 access.strides[inner] == 1 ? lanes : 1));
+                    loadInput(access, alongInputs, alongResults));
         continue;
       }
       SmallVector<Value> elements;
@@ -256,19 +410,16 @@ void TransposedKernel::emitResults() {
             b, builder.getWorkgroupMemory(tiled - transposed.begin()),
             builder.toIndex(address)));
       }
-      mapping.map(access.argument,
-                  lanes == 1
-                      ? elements.front()
-                      : Value(vector::FromElementsOp::create(
-                            b, VectorType::get({lanes}, access.elementType),
-                            elements)));
+      mapping.map(access.argument, combine(elements));
     }
+    SmallVector<Value> indices = outerIndices;
+    indices.append({alongInputs, alongResults});
     for (auto [access, value] : llvm::zip(
              nest.outputs,
              emitBody(b, *nest.body, mapping, lanes,
                       builder.getAskedIndices(nest, indices, lanes, inner))))
       builder.store(value, builder.getMemory(access.buffer),
-                    builder.getAddress(access, indices));
+                    getAddress(access, alongInputs, alongResults));
   }
 }
 
@@ -282,7 +433,7 @@ bool TransposedKernel::emit() {
     return false;
   chooseShape();
   builder.addOperands(nest);
-  builder.setIndexType(nest);
+  builder.setIndexType(parts);
   SmallVector<Type> types;
   for (Access *access : transposed)
     types.push_back(builder.getWorkgroupType(resultTile * getPitch(*access),
@@ -294,9 +445,8 @@ bool TransposedKernel::emit() {
   emitResults();
   int64_t blocks = llvm::divideCeil(nest.sizes[inner], resultTile) *
                    llvm::divideCeil(nest.sizes[other], inputTile);
-  for (unsigned loop = 0; loop < inner; ++loop)
-    if (loop != other)
-      blocks *= nest.sizes[loop];
+  for (unsigned loop = 0; loop < other; ++loop)
+    blocks *= nest.sizes[loop];
   builder.launch(blocks);
   return true;
 }

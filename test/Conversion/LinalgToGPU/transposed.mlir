@@ -75,3 +75,83 @@ func.func @three_inputs(%a: memref<8192x4096xbf16>, %b: memref<8192x4096xbf16>, 
   }
   return
 }
+
+// -----
+
+// Two loops along the results are one loop of the tile, although the address of
+// the mask is not linear in it: 32768 tiles of 64 x 64 elements.
+#bktgs = affine_map<(b, k, s, t, g) -> (b, k, t, g, s)>
+#bksgt = affine_map<(b, k, s, t, g) -> (b, k, s, t, g)>
+#bt = affine_map<(b, k, s, t, g) -> (b, t)>
+// CHECK-LABEL: func.func @results_of_two_loops(
+//       CHECK:   gpu.launch_func @kernels::@transposed blocks in (%c32768, %c1, %c1)
+//       CHECK: gpu.func @transposed(
+//  CHECK-SAME:     workgroup(%{{.*}} : memref<4160xf32, #gpu.address_space<workgroup>>)
+// CHECK-COUNT-4: vector.load {{.*}} vector<4xf32>
+//       CHECK:   gpu.barrier
+// The columns of the mask are those of a thread's vector.
+// CHECK-COUNT-4: memref.load %{{.*}} : memref<4096xi32, strided<[1]>>
+//       CHECK:   vector.store {{.*}} vector<4xf32>
+func.func @results_of_two_loops(%x: memref<4x8x1024x2x2048xf32>, %mask: memref<4x1024xi32>,
+                                %out: memref<4x8x2048x1024x2xf32>) {
+  linalg.generic {indexing_maps = [#bktgs, #bt, #bksgt],
+                  iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]}
+      ins(%x, %mask : memref<4x8x1024x2x2048xf32>, memref<4x1024xi32>) outs(%out : memref<4x8x2048x1024x2xf32>) {
+  ^bb0(%a: f32, %m: i32, %r: f32):
+    %0 = arith.sitofp %m : i32 to f32
+    %1 = arith.mulf %a, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// The other direction: the mask has one element for each row of a tile.
+#bkstg = affine_map<(b, k, t, g, s) -> (b, k, s, t, g)>
+#bktgs = affine_map<(b, k, t, g, s) -> (b, k, t, g, s)>
+#bt = affine_map<(b, k, t, g, s) -> (b, t)>
+// CHECK-LABEL: func.func @inputs_of_two_loops(
+//       CHECK:   gpu.launch_func @kernels::@transposed blocks in (%c32768, %c1, %c1)
+//       CHECK: gpu.func @transposed(
+//  CHECK-SAME:     workgroup(%{{.*}} : memref<4160xf32, #gpu.address_space<workgroup>>)
+// CHECK-COUNT-4: vector.load {{.*}} vector<4xf32>
+//       CHECK:   gpu.barrier
+//       CHECK:   memref.load %{{.*}} : memref<4096xi32, strided<[1]>>
+//   CHECK-NOT:   memref<4096xi32, strided<[1]>>
+//       CHECK:   vector.store {{.*}} vector<4xf32>
+func.func @inputs_of_two_loops(%x: memref<4x8x2048x1024x2xf32>, %mask: memref<4x1024xi32>,
+                               %out: memref<4x8x1024x2x2048xf32>) {
+  linalg.generic {indexing_maps = [#bkstg, #bt, #bktgs],
+                  iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]}
+      ins(%x, %mask : memref<4x8x2048x1024x2xf32>, memref<4x1024xi32>) outs(%out : memref<4x8x1024x2x2048xf32>) {
+  ^bb0(%a: f32, %m: i32, %r: f32):
+    %0 = arith.sitofp %m : i32 to f32
+    %1 = arith.mulf %a, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// Inputs along a third loop have no tile: here the one with fewer bytes.
+#out = affine_map<(i, j, k) -> (i, j, k)>
+#middle = affine_map<(i, j, k) -> (i, k, j)>
+#outer = affine_map<(i, j, k) -> (k, i)>
+// CHECK-LABEL: func.func @three_loops(
+//       CHECK:   gpu.launch_func @kernels::@transposed blocks in (%c2048, %c1, %c1)
+//       CHECK: gpu.func @transposed(
+//  CHECK-SAME:     workgroup(%{{.*}} : memref<4160xf32, #gpu.address_space<workgroup>>)
+//       CHECK:   gpu.barrier
+// CHECK-COUNT-4: memref.load %{{.*}} : memref<16384xf32, strided<[1]>>
+//       CHECK:   vector.store {{.*}} vector<4xf32>
+func.func @three_loops(%x: memref<128x128x512xf32>, %y: memref<128x128xf32>, %out: memref<128x512x128xf32>) {
+  linalg.generic {indexing_maps = [#middle, #outer, #out], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %y : memref<128x128x512xf32>, memref<128x128xf32>) outs(%out : memref<128x512x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %r: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}

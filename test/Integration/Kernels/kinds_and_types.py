@@ -166,6 +166,25 @@ def rounded_rows(rows, columns):
                                       "%w = arith.extf %x : bf16 to f32\n%s = arith.maximumf %o, %w : f32", "%s : f32"), values="%k, %m")
 
 
+def moved_heads(source, target, sizes, *masks):
+    """The loops of `target` read other orders of its loops, of which masks lack some, and ask for indices of loops that tiles merge."""
+    loops = ", ".join(target)
+    shapes = ["x".join(str(sizes[loop]) for loop in order) for order in (source, *masks, target)]
+    types = [f"tensor<{shape}xi32>" for shape in shapes]
+    maps = [f"affine_map<({loops}) -> ({', '.join(order)})>" for order in (source, *masks, target)]
+    body = [f"%i{n} = linalg.index {n} : index\n%j{n} = arith.index_cast %i{n} : index to i32" for n in range(len(target))]
+    value = "%x0"
+    for n in range(len(masks)):
+        body.append(f"%m{n} = arith.addi {value}, %x{n + 1} : i32")
+        value = f"%m{n}"
+    for n in range(len(target)):
+        body.append(f"%k{n} = arith.muli {value}, %c : i32\n%s{n} = arith.addi %k{n}, %j{n} : i32")
+        value = f"%s{n}"
+    return function(types[:-1], types[-1:], f"%e = tensor.empty() : {types[-1]}\n%c = arith.constant 11 : i32",
+                    "%r = " + generic(maps, str(["parallel"] * len(target)).replace("'", '"'), [f"%a{n} : {kind}" for n, kind in enumerate(types[:-1])],
+                                      [f"%e : {types[-1]}"], ", ".join(f"%x{n}: i32" for n in range(len(types) - 1)) + ", %o: i32", "\n".join(body), f"{value} : i32"))
+
+
 # Name, program, and how far results may be from the host's, in units of the largest; 0 is bit for bit.
 CASES = [
     ("i1_result", pointwise(1003, ["f32", "f32"], "i1", "%s = arith.cmpf olt, %x0, %x1 : f32", "%s : i1"), 0),
@@ -199,6 +218,12 @@ CASES = [
                                                     "%i = linalg.index 0 : index\n%j = linalg.index 1 : index\n%k = linalg.index 2 : index\n"
                                                     "%m = affine.apply affine_map<(a, b, c) -> (a * 10000 + b * 100 + c)>(%i, %j, %k)\n"
                                                     "%w = arith.index_cast %m : index to i32\n%s = arith.addi %x, %w : i32", "%s : i32")), 0),
+    # Two loops along the results, or along the inputs, as one loop of the tile; sizes that divide no tile, and such that do.
+    ("two_result_loops", moved_heads("bktgs", "bkstg", {"b": 2, "k": 3, "t": 37, "g": 2, "s": 70}, "bt", "bts", "kg"), 0),
+    ("two_result_loops_whole", moved_heads("bktgs", "bkstg", {"b": 2, "k": 2, "t": 64, "g": 2, "s": 128}, "bt", "bts", "kg"), 0),
+    ("two_input_loops", moved_heads("bkstg", "bktgs", {"b": 2, "k": 3, "t": 37, "g": 2, "s": 70}, "bt", "bts", "kg"), 0),
+    ("two_input_loops_whole", moved_heads("bkstg", "bktgs", {"b": 2, "k": 2, "t": 64, "g": 2, "s": 128}, "bt", "bts", "kg"), 0),
+    ("three_loops", moved_heads("abdc", "abcd", {"a": 3, "b": 20, "c": 36, "d": 68}, "dab", "cb"), 0),
     ("window", function(["tensor<100xf32>", "tensor<5xf32>"], ["tensor<96xf32>"], "%e = tensor.empty() : tensor<96xf32>\n%z = arith.constant 0.0 : f32",
                         "%f = linalg.fill ins(%z : f32) outs(%e : tensor<96xf32>) -> tensor<96xf32>",
                         "%r = " + generic(["#window", "#col", "#row"], ROWS, ["%a0 : tensor<100xf32>", "%a1 : tensor<5xf32>"], ["%f : tensor<96xf32>"],
