@@ -238,6 +238,22 @@ class ComputeTest(jt.JaxTestCase):
             return jax.nn.softmax(jnp.where(mask, scores, -1e9)) @ x
         self.check_parts(attention)
 
+    def test_scores_in_the_order_of_subscripts(self):
+        # As Qwen3 of bonsai has them. 2 MiB of scores get the layouts of the ops between matmuls.
+        def attention(q, k, v, lengths):
+            scores = jnp.einsum("btkgh,bskh->btskg", q, k) / 4
+            mask = jnp.arange(k.shape[1])[None, None] <= jnp.arange(q.shape[1])[None, :, None] + lengths[:, None, None]
+            weights = jax.nn.softmax(jnp.where(mask[..., None, None], scores, -1e9), axis=2)
+            return jnp.einsum("btskg,bskh->btkgh", weights, v)
+
+        def gradients(*args):
+            return jax.value_and_grad(lambda *args: jnp.mean(jnp.sin(attention(*args))), (0, 1, 2))(*args)
+
+        args = (jt.normals((2, 32, 4, 2, 16)), *(jt.normals((2, 1024, 4, 16), seed=seed) for seed in (1, 2)), np.array([3, 900], np.int32))
+        for fn in attention, gradients:
+            program = self.check_equal(jax.jit(fn), *args, tolerance=TOLERANCE)
+            self.assertNotIn("library.attention", program.text)
+
     def test_normalization_and_activations(self):
         self.check_parts(lambda x: (x - x.mean(-1, keepdims=True))
                          * lax.rsqrt(x.var(-1, keepdims=True) + 1e-5))

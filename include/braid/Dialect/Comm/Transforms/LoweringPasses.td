@@ -63,7 +63,8 @@ def CommFuseElementwisePass
 
     Then a large tensor that only `linalg.generic` ops write and read gets the
     order of dimensions with which these ops move the fewest bytes along other
-    loops than the rest of their operands, as between two transposes.
+    loops than the rest of their operands, as between two transposes. Matmuls
+    take the rows and columns of such tensors in either order.
 
     The remark `fused-producers` counts the ops that were fused into others,
     `aligned-layouts` the tensors with another order of dimensions.

@@ -10,6 +10,7 @@
 
 #include "FusionCost.h"
 #include "FusionShapes.h"
+#include "MatmulLayouts.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -32,6 +33,16 @@ namespace {
 
 /// The loops along the dimensions of an operand, the innermost one last.
 using Order = SmallVector<unsigned>;
+
+/// The bytes that ops move in vain, and those that they reduce along other
+/// loops than the innermost one, where kernels of rows take in no other ops.
+struct LayoutCost {
+  int64_t moved = 0, inColumns = 0;
+  bool operator<(const LayoutCost &other) const {
+    return std::make_pair(moved, inColumns) <
+           std::make_pair(other.moved, other.inColumns);
+  }
+};
 
 bool isLarge(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -56,53 +67,112 @@ bool isReplaceable(OpOperand &init) {
          init.get().getDefiningOp<linalg::FillOp>();
 }
 
-/// True if only ops that may be rewritten see the layout of `value`.
-bool isFree(OpResult value) {
+/// Tensors that only ops which may be rewritten see, and the matrices that they
+/// are for matmuls. Rows and columns of these may be exchanged, no more.
+using FreeValues = llvm::MapVector<Value, SmallVector<Matrix>>;
+
+/// The ops whose loops read or write `value`.
+SmallVector<linalg::GenericOp> getMovableOps(OpResult value) {
+  SmallVector<linalg::GenericOp> ops;
+  auto add = [&](Operation *op) {
+    if (auto generic = dyn_cast<linalg::GenericOp>(op); isMovable(generic))
+      ops.push_back(generic);
+  };
+  add(value.getOwner());
+  llvm::for_each(value.getUsers(), add);
+  return ops;
+}
+
+/// An operand for `value` whose map tells the loops of all dimensions, first
+/// that of its producer; null if there is none.
+OpOperand *findComplete(OpResult value) {
   auto producer = dyn_cast<linalg::GenericOp>(value.getOwner());
+  if (isMovable(producer))
+    return producer.getTiedOpOperand(value);
+  for (OpOperand &use : value.getUses())
+    if (auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
+        isMovable(user) &&
+        user.getMatchingIndexingMap(&use).isProjectedPermutation())
+      return &use;
+  return nullptr;
+}
+
+/// Adds `value` to `values` if only ops that may be rewritten see its layout.
+void addIfFree(OpResult value, FreeValues &values) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.hasStaticShape() || !isMovable(producer) ||
-      value.use_empty())
-    return false;
-  OpOperand *init = producer.getTiedOpOperand(value);
-  AffineMap map = producer.getMatchingIndexingMap(init);
-  return map.isProjectedPermutation() && isReplaceable(*init) &&
-         llvm::all_of(value.getUses(), [](OpOperand &use) {
-           auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
-           return isMovable(user) && (user.isDpsInput(&use) ||
-                                      !user.payloadUsesValueFromOperand(&use));
-         });
+  if (!type || !type.hasStaticShape() || value.use_empty())
+    return;
+  SmallVector<Matrix> matrices;
+  auto producer = dyn_cast<linalg::GenericOp>(value.getOwner());
+  if (isMovable(producer)) {
+    OpOperand *init = producer.getTiedOpOperand(value);
+    if (!producer.getMatchingIndexingMap(init).isProjectedPermutation() ||
+        !isReplaceable(*init))
+      return;
+  } else {
+    std::optional<Matrix> written = findWrittenMatrix(value);
+    if (!written || !findComplete(value))
+      return;
+    matrices.push_back(*written);
+  }
+  for (OpOperand &use : value.getUses()) {
+    auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (isMovable(user)) {
+      if (!user.isDpsInput(&use) && user.payloadUsesValueFromOperand(&use))
+        return;
+      continue;
+    }
+    SmallVector<Matrix> read = findReadMatrices(use);
+    if (read.empty())
+      return;
+    llvm::append_range(matrices, read);
+  }
+  if (!matrices.empty() &&
+      (!isLarge(type) || !llvm::all_of(matrices, [&](const Matrix &matrix) {
+        return matrix.numBatch == matrices.front().numBatch &&
+               matrix.numRows == matrices.front().numRows;
+      })))
+    return;
+  values.insert({value, std::move(matrices)});
 }
 
 /// Ops between which tensors may have any layout, and the layouts.
 class Component {
 public:
-  Component(ArrayRef<linalg::GenericOp> ops, ArrayRef<OpResult> values)
-      : ops(ops), values(values), freeValues(values.begin(), values.end()) {}
+  Component(ArrayRef<linalg::GenericOp> ops, ArrayRef<OpResult> values,
+            const FreeValues &free)
+      : ops(ops), values(values), inside(values.begin(), values.end()),
+        free(free) {}
 
   /// Identifies loops of different ops by the dimensions of `values`. Returns
   /// false if two loops of an op are one then.
   bool findLoops();
   /// The orders of loops that tensors have.
   SmallVector<Order> getCandidates();
-  /// The bytes that the ops move in vain if `values` have the order
-  /// `candidate`, or the layouts that they have if it is empty.
-  int64_t getCost(ArrayRef<unsigned> candidate);
-  void apply(RewriterBase &rewriter, ArrayRef<unsigned> candidate);
+  /// What the ops move in vain if `values` have the order `candidate`, or the
+  /// layouts that they have if it is empty.
+  LayoutCost getCost(ArrayRef<unsigned> candidate);
+  /// Adds the matrices whose rows and columns matmuls have to exchange to
+  /// `exchanged`.
+  void apply(RewriterBase &rewriter, ArrayRef<unsigned> candidate,
+             SmallVectorImpl<Matrix> &exchanged);
 
 private:
   unsigned getId(linalg::GenericOp op, unsigned loop) {
     return ids.lookup({op, loop});
   }
-  /// The loops of the dimensions of `operand`, by its map.
-  Order getOrder(OpOperand &operand);
+  /// The loops of the dimensions of `operand`, by its map, if `values` have the
+  /// order `candidate`.
+  Order getOrder(OpOperand &operand, ArrayRef<unsigned> candidate = {});
   /// How `candidate` permutes the dimensions of `value`.
   SmallVector<int64_t> getPermutation(OpResult value,
                                       ArrayRef<unsigned> candidate);
-  int64_t getCost(linalg::GenericOp op, ArrayRef<unsigned> candidate);
+  LayoutCost getCost(linalg::GenericOp op, ArrayRef<unsigned> candidate);
 
   ArrayRef<linalg::GenericOp> ops;
   ArrayRef<OpResult> values;
-  llvm::DenseSet<Value> freeValues;
+  llvm::DenseSet<Value> inside;
+  const FreeValues &free;
   llvm::DenseMap<std::pair<Operation *, unsigned>, unsigned> ids;
   llvm::DenseMap<unsigned, int64_t> sizes;
 };
@@ -119,19 +189,19 @@ bool Component::findLoops() {
       numbers[{op, loop}] = count++;
     }
   for (OpResult value : values) {
-    auto producer = cast<linalg::GenericOp>(value.getOwner());
-    AffineMap written =
-        producer.getMatchingIndexingMap(producer.getTiedOpOperand(value));
+    OpOperand *complete = findComplete(value);
+    auto first = cast<linalg::GenericOp>(complete->getOwner());
+    ArrayRef<AffineExpr> known =
+        first.getMatchingIndexingMap(complete).getResults();
     for (OpOperand &use : value.getUses()) {
-      auto user = cast<linalg::GenericOp>(use.getOwner());
-      if (!user.isDpsInput(&use))
+      auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
+      if (!isMovable(user) || !user.isDpsInput(&use))
         continue;
       for (auto [from, to] :
-           llvm::zip(written.getResults(),
-                     user.getMatchingIndexingMap(&use).getResults()))
+           llvm::zip(known, user.getMatchingIndexingMap(&use).getResults()))
         if (auto loop = dyn_cast<AffineDimExpr>(to))
           classes.unionSets(
-              numbers.at({producer, cast<AffineDimExpr>(from).getPosition()}),
+              numbers.at({first, cast<AffineDimExpr>(from).getPosition()}),
               numbers.at({user, loop.getPosition()}));
     }
   }
@@ -149,10 +219,17 @@ bool Component::findLoops() {
   return true;
 }
 
-Order Component::getOrder(OpOperand &operand) {
+Order Component::getOrder(OpOperand &operand, ArrayRef<unsigned> candidate) {
   auto op = cast<linalg::GenericOp>(operand.getOwner());
+  Value value =
+      op.isDpsInit(&operand) ? op.getTiedOpResult(&operand) : operand.get();
+  SmallVector<AffineExpr> results(
+      op.getMatchingIndexingMap(&operand).getResults());
+  if (!candidate.empty() && inside.contains(value))
+    applyPermutationToVector(results,
+                             getPermutation(cast<OpResult>(value), candidate));
   Order order;
-  for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
+  for (AffineExpr expr : results)
     if (auto loop = dyn_cast<AffineDimExpr>(expr))
       order.push_back(getId(op, loop.getPosition()));
   return order;
@@ -160,13 +237,20 @@ Order Component::getOrder(OpOperand &operand) {
 
 SmallVector<Order> Component::getCandidates() {
   SmallVector<Order> candidates;
+  auto add = [&](Order order) {
+    if (!llvm::is_contained(candidates, order))
+      candidates.push_back(std::move(order));
+  };
   for (linalg::GenericOp op : ops)
     for (OpOperand &operand : op->getOpOperands())
-      if (isLarge(operand.get().getType())) {
-        Order order = getOrder(operand);
-        if (!llvm::is_contained(candidates, order))
-          candidates.push_back(std::move(order));
-      }
+      if (isLarge(operand.get().getType()))
+        add(getOrder(operand));
+  for (OpResult value : values)
+    if (const SmallVector<Matrix> &matrices = free.find(value)->second;
+        !matrices.empty()) {
+      Order order = getOrder(*findComplete(value));
+      add(applyPermutation(order, matrices.front().getExchange(order.size())));
+    }
   return candidates;
 }
 
@@ -184,15 +268,20 @@ static Order arrange(const Order &order, ArrayRef<unsigned> candidate) {
 
 SmallVector<int64_t> Component::getPermutation(OpResult value,
                                                ArrayRef<unsigned> candidate) {
-  auto producer = cast<linalg::GenericOp>(value.getOwner());
-  Order order = getOrder(*producer.getTiedOpOperand(value));
+  Order order = getOrder(*findComplete(value));
+  Order arranged = arrange(order, candidate);
   SmallVector<int64_t> permutation;
-  for (unsigned id : arrange(order, candidate))
+  for (unsigned id : arranged)
     permutation.push_back(llvm::find(order, id) - order.begin());
-  return permutation;
+  const SmallVector<Matrix> &matrices = free.find(value)->second;
+  if (matrices.empty() ||
+      permutation == matrices.front().getExchange(order.size()))
+    return permutation;
+  return llvm::to_vector(llvm::seq<int64_t>(0, order.size()));
 }
 
-int64_t Component::getCost(linalg::GenericOp op, ArrayRef<unsigned> candidate) {
+LayoutCost Component::getCost(linalg::GenericOp op,
+                              ArrayRef<unsigned> candidate) {
   struct Access {
     Order order;
     int64_t bytes = 0, elementBytes = 1;
@@ -204,9 +293,7 @@ int64_t Component::getCost(linalg::GenericOp op, ArrayRef<unsigned> candidate) {
     Value value = isOutput ? op.getTiedOpResult(&operand) : operand.get();
     if (!isLarge(value.getType()))
       continue;
-    Order order = getOrder(operand);
-    if (freeValues.contains(value))
-      order = arrange(order, candidate);
+    Order order = getOrder(operand, candidate);
     llvm::erase_if(order, [&](unsigned id) { return sizes.at(id) == 1; });
     auto type = cast<RankedTensorType>(value.getType());
     int64_t bytes = getBytes(type);
@@ -215,7 +302,7 @@ int64_t Component::getCost(linalg::GenericOp op, ArrayRef<unsigned> candidate) {
                         isOutput});
   }
   if (accesses.empty())
-    return 0;
+    return {};
   // The kernel runs along its results, or along the largest input.
   const Access &along = *llvm::max_element(
       accesses, [](const Access &access, const Access &other) {
@@ -223,9 +310,16 @@ int64_t Component::getCost(linalg::GenericOp op, ArrayRef<unsigned> candidate) {
                std::make_pair(other.isOutput, other.bytes);
       });
   bool isReduction = op.getNumReductionLoops() > 0;
-  int64_t cost = 0;
+  llvm::SmallDenseSet<unsigned> parallel;
+  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::parallel)
+      parallel.insert(getId(op, loop));
+  LayoutCost cost;
   std::optional<unsigned> tiled;
   for (const Access &access : accesses) {
+    if (isReduction && !access.isOutput && !access.order.empty() &&
+        parallel.contains(access.order.back()))
+      cost.inColumns += access.bytes;
     if (access.order.empty() || along.order.empty() ||
         !llvm::is_contained(access.order, along.order.back()))
       continue;
@@ -239,28 +333,71 @@ int64_t Component::getCost(linalg::GenericOp op, ArrayRef<unsigned> candidate) {
         run >= kRunBytes)
       continue;
     if (isReduction) {
-      cost += kReduced * access.bytes;
+      cost.moved += kReduced * access.bytes;
       continue;
     }
     bool isTiled = !access.isOutput && (!tiled || *tiled == *one);
     if (isTiled)
       tiled = *one;
-    cost += (isTiled ? kTiled : kScattered) * access.bytes;
+    cost.moved += (isTiled ? kTiled : kScattered) * access.bytes;
   }
   return cost;
 }
 
-int64_t Component::getCost(ArrayRef<unsigned> candidate) {
-  int64_t cost = 0;
-  for (linalg::GenericOp op : ops)
-    cost += getCost(op, candidate);
+LayoutCost Component::getCost(ArrayRef<unsigned> candidate) {
+  LayoutCost cost;
+  for (linalg::GenericOp op : ops) {
+    LayoutCost ofOp = getCost(op, candidate);
+    cost.moved += ofOp.moved;
+    cost.inColumns += ofOp.inColumns;
+  }
   return cost;
 }
 
-void Component::apply(RewriterBase &rewriter, ArrayRef<unsigned> candidate) {
+/// The order of the loops of `op` that other passes expect: elementwise ops
+/// write along their last loop, and the loops over the rows of a reduction have
+/// the order of its largest input, as those of ops on these rows. Empty if no
+/// order is known.
+static SmallVector<unsigned> getLoopsAlongMemory(linalg::GenericOp op) {
+  OpOperand *along = op.getDpsInitOperand(0);
+  if (op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 0) {
+    SmallVector<OpOperand *> inputs = op.getDpsInputOperands();
+    along = *llvm::max_element(inputs, [](OpOperand *a, OpOperand *b) {
+      return getBytes(a->get().getType()) < getBytes(b->get().getType());
+    });
+  }
+  AffineMap map = op.getMatchingIndexingMap(along);
+  if (!map.isPermutation())
+    return {};
+  SmallVector<unsigned> order, reductions;
+  op.getReductionDims(reductions);
+  for (AffineExpr expr : map.getResults())
+    if (unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+        !llvm::is_contained(reductions, loop))
+      order.push_back(loop);
+  // The order of a sum stays.
+  llvm::append_range(order, reductions);
+  return order;
+}
+
+/// Gives equal ops equal bodies.
+static void sortIndices(linalg::GenericOp op) {
+  SmallVector<linalg::IndexOp> indices(op.getBody()->getOps<linalg::IndexOp>());
+  llvm::sort(indices, [](linalg::IndexOp a, linalg::IndexOp b) {
+    return a.getDim() > b.getDim();
+  });
+  for (linalg::IndexOp index : indices)
+    index->moveBefore(&op.getBody()->front());
+}
+
+void Component::apply(RewriterBase &rewriter, ArrayRef<unsigned> candidate,
+                      SmallVectorImpl<Matrix> &exchanged) {
   llvm::DenseMap<Value, SmallVector<int64_t>> permutations;
-  for (OpResult value : values)
+  for (OpResult value : values) {
     permutations[value] = getPermutation(value, candidate);
+    if (!isIdentityPermutation(permutations[value]))
+      llvm::append_range(exchanged, free.find(value)->second);
+  }
   for (linalg::GenericOp op : ops) {
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     for (OpOperand &operand : op->getOpOperands()) {
@@ -300,86 +437,83 @@ void Component::apply(RewriterBase &rewriter, ArrayRef<unsigned> candidate) {
                 .getResult(0);
       rewriter.modifyOpInPlace(op, [&] { init.set(replacement); });
     }
-    // Other passes expect that elementwise ops write along their last loop.
-    AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-    if (op.getNumReductionLoops() > 0 || !written.isPermutation() ||
-        written.isIdentity())
-      continue;
-    SmallVector<unsigned> interchange;
-    for (AffineExpr expr : written.getResults())
-      interchange.push_back(cast<AffineDimExpr>(expr).getPosition());
-    if (succeeded(linalg::interchangeGenericOp(rewriter, op, interchange)))
+    SmallVector<unsigned> order = getLoopsAlongMemory(op);
+    if (!order.empty() && !llvm::is_sorted(order) &&
+        succeeded(linalg::interchangeGenericOp(rewriter, op, order)))
       foldMaps(rewriter, op);
+    sortIndices(op);
   }
 }
 
 int64_t braid::comm::alignLayouts(RewriterBase &rewriter, Operation *root) {
   SmallVector<linalg::GenericOp> all;
-  root->walk([&](linalg::GenericOp op) { all.push_back(op); });
+  FreeValues free;
+  root->walk([&](Operation *op) {
+    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+      all.push_back(generic);
+    if (isa<linalg::LinalgOp, tensor::ExpandShapeOp>(op))
+      for (OpResult value : op->getResults())
+        addIfFree(value, free);
+  });
   llvm::EquivalenceClasses<Operation *> connected;
-  SmallVector<OpResult> free;
-  for (linalg::GenericOp op : all)
-    for (OpResult value : op->getResults())
-      if (isFree(value)) {
-        free.push_back(value);
-        if (isLarge(value.getType()))
-          for (Operation *user : value.getUsers())
-            connected.unionSets(op, user);
-      }
+  auto connect = [&](ArrayRef<linalg::GenericOp> ops) {
+    for (linalg::GenericOp op : ops)
+      connected.unionSets(ops.front(), op);
+  };
+  for (auto &[value, matrices] : free)
+    if (isLarge(value.getType()))
+      connect(getMovableOps(cast<OpResult>(value)));
   // Small tensors follow the large ones of the only ops that they stand
   // between.
-  auto findOnlyLeader = [&](OpResult value) -> Operation * {
-    llvm::SmallSetVector<Operation *, 2> leaders;
-    auto add = [&](Operation *op) {
-      if (connected.contains(op))
-        leaders.insert(connected.getLeaderValue(op));
-    };
-    add(value.getOwner());
-    llvm::for_each(value.getUsers(), add);
-    return leaders.size() == 1 ? leaders.front() : nullptr;
-  };
   bool hasGrown = true;
   while (hasGrown) {
     hasGrown = false;
-    for (OpResult value : free)
-      if (Operation *leader = findOnlyLeader(value)) {
-        auto join = [&](Operation *op) {
-          hasGrown |= !connected.contains(op);
-          connected.unionSets(leader, op);
-        };
-        join(value.getOwner());
-        llvm::for_each(value.getUsers(), join);
+    for (auto &[value, matrices] : free) {
+      SmallVector<linalg::GenericOp> ops = getMovableOps(cast<OpResult>(value));
+      llvm::SmallSetVector<Operation *, 2> leaders;
+      for (linalg::GenericOp op : ops)
+        if (connected.contains(op))
+          leaders.insert(connected.getLeaderValue(op));
+      if (leaders.size() != 1)
+        continue;
+      for (linalg::GenericOp op : ops) {
+        hasGrown |= !connected.contains(op);
+        connected.unionSets(leaders.front(), op);
       }
+    }
   }
   llvm::MapVector<Operation *, SmallVector<linalg::GenericOp>> components;
   for (linalg::GenericOp op : all)
     if (connected.contains(op))
       components[connected.getLeaderValue(op)].push_back(op);
   int64_t numChanged = 0;
+  SmallVector<Matrix> exchanged;
   for (auto &[leader, ops] : components) {
-    auto isInside = [&, of = leader](Operation *op) {
-      return connected.contains(op) && connected.getLeaderValue(op) == of;
-    };
-    auto values = llvm::filter_to_vector(free, [&](OpResult value) {
-      return isInside(value.getOwner()) &&
-             llvm::all_of(value.getUsers(), isInside);
-    });
-    Component component(ops, values);
+    SmallVector<OpResult> values;
+    for (auto &[value, matrices] : free)
+      if (llvm::all_of(getMovableOps(cast<OpResult>(value)),
+                       [&, of = leader](linalg::GenericOp op) {
+                         return connected.contains(op) &&
+                                connected.getLeaderValue(op) == of;
+                       }))
+        values.push_back(cast<OpResult>(value));
+    Component component(ops, values, free);
     if (!component.findLoops())
       continue;
     Order best;
-    int64_t least = component.getCost(best);
-    if (least == 0)
+    LayoutCost least = component.getCost(best);
+    if (least.moved == 0)
       continue;
     for (Order &candidate : component.getCandidates())
-      if (int64_t cost = component.getCost(candidate); cost < least) {
+      if (LayoutCost cost = component.getCost(candidate); cost < least) {
         least = cost;
         best = candidate;
       }
     if (best.empty())
       continue;
-    component.apply(rewriter, best);
+    component.apply(rewriter, best, exchanged);
     numChanged += values.size();
   }
+  exchangeRowsAndColumns(rewriter, exchanged);
   return numChanged;
 }

@@ -15,7 +15,8 @@ namespace braid::comm {
 
 /// Permutes the dimensions of large tensors that only linalg.generic ops below
 /// `root` write and read, so that these ops read and write fewer bytes along
-/// different loops. Returns the number of tensors with another layout.
+/// different loops. Matmuls that do, too, exchange rows and columns. Returns
+/// the number of tensors with another layout.
 int64_t alignLayouts(mlir::RewriterBase &rewriter, mlir::Operation *root);
 
 } // namespace braid::comm
