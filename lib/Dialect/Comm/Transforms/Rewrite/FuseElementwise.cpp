@@ -12,6 +12,7 @@
 #include "FusionCost.h"
 #include "FusionShapes.h"
 #include "ScalarReads.h"
+#include "ShortProducts.h"
 #include "SplitScan.h"
 #include "UnrollReduction.h"
 #include "WaitSets.h"
@@ -493,6 +494,8 @@ struct CommFuseElementwisePass
     IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : getGenerics())
       splitScan(rewriter, op);
+    // These may leave conversions.
+    generalizeShortProducts(rewriter, getOperation(), opsPerByte);
     SmallVector<Operation *> mappable;
     getOperation().walk([&](Operation *op) {
       if (isMappable(op))
@@ -502,11 +505,11 @@ struct CommFuseElementwisePass
       convertToGeneric(rewriter, op);
     computeScalarReads(rewriter, getOperation());
 
-    if (failed(moveReshapes(getOperation())))
+    if (failed(moveReshapes(getOperation(), opsPerByte)))
       return failure();
 
     for (linalg::GenericOp op : getGenerics())
-      unrollReduction(rewriter, op);
+      unrollReduction(rewriter, op, opsPerByte);
     for (linalg::GenericOp op : getGenerics())
       readInitsAsInputs(rewriter, op);
     for (linalg::GenericOp op : getGenerics())

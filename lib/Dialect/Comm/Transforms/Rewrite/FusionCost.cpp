@@ -24,14 +24,14 @@ using namespace braid::comm;
 static constexpr int64_t kDynamicSize = 1024;
 
 int64_t braid::comm::getWeight(Operation *op) {
-  constexpr int64_t read = 4, shortFunction = 12, longFunction = 40;
+  constexpr int64_t shortFunction = 12, longFunction = 40;
   // Fusion leaves applications of maps to indices that fold away.
   if (matchPattern(op, m_Constant()) || isa<affine::AffineApplyOp>(op))
     return 0;
   if (isa<math::AbsFOp, math::AbsIOp, math::CopySignOp, math::FmaOp>(op))
     return 1;
   if (isa<tensor::ExtractOp>(op))
-    return read;
+    return kWeightOfRead;
   if (isa<arith::DivFOp, math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op,
           math::SqrtOp, math::RsqrtOp, math::TanhOp>(op))
     return shortFunction;

@@ -20,6 +20,9 @@ constexpr int64_t kFewOperations = 8;
 /// of arguments (CUDA C++ Programming Guide, section on `__global__`).
 constexpr unsigned kMostOperands = 256;
 
+/// The instructions of a GPU that take as long as a read.
+constexpr int64_t kWeightOfRead = 4;
+
 /// The instructions of a GPU for `op` in a body, roughly.
 int64_t getWeight(mlir::Operation *op);
 

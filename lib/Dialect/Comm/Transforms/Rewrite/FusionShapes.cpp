@@ -9,6 +9,7 @@
 #include "FusionShapes.h"
 
 #include "FusionCost.h"
+#include "ShortProducts.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -30,6 +31,14 @@ static bool isPlainElementwise(Operation *op) {
          linalg::isElementwise(cast<linalg::LinalgOp>(op));
 }
 
+/// The same for ops that become elementwise.
+static bool isPlainLoop(Operation *op, int64_t opsPerByte) {
+  auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
+  return isPlainElementwise(op) ||
+         (generic && generic->getDiscardableAttrs().empty() &&
+          isShortProduct(cast<linalg::LinalgOp>(op), opsPerByte));
+}
+
 /// True if one of `groups` of the dimensions of `shape` has several dimensions
 /// of more than one element. Reshapes without such a group come back when
 /// dimensions of size one are dropped.
@@ -42,27 +51,30 @@ static bool joinsDimensions(ArrayRef<int64_t> shape,
 }
 
 /// True if ops may absorb `op`: no library computes it.
-static bool isLoop(Operation *op) {
+static bool isLoop(Operation *op, int64_t opsPerByte) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
-  return generic && !linalg::isaContractionOpInterface(
-                        cast<linalg::LinalgOp>(generic.getOperation()));
+  return generic && (!linalg::isaContractionOpInterface(
+                         cast<linalg::LinalgOp>(generic.getOperation())) ||
+                     isPlainLoop(op, opsPerByte));
 }
 
 /// True if the reshape behind `operand` may move behind the owner of `operand`,
 /// or if the owner is a reshape that may move before the op behind `operand`.
-static bool mayMoveReshape(OpOperand *operand) {
+static bool mayMoveReshape(OpOperand *operand, int64_t opsPerByte) {
+  auto isPlain = [&](Operation *op) { return isPlainLoop(op, opsPerByte); };
   if (auto split = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner()))
     return joinsDimensions(split.getResultType().getShape(),
                            split.getReassociationIndices()) &&
-           isPlainElementwise(split.getSrc().getDefiningOp()) &&
+           isPlain(split.getSrc().getDefiningOp()) &&
            split.getSrc().hasOneUse() &&
-           llvm::all_of(split->getUsers(), isLoop);
+           llvm::all_of(split->getUsers(), [&](Operation *user) {
+             return isLoop(user, opsPerByte);
+           });
   auto join = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
   if (!join ||
       !joinsDimensions(join.getSrcType().getShape(),
                        join.getReassociationIndices()) ||
-      !isPlainElementwise(operand->getOwner()) ||
-      !isPlainElementwise(join.getSrc().getDefiningOp()))
+      !isPlain(operand->getOwner()) || !isPlain(join.getSrc().getDefiningOp()))
     return false;
   // An op that interleaves what others have interleaved would get one more
   // dimension for each of them.
@@ -74,7 +86,8 @@ static bool mayMoveReshape(OpOperand *operand) {
 
 /// Computes the slices of the result of `op` from slices of its operands, if
 /// only slices are read, and no more elements than `op` has.
-static void moveSlices(RewriterBase &rewriter, linalg::GenericOp op) {
+static void moveSlices(RewriterBase &rewriter, linalg::GenericOp op,
+                       int64_t opsPerByte) {
   if (!isPlainElementwise(op) || op->getNumResults() != 1 ||
       !op.getIndexingMapsArray().back().isIdentity() ||
       op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) ||
@@ -87,7 +100,9 @@ static void moveSlices(RewriterBase &rewriter, linalg::GenericOp op) {
     if (!slice || !slice.getType().hasStaticShape() ||
         slice.getType().getRank() != slice.getSourceType().getRank() ||
         !slice.hasUnitStride() || slice->getNumOperands() != 1 ||
-        !llvm::all_of(slice->getUsers(), isLoop))
+        !llvm::all_of(slice->getUsers(), [&](Operation *user) {
+          return isLoop(user, opsPerByte);
+        }))
       return;
     elements += slice.getType().getNumElements();
     slices.push_back(slice);
@@ -160,7 +175,7 @@ static void replaceByReshapes(RewriterBase &rewriter, linalg::TransposeOp op) {
   rewriter.replaceOp(op, value);
 }
 
-LogicalResult braid::comm::moveReshapes(Operation *root) {
+LogicalResult braid::comm::moveReshapes(Operation *root, int64_t opsPerByte) {
   MLIRContext *context = root->getContext();
   // Blocks keep their arguments: tokens may be among them.
   GreedyRewriteConfig config;
@@ -174,10 +189,10 @@ LogicalResult braid::comm::moveReshapes(Operation *root) {
   for (linalg::TransposeOp op : transposes)
     replaceByReshapes(rewriter, op);
   linalg::ControlDropUnitDims unitDims;
-  unitDims.controlFn = [](Operation *op) -> SmallVector<unsigned> {
+  unitDims.controlFn = [&](Operation *op) -> SmallVector<unsigned> {
     auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
     if (!generic || !generic->getDiscardableAttrs().empty() ||
-        linalg::isaContractionOpInterface(cast<linalg::LinalgOp>(op)))
+        !isLoop(op, opsPerByte))
       return {};
     return llvm::to_vector(llvm::seq<unsigned>(0, generic.getNumLoops()));
   };
@@ -187,13 +202,15 @@ LogicalResult braid::comm::moveReshapes(Operation *root) {
   if (failed(apply(std::move(drops))))
     return failure();
   RewritePatternSet moves(context);
-  linalg::populateFoldReshapeOpsByExpansionPatterns(moves, mayMoveReshape);
+  linalg::populateFoldReshapeOpsByExpansionPatterns(
+      moves,
+      [&](OpOperand *operand) { return mayMoveReshape(operand, opsPerByte); });
   if (failed(apply(std::move(moves))))
     return failure();
   SmallVector<linalg::GenericOp> ops;
   root->walk([&](linalg::GenericOp op) { ops.push_back(op); });
   for (linalg::GenericOp op : llvm::reverse(ops))
-    moveSlices(rewriter, op);
+    moveSlices(rewriter, op, opsPerByte);
   return success();
 }
 

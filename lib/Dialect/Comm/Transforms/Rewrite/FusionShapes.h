@@ -15,10 +15,10 @@
 namespace braid::comm {
 
 /// Drops dimensions of size one from ops below `root`. Moves reshapes that join
-/// dimensions behind elementwise ops, and reshapes that split dimensions and
-/// slices before them, so that these stand between no ops that could fuse. Ops
-/// with labels or costs stay.
-llvm::LogicalResult moveReshapes(mlir::Operation *root);
+/// dimensions behind elementwise ops and short products, and reshapes that
+/// split dimensions and slices before them, so that these stand between no ops
+/// that could fuse. Ops with labels or costs stay.
+llvm::LogicalResult moveReshapes(mlir::Operation *root, int64_t opsPerByte);
 
 /// If an elementwise `op` that is expensive, or whose elements a body reads one
 /// by one, computes the same value for all iterations of some loops, replaces

@@ -14,11 +14,12 @@
 
 namespace braid::comm {
 
-/// Replaces `op`, a reduction of a few elements to each of many results, by an
-/// elementwise op that combines these elements in the order of the reduction.
-/// An op stays if it reduces elements that are adjacent in memory, or if a
-/// library computes it. Returns true if it replaced `op`.
-bool unrollReduction(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+/// Replaces `op`, a reduction of a few elements to each of many results or a
+/// short product, by an elementwise op that combines these elements in the
+/// order of the reduction. An op stays if it reduces elements that are adjacent
+/// in memory, or if a library computes it. Returns true if it replaced `op`.
+bool unrollReduction(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op,
+                     int64_t opsPerByte);
 
 } // namespace braid::comm
 
