@@ -131,6 +131,19 @@ class ControlFlowTest(jt.JaxTestCase):
         self.assertNotRegex(program.text, r"tensor\.extract %\w+\[\]")
         self.assertNotRegex(program.text, r"scf\.for .*tensor<i32>")
 
+    def test_gradients_of_layers_over_parts(self):
+        """The backward loop reads the starts of parts from a stack of the forward one."""
+        def layer(x, w, reverse):
+            def put(out, start):
+                part = jnp.tanh(lax.dynamic_slice_in_dim(x, start, 2) @ w)
+                return lax.dynamic_update_slice_in_dim(out, part, start, 0), ()
+            return lax.scan(put, jnp.zeros(x.shape), jnp.arange(0, x.shape[0] - 1, 2), reverse=reverse)[0]
+
+        for reverse in (False, True):
+            self.check_equal(shard(jax.grad(lambda x, w: (layer(layer(x, w, reverse), w, False) ** 3).sum(), (0, 1)),
+                                   in_specs=(P("r"), P()), out_specs=P("r")),
+                             jt.normals((60, 6)), jt.normals((6, 6), seed=1), tolerance=TOLERANCE)
+
     def test_loop_of_a_number_of_iterations_that_the_rank_decides(self):
         self.check_equal(shard(lambda x: lax.fori_loop(
             0, lax.axis_index("r"), lambda i, c: c * 2, x)), jt.integers((8, 3)))

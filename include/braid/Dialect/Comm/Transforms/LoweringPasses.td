@@ -30,7 +30,8 @@ def CommFuseElementwisePass
     theirs. If bodies read single elements of a result with `tensor.extract`, as
     a gather does, they compute these elements. An integer that the program reads
     outside of bodies, as the start of a slice, becomes ops on scalars if the
-    integer follows from scalars, such as the number of an iteration.
+    integer follows from scalars, such as the number of an iteration, or if a loop
+    stacks such integers.
 
     A matmul whose sums have few terms is elementwise where a GPU (`ops-per-byte`)
     reads all terms in the time in which it moves the operands and launches a

@@ -15,7 +15,6 @@
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/MathExtras.h"
@@ -102,12 +101,11 @@ static bool isReadAlone(Operation *op) {
 Value braid::comm::computeElement(
     RewriterBase &rewriter, Location loc, linalg::GenericOp producer,
     ArrayRef<Value> places,
-    llvm::function_ref<Value(Value, ArrayRef<Value>)> read) {
-  IRMapping mapping;
+    llvm::function_ref<Value(Value, ArrayRef<Value>)> read, IRMapping mapping) {
   for (OpOperand *input : producer.getDpsInputOperands()) {
     if (!producer.payloadUsesValueFromOperand(input))
       continue;
-    Value element = input->get();
+    Value element = mapping.lookupOrDefault(input->get());
     if (isa<RankedTensorType>(element.getType())) {
       SmallVector<Value> indices;
       for (AffineExpr expression :

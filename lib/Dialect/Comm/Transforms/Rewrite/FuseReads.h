@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace braid::comm {
@@ -21,12 +22,14 @@ bool isComputedAnywhere(mlir::linalg::GenericOp op);
 
 /// The element at `places` of the result of `producer`, which is computed
 /// anywhere, by ops at the insertion point of `rewriter`. `read` gives the
-/// element of an input, a tensor, at some places.
+/// element of an input, a tensor, at some places; `mapping` has what stands for
+/// scalars that are not there.
 mlir::Value computeElement(
     mlir::RewriterBase &rewriter, mlir::Location loc,
     mlir::linalg::GenericOp producer, mlir::ArrayRef<mlir::Value> places,
     llvm::function_ref<mlir::Value(mlir::Value, mlir::ArrayRef<mlir::Value>)>
-        read);
+        read,
+    mlir::IRMapping mapping = {});
 
 /// If bodies of linalg ops read single elements of the result of `producer`, an
 /// elementwise op, with `tensor.extract`, and no other op reads the result,

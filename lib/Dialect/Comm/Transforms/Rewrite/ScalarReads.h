@@ -16,8 +16,9 @@ namespace braid::comm {
 /// Replaces each `tensor.extract` below `root`, outside of the bodies of linalg
 /// ops, of an integer that follows from scalars alone, by ops on scalars. The
 /// tensor may be a result of elementwise ops, fills, slices and reshapes of
-/// such tensors, as the offsets that JAX's `scan` reads from an `arange`.
-/// Erases what nobody reads afterwards.
+/// such tensors, as the offsets that JAX's `scan` reads from an `arange`, or of
+/// a loop that inserts a row of them in each iteration, as JAX's gradients of
+/// `scan` read. Erases what nobody reads afterwards, stacks of loops included.
 ///
 /// A GPU that computes such a tensor has to send the element to the host, which
 /// waits for the element, and CUDA graphs cannot contain the program.

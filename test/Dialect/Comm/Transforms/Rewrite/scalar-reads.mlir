@@ -106,3 +106,235 @@ func.func @floats(%x: f32) -> f32 {
   %read = tensor.extract %exp[] : tensor<f32>
   return %read : f32
 }
+
+// A loop leaves the starts of its slices for the backward one, which reads them
+// in reverse, as the gradients of JAX's scan. Nobody needs the stack.
+//
+// CHECK-LABEL: func @stacked_starts(
+// CHECK-DAG:     %[[LAST:.*]] = arith.constant 31 : index
+// CHECK-DAG:     %[[FOUR:.*]] = arith.constant 4 : index
+// CHECK-NOT:     tensor.insert
+// CHECK-NOT:     tensor.extract %
+// CHECK:         scf.for %[[J:.*]] = %c0
+// CHECK:           %[[ROW:.*]] = arith.subi %[[LAST]], %[[J]] : index
+// CHECK:           %[[START:.*]] = arith.muli %[[ROW]], %[[FOUR]] : index
+// CHECK:           %[[INTEGER:.*]] = arith.index_cast %[[START]] : index to i32
+// CHECK:           %[[OFFSET:.*]] = arith.index_cast %[[INTEGER]] : i32 to index
+// CHECK-NOT:       tensor.extract %
+// CHECK:           tensor.extract_slice %{{.*}}[%[[OFFSET]], 0] [4, 16] [1, 1]
+func.func @stacked_starts(%x: tensor<128x16xf32>, %sum: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c31 = arith.constant 31 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant 0 : i32
+  %empty = tensor.empty() : tensor<32xi32>
+  %zeros = linalg.fill ins(%zero : i32) outs(%empty : tensor<32xi32>) -> tensor<32xi32>
+  %forward, %stack = scf.for %i = %c0 to %c32 step %c1 iter_args(%carried = %sum, %starts = %zeros) -> (tensor<4x16xf32>, tensor<32xi32>) {
+    %start = arith.muli %i, %c4 : index
+    %part = tensor.extract_slice %x[%start, 0] [4, 16] [1, 1] : tensor<128x16xf32> to tensor<4x16xf32>
+    %next = arith.addf %carried, %part : tensor<4x16xf32>
+    %number = arith.index_cast %start : index to i32
+    %element = tensor.from_elements %number : tensor<i32>
+    %row = tensor.expand_shape %element [] output_shape [1] : tensor<i32> into tensor<1xi32>
+    %more = tensor.insert_slice %row into %starts[%i] [1] [1] : tensor<1xi32> into tensor<32xi32>
+    scf.yield %next, %more : tensor<4x16xf32>, tensor<32xi32>
+  }
+  %backward = scf.for %j = %c0 to %c32 step %c1 iter_args(%carried = %forward) -> (tensor<4x16xf32>) {
+    %row = arith.subi %c31, %j : index
+    %slice = tensor.extract_slice %stack[%row] [1] [1] : tensor<32xi32> to tensor<1xi32>
+    %start = tensor.collapse_shape %slice [] : tensor<1xi32> into tensor<i32>
+    %read = tensor.extract %start[] : tensor<i32>
+    %offset = arith.index_cast %read : i32 to index
+    %part = tensor.extract_slice %x[%offset, 0] [4, 16] [1, 1] : tensor<128x16xf32> to tensor<4x16xf32>
+    %next = arith.mulf %carried, %part : tensor<4x16xf32>
+    scf.yield %next : tensor<4x16xf32>
+  }
+  return %backward : tensor<4x16xf32>
+}
+
+// Iteration n has the induction variable 3 + 2 n and replaces row 9 - n, as a
+// scan in reverse. The clamp of StableHLO's slices changes no place.
+//
+// CHECK-LABEL: func @steps_in_reverse(
+// CHECK-SAME:    %[[I:.*]]: index)
+// CHECK-DAG:     %[[FIRST:.*]] = arith.constant 9 : index
+// CHECK-DAG:     %[[TWO:.*]] = arith.constant 2 : index
+// CHECK-DAG:     %[[THREE:.*]] = arith.constant 3 : index
+// CHECK:         %[[NUMBER:.*]] = arith.subi %[[FIRST]], %[[I]] : index
+// CHECK:         %[[STEPS:.*]] = arith.muli %[[NUMBER]], %[[TWO]] : index
+// CHECK:         %[[VARIABLE:.*]] = arith.addi %[[STEPS]], %[[THREE]] : index
+// CHECK:         %[[RESULT:.*]] = arith.index_cast %[[VARIABLE]] : index to i64
+// CHECK:         return %[[RESULT]]
+func.func @steps_in_reverse(%i: index) -> i64 {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c9 = arith.constant 9 : index
+  %c23 = arith.constant 23 : index
+  %empty = tensor.empty() : tensor<10xi64>
+  %stack = scf.for %v = %c3 to %c23 step %c2 iter_args(%carried = %empty) -> (tensor<10xi64>) {
+    %steps = arith.subi %v, %c3 : index
+    %number = arith.divui %steps, %c2 : index
+    %row = arith.subi %c9, %number : index
+    %low = arith.maxsi %row, %c0 : index
+    %place = arith.minsi %low, %c9 : index
+    %value = arith.index_cast %v : index to i64
+    %more = tensor.insert %value into %carried[%place] : tensor<10xi64>
+    scf.yield %more : tensor<10xi64>
+  }
+  %read = tensor.extract %stack[%i] : tensor<10xi64>
+  return %read : i64
+}
+
+// No iteration replaces rows 0 to 3 and 12 to 15.
+//
+// CHECK-LABEL: func @some_rows(
+// CHECK-SAME:    %[[I:.*]]: index)
+// CHECK-DAG:     %[[EIGHT:.*]] = arith.constant 8 : index
+// CHECK-DAG:     %[[FOUR:.*]] = arith.constant 4 : index
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[MINUS:.*]] = arith.constant -1 : i32
+// CHECK-NOT:     tensor.insert
+// CHECK:         %[[NUMBER:.*]] = arith.subi %[[I]], %[[FOUR]] : index
+// CHECK:         %[[INSIDE:.*]] = arith.cmpi ult, %[[NUMBER]], %[[EIGHT]] : index
+// CHECK:         %[[CHOSEN:.*]] = arith.select %[[INSIDE]], %[[NUMBER]], %[[ZERO]] : index
+// CHECK:         %[[VARIABLE:.*]] = arith.addi %[[CHOSEN]], %[[FOUR]] : index
+// CHECK:         %[[QUOTIENT:.*]] = arith.divui %{{.*}}, %[[VARIABLE]] : index
+// CHECK:         %[[VALUE:.*]] = arith.index_cast %[[QUOTIENT]] : index to i32
+// CHECK:         %[[RESULT:.*]] = arith.select %[[INSIDE]], %[[VALUE]], %[[MINUS]] : i32
+// CHECK:         return %[[RESULT]]
+func.func @some_rows(%i: index) -> i32 {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c12 = arith.constant 12 : index
+  %c100 = arith.constant 100 : index
+  %minus = arith.constant -1 : i32
+  %empty = tensor.empty() : tensor<16xi32>
+  %filled = linalg.fill ins(%minus : i32) outs(%empty : tensor<16xi32>) -> tensor<16xi32>
+  %stack = scf.for %v = %c4 to %c12 step %c1 iter_args(%carried = %filled) -> (tensor<16xi32>) {
+    %quotient = arith.divui %c100, %v : index
+    %value = arith.index_cast %quotient : index to i32
+    %more = tensor.insert %value into %carried[%v] : tensor<16xi32>
+    scf.yield %more : tensor<16xi32>
+  }
+  %read = tensor.extract %stack[%i] : tensor<16xi32>
+  return %read : i32
+}
+
+// A loop in a loop leaves a row of its stack, and reads another stack.
+//
+// CHECK-LABEL: func @stack_of_stacks(
+// CHECK-SAME:    %[[I:.*]]: index, %[[J:.*]]: index)
+// CHECK-NOT:     tensor.insert
+// CHECK:         %[[DOUBLE:.*]] = arith.addi %[[J]], %[[J]] : index
+// CHECK:         %[[SUM:.*]] = arith.addi %[[I]], %[[DOUBLE]] : index
+// CHECK:         %[[RESULT:.*]] = arith.index_cast %[[SUM]] : index to i32
+// CHECK:         return %[[RESULT]]
+func.func @stack_of_stacks(%i: index, %j: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %doubles = tensor.empty() : tensor<8xindex>
+  %single = tensor.empty() : tensor<8xi32>
+  %all = tensor.empty() : tensor<4x8xi32>
+  %former = scf.for %b = %c0 to %c8 step %c1 iter_args(%carried = %doubles) -> (tensor<8xindex>) {
+    %value = arith.addi %b, %b : index
+    %more = tensor.insert %value into %carried[%b] : tensor<8xindex>
+    scf.yield %more : tensor<8xindex>
+  }
+  %stack = scf.for %a = %c0 to %c4 step %c1 iter_args(%outer = %all) -> (tensor<4x8xi32>) {
+    %row = scf.for %b = %c0 to %c8 step %c1 iter_args(%carried = %single) -> (tensor<8xi32>) {
+      %read = tensor.extract %former[%b] : tensor<8xindex>
+      %sum = arith.addi %a, %read : index
+      %value = arith.index_cast %sum : index to i32
+      %more = tensor.insert %value into %carried[%b] : tensor<8xi32>
+      scf.yield %more : tensor<8xi32>
+    }
+    %next = tensor.insert_slice %row into %outer[%a, 0] [1, 8] [1, 1] : tensor<8xi32> into tensor<4x8xi32>
+    scf.yield %next : tensor<4x8xi32>
+  }
+  %read = tensor.extract %stack[%i, %j] : tensor<4x8xi32>
+  return %read : i32
+}
+
+// Rows that an argument has, where no iteration replaces them.
+//
+// CHECK-LABEL: func @unknown_rows(
+// CHECK:         tensor.insert
+// CHECK:         tensor.extract
+func.func @unknown_rows(%first: tensor<16xi32>, %i: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %stack = scf.for %v = %c0 to %c8 step %c1 iter_args(%carried = %first) -> (tensor<16xi32>) {
+    %value = arith.index_cast %v : index to i32
+    %more = tensor.insert %value into %carried[%v] : tensor<16xi32>
+    scf.yield %more : tensor<16xi32>
+  }
+  %read = tensor.extract %stack[%i] : tensor<16xi32>
+  return %read : i32
+}
+
+// Several iterations replace the last row.
+//
+// CHECK-LABEL: func @clamped_rows(
+// CHECK:         tensor.insert
+// CHECK:         tensor.extract
+func.func @clamped_rows(%i: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %c8 = arith.constant 8 : index
+  %empty = tensor.empty() : tensor<6xi32>
+  %stack = scf.for %v = %c0 to %c8 step %c1 iter_args(%carried = %empty) -> (tensor<6xi32>) {
+    %place = arith.minsi %v, %c5 : index
+    %value = arith.index_cast %v : index to i32
+    %more = tensor.insert %value into %carried[%place] : tensor<6xi32>
+    scf.yield %more : tensor<6xi32>
+  }
+  %read = tensor.extract %stack[%i] : tensor<6xi32>
+  return %read : i32
+}
+
+// A number that the loop carries does not follow from the iteration.
+//
+// CHECK-LABEL: func @carried_numbers(
+// CHECK:         tensor.insert
+// CHECK:         tensor.extract
+func.func @carried_numbers(%i: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant 1 : i32
+  %empty = tensor.empty() : tensor<8xi32>
+  %last, %stack = scf.for %v = %c0 to %c8 step %c1 iter_args(%number = %one, %carried = %empty) -> (i32, tensor<8xi32>) {
+    %double = arith.addi %number, %number : i32
+    %more = tensor.insert %double into %carried[%v] : tensor<8xi32>
+    scf.yield %double, %more : i32, tensor<8xi32>
+  }
+  %read = tensor.extract %stack[%i] : tensor<8xi32>
+  return %read : i32
+}
+
+// A stack that the program also returns stays.
+//
+// CHECK-LABEL: func @returned_stack(
+// CHECK:         tensor.insert
+// CHECK-NOT:     tensor.extract
+// CHECK:         return
+func.func @returned_stack(%i: index) -> (i32, tensor<8xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %empty = tensor.empty() : tensor<8xi32>
+  %stack = scf.for %v = %c0 to %c8 step %c1 iter_args(%carried = %empty) -> (tensor<8xi32>) {
+    %value = arith.index_cast %v : index to i32
+    %more = tensor.insert %value into %carried[%v] : tensor<8xi32>
+    scf.yield %more : tensor<8xi32>
+  }
+  %read = tensor.extract %stack[%i] : tensor<8xi32>
+  return %read, %stack : i32, tensor<8xi32>
+}
