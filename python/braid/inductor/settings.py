@@ -24,7 +24,8 @@ def options(*, cuda_graphs=False, reassociate=False, **pass_options):
         The graphs run as CUDA graphs, with their collectives, as with ``mode="reduce-overhead"``, which `torch.compile` takes instead
         of options only.
     reassociate : bool
-        Sums of all-reduces become all-reduces of sums, fewer of them. Sums round otherwise, where all else keeps every bit.
+        Sums of all-reduces become all-reduces of sums, fewer of them. Sums round otherwise, where all else keeps every bit. Where there
+        are other ranks, all members of a process group do so or none (`agree`), and no cache keeps graphs.
     **pass_options
         Those of `Overlap.with_options`.
 
@@ -45,5 +46,5 @@ def options(*, cuda_graphs=False, reassociate=False, **pass_options):
     if cuda_graphs:
         result["triton.cudagraphs"] = True
     if reassociate:
-        result["joint_custom_pre_pass"] = Reassociation()
+        result["joint_custom_pre_pass"] = Reassociation(pass_options.get("agree", True))
     return result

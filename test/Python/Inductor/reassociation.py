@@ -1,12 +1,18 @@
-"""braid.inductor.options(reassociate=True): sums of all-reduces become all-reduces of sums, where nobody else reads their terms."""
+"""braid.inductor.options(reassociate=True): sums of all-reduces become all-reduces of sums, where nobody else reads their terms and all
+ranks can change their graphs."""
 
 # REQUIRES: package, torch
 # RUN: %package_python -W ignore %s
 
+import contextlib
+import importlib
+import json
 import os
 import sys
 import tempfile
+import time
 import unittest
+from unittest import mock
 
 import torch_ranks
 import torch_steps
@@ -25,13 +31,17 @@ class Graphs(unittest.TestCase):
     def setUpClass(cls):
         torch_steps.start_fake_group(4)
 
-    def rewrite(self, function, shapes=((4, 6),) * 3, mode="fake"):
-        """The all-reduces before and after."""
+    def trace(self, function, shapes=((4, 6),) * 3, mode="fake"):
         import torch
-        from braid.inductor.reassociation import Reassociation
         from torch.fx.experimental.proxy_tensor import make_fx
 
-        graph = make_fx(function, tracing_mode=mode)(*(torch.randn(shape) for shape in shapes)).graph
+        return make_fx(function, tracing_mode=mode)(*(torch.randn(shape) for shape in shapes)).graph
+
+    def rewrite(self, function, mode="fake"):
+        """The all-reduces before and after."""
+        from braid.inductor.reassociation import Reassociation
+
+        graph = self.trace(function, mode=mode)
         before = count(graph)
         Reassociation()(graph)
         graph.lint()
@@ -65,6 +75,23 @@ class Graphs(unittest.TestCase):
             before, after = self.rewrite(function)
             self.assertEqual(before, after)
 
+    def test_failures(self):
+        """An error anywhere leaves the graph as it was."""
+        from braid.inductor.reassociation import Reassociation
+
+        def add_up(x, y, z):
+            return (reduce(x) + reduce(y) + reduce(z)).relu()
+
+        for name, calls in ("torch.fx.Graph.call_function", 6), ("torch.fx.Node.replace_all_uses_with", 2):
+            for call in range(calls):
+                graph = self.trace(add_up)
+                text = str(graph)
+                with fail_at(name, call), self.assertLogs("braid.inductor", "WARNING") as logs:
+                    Reassociation()(graph)
+                graph.lint()
+                self.assertEqual(str(graph), text, (name, call))
+                self.assertIn("sums of all-reduces stay as the program has them: RuntimeError: no", logs.output[0])
+
 
 def reduce(x, op="sum"):
     import torch.distributed as dist
@@ -73,29 +100,96 @@ def reduce(x, op="sum"):
     return funcol.all_reduce(x, op, dist.group.WORLD.group_name)
 
 
-def run_rank(store, rank):
+def fail_at(name, call):
+    """The function `name` raises an error when it is called for the time `call`, counted from 0, and does what it did then and later."""
+    module, *names = name.rsplit(".", 1 if "reassociation" in name else 2)
+    owner = importlib.import_module(module)
+    for word in names[:-1]:
+        owner = getattr(owner, word)
+    function, calls = getattr(owner, names[-1]), []
+
+    def fail(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) == call + 1:
+            raise RuntimeError("no")
+        return function(*arguments, **options)
+
+    return mock.patch.object(owner, names[-1], fail)
+
+
+def compile_step(rank, late=None, failing=False, reassociate=True):
+    """The collectives of the graph that runs, and what the log says. `late`: a rank that compiles after the others have begun."""
     import braid.inductor
     import torch
 
     def step(x, *weights):
         # As the gradient of a value that three matmuls read.
-        return sum(reduce(x @ weight) for weight in weights)
+        first, *others = (reduce(x @ weight) for weight in weights)
+        return sum(others, first)
+
+    torch._dynamo.reset()
+    generator = torch.Generator().manual_seed(rank)
+    inputs = [torch.randn(16, 16, generator=generator) for _ in range(4)]
+    options = braid.inductor.options(machine="cpu", reassociate=reassociate)
+    # Braid itself keeps the graphs that it changes out of caches.
+    options |= {"fx_graph_cache": reassociate, "compile_threads": 1}
+    time.sleep(late == rank)
+    # The first sum is in the graph already.
+    failure = fail_at("braid.inductor.reassociation._are_alike", 1) if failing else contextlib.nullcontext()
+    with failure, unittest.TestCase().assertLogs("braid.inductor") as logs:
+        found = torch.compile(step, options=options)(*inputs)
+    torch.testing.assert_close(found, step(*inputs))
+    return braid.inductor.explain()[-1].collectives, [line for line in logs.output if "all-reduces" in line]
+
+
+def run_rank(store, rank):
+    from braid import _votes
+    from torch._dynamo.exc import BackendCompilerFailed
 
     with torch_ranks.gloo(store, rank, RANKS):
-        generator = torch.Generator().manual_seed(rank)
-        inputs = [torch.randn(16, 16, generator=generator) for _ in range(4)]
-        options = braid.inductor.options(machine="cpu", reassociate=True)
-        found = torch.compile(step, options={**options, "fx_graph_cache": False, "compile_threads": 1})(*inputs)
-        torch.testing.assert_close(found, step(*inputs))
-        print("close", braid.inductor.explain()[-1].calls[-1].why)
+        results = {f"late {late}": compile_step(rank, late=late, failing=rank == 1) for late in range(RANKS)}
+    with torch_ranks.gloo(f"{store}.alone", rank, RANKS), mock.patch.object(_votes, "_SECONDS", 1):
+        results["alone"] = compile_step(rank, reassociate=rank == 0)
+    with torch_ranks.gloo(f"{store}.all", rank, RANKS):
+        results["all"] = compile_step(rank)
+        results["again"] = compile_step(rank)
+        if rank == 1:
+            try:
+                compile_step(rank, failing=True)
+            except BackendCompilerFailed as error:
+                results["error"] = str(error)
+    print(json.dumps(results))
 
 
 class Ranks(unittest.TestCase):
-    def test_equal_but_for_rounding(self):
+    @classmethod
+    def setUpClass(cls):
         with tempfile.TemporaryDirectory() as folder:
             words = [[__file__, os.path.join(folder, "store"), str(rank)] for rank in range(RANKS)]
-            for output in torch_ranks.run_ranks(folder, words, [{}] * RANKS):
-                self.assertIn("close", output)
+            caches = [{"TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, f"cache{rank}")} for rank in range(RANKS)]
+            outputs = torch_ranks.run_ranks(folder, words, caches)
+        cls.results = [json.loads(output.splitlines()[-1]) for output in outputs]
+
+    def test_equal_but_for_rounding(self):
+        for results in self.results:
+            for case in "all", "again":
+                self.assertEqual(results[case][0], 1)
+                self.assertIn("2 all-reduces have become part of others", results[case][1][0])
+
+    def test_a_rank_that_fails(self):
+        why = "sums of all-reduces stay as the program has them: rank 1 cannot change its graph: RuntimeError: no"
+        for results in self.results:
+            for late in range(RANKS):
+                self.assertEqual(results[f"late {late}"], [3, [f"WARNING:braid.inductor:{why}"]])
+
+    def test_a_rank_that_does_not_come(self):
+        why = "sums of all-reduces stay as the program has them: rank 1 has not come to the same change within 1 seconds"
+        self.assertEqual(self.results[0]["alone"], [3, [f"WARNING:braid.inductor:{why}"]])
+        self.assertEqual(self.results[1]["alone"][0], 3)
+
+    def test_a_rank_that_fails_later(self):
+        error = "OrderMismatchError: rank 1 cannot change its graph: RuntimeError: no; ranks 0 1 have changed this graph before"
+        self.assertIn(error, self.results[1]["error"])
 
 
 if __name__ == "__main__":
