@@ -9,6 +9,7 @@
 Peers that run a graph would take one collective for another. So all ranks do this together (`_runs`).
 """
 
+import contextlib
 import functools
 import logging
 import os
@@ -22,6 +23,8 @@ _log = logging.getLogger("braid")
 _changed = {}
 #: By `ConvertFrame` or `ConvertFrameAssert` (`fullgraph=True`) of a `torch.compile`, the numbers of the code that it has compiled.
 _numbers = weakref.WeakKeyDictionary()
+#: By module or code, (backend, `_numbers`) of those that compile it: Dynamo gives all that have equal backends the same graphs.
+_compiled = weakref.WeakKeyDictionary()
 
 
 def remember(groups, is_backward):
@@ -43,6 +46,7 @@ def watch():
 
         convert, choose = convert_frame.ConvertFrame.__call__, eval_frame._callback_from_stance
         convert_whole = convert_frame.ConvertFrameAssert.__call__
+        compile_function = eval_frame._TorchDynamoContext.__call__
     except (ImportError, AttributeError) as error:
         _log.debug("code that runs without its graphs is not seen: %s", error)
         return
@@ -95,18 +99,53 @@ def watch():
         run_without_graph._torchdynamo_orig_backend = callback
         return run_without_graph
 
+    @functools.wraps(compile_function)
+    def compile_and_share(self, function):
+        converts = (convert_frame.ConvertFrame, convert_frame.ConvertFrameAssert)
+        found = [each for each in _unwrap(self.callback) if isinstance(each, converts)]
+        if found:
+            _share_numbers(found[0], eval_frame.innermost_fn(function))
+        return compile_function(self, function)
+
+    eval_frame._TorchDynamoContext.__call__ = compile_and_share
     convert_frame.ConvertFrameAssert.__call__ = convert_and_remember
     convert_frame.ConvertFrame.__call__ = convert_or_compare
     eval_frame._callback_from_stance = choose_or_compare
 
 
+def _unwrap(callback):
+    """A callback of Dynamo and what it calls, down to the backend."""
+    while callback not in (None, False):
+        yield callback
+        callback = getattr(callback, "_torchdynamo_orig_backend", None)
+
+
+def _share_numbers(convert, function):
+    """Has `convert` know what all others with an equal backend compile of `function`."""
+    from torch._dynamo import external_utils
+
+    what = getattr(function, "__self__", None)
+    what = getattr(function, "__code__", function) if what is None else what
+    if getattr(what, "co_filename", None) == external_utils.__file__:
+        # The code of a wrapper that all functions share.
+        return
+    *_, backend = _unwrap(convert)
+    try:
+        known = _compiled.setdefault(what, [])
+    except TypeError:  # No object that can be remembered.
+        return
+    for other, numbers in known:
+        if other == backend:
+            _numbers[convert] = numbers
+            return
+    known.append((backend, _numbers.setdefault(convert, set())))
+
+
 def _get_numbers(callback):
     """The numbers of the code that `callback` of Dynamo has compiled."""
-    while callback not in (None, False):
-        try:
-            return sorted(_numbers[callback])
-        except (KeyError, TypeError):
-            callback = getattr(callback, "_torchdynamo_orig_backend", None)
+    for each in _unwrap(callback):
+        with contextlib.suppress(KeyError, TypeError):
+            return sorted(_numbers[each])
     return []
 
 

@@ -249,8 +249,9 @@ def too_many_graphs_on_one_rank(rank, which):
 too_many_graphs_on_one_rank.timeout = SHORT_TIMEOUT
 
 
-def run_by_stances(rank, which, stances, sizes, fullgraph=False):
-    """Runs a step that has a graph of one size: with each of these stances, for each of these sizes."""
+def run_by_stances(rank, which, stances, sizes, fullgraph=False, again=False):
+    """Runs a step that has a graph of one size: with each of these stances, for each of these sizes. `again`: by another
+    ``torch.compile`` than the one that has made the graph."""
     import torch
     import torch._inductor.config as config
 
@@ -259,6 +260,8 @@ def run_by_stances(rank, which, stances, sizes, fullgraph=False):
     with config.patch(compile_threads=1, fx_graph_cache=False, **settings):
         compiled = torch.compile(step, dynamic=False, fullgraph=fullgraph)
         error = compare_with_eager(step, compiled, 8)
+        if again:
+            compiled = torch.compile(step, dynamic=False, fullgraph=fullgraph)
         for stance in stances:
             for size in sizes:
                 with torch.compiler.set_stance(stance):
@@ -309,6 +312,13 @@ def cached(rank, which):
 def cached_on_one_rank(rank, which):
     """A rank without a cache takes the order that the other one has in its cache."""
     return compile_step(which, *make_step(extra=2), cache=rank == 0)
+
+def compiled_again_and_eager_by_stance_on_one_rank(rank, which):
+    return run_by_stances(rank, which, ["force_eager" if rank else "default"], (8, 8), fullgraph=which == "fx", again=True)
+
+
+compiled_again_and_eager_by_stance_on_one_rank.timeout = SHORT_TIMEOUT
+
 
 
 def cached_beside_another_order(rank, which):
@@ -460,6 +470,7 @@ class Ranks(unittest.TestCase):
             ],
             fresh=True,
         )
+    compiled_again_and_eager_by_stance_on_one_rank,
         results = []
         for rank in range(RANKS):
             with open(f"{output}.{rank}") as file:
@@ -544,7 +555,8 @@ class Ranks(unittest.TestCase):
             self.assertEqual(results, [[changed, changed, 10, 7]] * RANKS, which)
 
     def test_a_stance_of_one_rank(self):
-        for case in ("eager_by_stance_on_one_rank", "full_graph_eager_by_stance_on_one_rank"):
+        cases = "eager_by_stance_on_one_rank", "full_graph_eager_by_stance_on_one_rank", "compiled_again_and_eager_by_stance_on_one_rank"
+        for case in cases:
             for _, results in self.get(case):
                 self.check_that_one_rank_is_alone(results[1], r"runs without its graphs \(torch.compiler.set_stance: force_eager\)")
         for _, results in self.get("no_graph_of_a_size_on_one_rank"):
