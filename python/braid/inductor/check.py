@@ -73,7 +73,6 @@ def add_check(record, snodes):
 
 def write_check(wrapper, record):
     """Puts the call before all that `wrapper` or, if it is that of a part of the graph, the whole graph's does."""
-    import torch._inductor.config
     from torch._inductor.virtualized import V
 
     while getattr(wrapper, "parent_wrapper", None) is not None:
@@ -85,12 +84,20 @@ def write_check(wrapper, record):
     arguments = repr(text)
     if V.graph.is_backward:
         arguments += ", is_backward=True"
-    if torch._inductor.config.triton.cudagraphs:
+    if _is_recorded():
         arguments += ", is_counted=False"
     name = f"braid_check_{hashlib.sha256(arguments.encode()).hexdigest()[:16]}"
     wrapper.header.writeline("from braid._first_run import Check as BraidCheck")
     wrapper.header.writeline(f"{name} = BraidCheck({arguments})")
     wrapper.lines.insert(0, f"{name}()")
+
+
+def _is_recorded():
+    """Whether a CUDA graph runs in place of the code that calls the check. Graphs of its parts, as PyTorch makes them, run inside of it."""
+    import torch._inductor.config as config
+
+    has_parts = config.graph_partition and getattr(config, "cudagraph_policy", None) is None
+    return config.triton.cudagraphs and not has_parts
 
 
 _CPP = textwrap.dedent(

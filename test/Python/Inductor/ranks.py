@@ -283,6 +283,22 @@ def stances(rank, which):
     return *told, group.begun, group.changes
 
 
+def counted_beside_cuda_graphs(rank, which):
+    """How often a graph has run, of which Inductor would record parts as CUDA graphs, and one that it would record whole."""
+    import torch
+    import torch._inductor.config as config
+    from braid import _first_run
+
+    counts = []
+    for parts in (True, False):
+        with config.patch({"triton.cudagraphs": True, "graph_partition": parts}):
+            run_by_stances(rank, which, ["default"], (8, 8))
+        torch._dynamo.reset()
+        (group,) = _first_run._Board.get().runs._groups.values()
+        counts.append(group.begun)
+    return counts
+
+
 def eager_by_stance_on_one_rank(rank, which):
     return run_by_stances(rank, which, ["force_eager" if rank else "default"], (8, 8))
 
@@ -295,6 +311,13 @@ def full_graph_eager_by_stance_on_one_rank(rank, which):
 
 
 full_graph_eager_by_stance_on_one_rank.timeout = SHORT_TIMEOUT
+
+
+def compiled_again_and_eager_by_stance_on_one_rank(rank, which):
+    return run_by_stances(rank, which, ["force_eager" if rank else "default"], (8, 8), fullgraph=which == "fx", again=True)
+
+
+compiled_again_and_eager_by_stance_on_one_rank.timeout = SHORT_TIMEOUT
 
 
 def no_graph_of_a_size_on_one_rank(rank, which):
@@ -312,13 +335,6 @@ def cached(rank, which):
 def cached_on_one_rank(rank, which):
     """A rank without a cache takes the order that the other one has in its cache."""
     return compile_step(which, *make_step(extra=2), cache=rank == 0)
-
-def compiled_again_and_eager_by_stance_on_one_rank(rank, which):
-    return run_by_stances(rank, which, ["force_eager" if rank else "default"], (8, 8), fullgraph=which == "fx", again=True)
-
-
-compiled_again_and_eager_by_stance_on_one_rank.timeout = SHORT_TIMEOUT
-
 
 
 def cached_beside_another_order(rank, which):
@@ -401,8 +417,10 @@ CASES = (
     too_many_graphs,
     too_many_graphs_on_one_rank,
     stances,
+    counted_beside_cuda_graphs,
     eager_by_stance_on_one_rank,
     full_graph_eager_by_stance_on_one_rank,
+    compiled_again_and_eager_by_stance_on_one_rank,
     no_graph_of_a_size_on_one_rank,
     cached,
     no_collective,
@@ -470,7 +488,6 @@ class Ranks(unittest.TestCase):
             ],
             fresh=True,
         )
-    compiled_again_and_eager_by_stance_on_one_rank,
         results = []
         for rank in range(RANKS):
             with open(f"{output}.{rank}") as file:
@@ -553,6 +570,10 @@ class Ranks(unittest.TestCase):
         for which, results in self.get("stances"):
             # Seven runs of the first part and three of the second have a graph.
             self.assertEqual(results, [[changed, changed, 10, 7]] * RANKS, which)
+
+    def test_counts_beside_cuda_graphs(self):
+        for which, results in self.get("counted_beside_cuda_graphs"):
+            self.assertEqual(results, [[3, 3]] * RANKS, which)
 
     def test_a_stance_of_one_rank(self):
         cases = "eager_by_stance_on_one_rank", "full_graph_eager_by_stance_on_one_rank", "compiled_again_and_eager_by_stance_on_one_rank"
