@@ -341,6 +341,56 @@ def cached_beside_another_order(rank, which):
     return get_error(which, *make_step(extra=2), cache=True, keep_order=True if rank == 1 else None)
 
 
+def make_training_step():
+    """As `make_step`, a forward and a backward."""
+    import torch
+    import torch.distributed as dist
+    import torch.distributed._functional_collectives as funcol
+
+    world = dist.group.WORLD.group_name
+
+    def step(x, y, w):
+        first = funcol.all_gather_tensor_autograd(x @ w, 0, world)
+        second = funcol.all_gather_tensor_autograd(y, 0, world)
+        return ((first @ w) * (second @ w)).sum()
+
+    return step, [torch.randn(8, 8, requires_grad=True) for _ in range(3)]
+
+
+def train_from_cache(rank, which, has_cache=True):
+    """Compiles a training step; the hits of AOTAutograd's cache, and the error if rank 0 then runs the step without its graphs alone."""
+    import torch
+    import torch._functorch.config
+    import torch._inductor.config as config
+    from torch._dynamo.utils import counters
+
+    step, inputs = make_training_step()
+    _, settings = make_pass(which)
+    counters.clear()
+    with config.patch(compile_threads=1, fx_graph_cache=has_cache, **settings):
+        with torch._functorch.config.patch(enable_autograd_cache=has_cache):
+            compiled = torch.compile(step)
+            found, expected = (torch.autograd.grad(function(*inputs), inputs) for function in (compiled, step))
+            torch.testing.assert_close(found, expected)
+            told = counters["aot_autograd"]["autograd_cache_hit"]
+            try:
+                with torch.compiler.set_stance("default" if rank else "force_eager"):
+                    compiled(*inputs)
+            except Exception as error:
+                return told, f"{type(error).__name__}: {error}"
+    return told, None
+
+
+train_from_cache.timeout = SHORT_TIMEOUT
+
+
+def train_from_cache_of_one_rank(rank, which):
+    return train_from_cache(rank, which, has_cache=rank == 0)
+
+
+train_from_cache_of_one_rank.timeout = SHORT_TIMEOUT
+
+
 def no_collective(rank, which):
     """A graph without collectives, of which the log speaks once."""
     import torch
@@ -423,6 +473,7 @@ CASES = (
     compiled_again_and_eager_by_stance_on_one_rank,
     no_graph_of_a_size_on_one_rank,
     cached,
+    train_from_cache,
     no_collective,
     uneven_sizes,
     uneven_sizes_and_deterministic,
@@ -431,7 +482,7 @@ CASES = (
 
 
 #: The cases of the second process.
-CASES_WITH_CACHE = (cached, cached_on_one_rank, cached_beside_another_order)
+CASES_WITH_CACHE = (cached, cached_on_one_rank, cached_beside_another_order, train_from_cache, train_from_cache_of_one_rank)
 
 
 @contextlib.contextmanager
@@ -558,11 +609,11 @@ class Ranks(unittest.TestCase):
         for _, results in self.get("too_many_graphs_on_one_rank"):
             self.check_that_one_rank_is_alone(results[1], r"has given up to compile step \(ranks.py:\d+\) \(recompile_limit\)")
 
-    def check_that_one_rank_is_alone(self, text, what):
+    def check_that_one_rank_is_alone(self, text, what, rank=1):
         self.assertRegex(
             text,
-            f"^OrderMismatchError: rank 1 {what}, where collectives of process group '\\w+' \\(ranks 0 1\\) have a changed order, "
-            "and rank 0 (has gone on by its graph|did not before the timeout)",
+            f"^OrderMismatchError: rank {rank} {what}, where collectives of process group '\\w+' \\(ranks 0 1\\) have a changed order, "
+            f"and rank {1 - rank} (has gone on by its graph|did not before the timeout)",
         )
 
     def test_stances(self):
@@ -594,6 +645,18 @@ class Ranks(unittest.TestCase):
             self.assertEqual(results, [cached, changed], which)
         for which, results in self.get("cached_beside_another_order", with_cache=True):
             self.assertRegex(results[0], "ranks 0 and 1 run the collectives of a graph in different orders", which)
+
+    def test_caches_of_autograd(self):
+        """Code whose graphs come from AOTAutograd's cache does not run without them on one rank alone either."""
+        what = r"runs without its graphs \(torch.compiler.set_stance: force_eager\)"
+        for case, with_cache, hits in (
+            ("train_from_cache", False, [0, 0]),
+            ("train_from_cache", True, [1, 1]),
+            ("train_from_cache_of_one_rank", True, [1, 0]),
+        ):
+            for which, results in self.get(case, with_cache):
+                self.assertEqual([count for count, _ in results], hits, (case, which))
+                self.check_that_one_rank_is_alone(results[0][1], what, rank=0)
 
     def test_a_graph_without_collectives(self):
         for which, results in self.get("no_collective"):
