@@ -1,12 +1,14 @@
 # REQUIRES: jax
 # RUN: %jax_python %s %t %cxx
 """The kernels of a tensor product as of e3nn and of its gradients, run on the host, against JAX: matmuls with short sums,
-which are elementwise."""
+which are elementwise. The nodes stay the outermost dimension around matmuls of the library."""
+import re
 import sys
 
 import jax
 import jax.numpy as jnp
 import jax_kernels
+import kernel_launches
 import numpy as np
 
 import braid.jax
@@ -37,7 +39,20 @@ def check(element, directory, cxx):
     jax_kernels.check(program, values, expected, unit, element.__name__, directory, cxx, types=[element] * 2)
 
 
+def linear(x, weights):
+    results, back = jax.vjp(lambda x, weights: jnp.einsum("bui,uw->bwi", x, weights) * 0.25, x, weights)
+    return results, *back(jnp.cos(results))
+
+
+def check_layouts():
+    program = braid.jax.export(jax.jit(linear), jnp.ones((NODES, 24, 3)), jnp.ones((24, 20)))
+    text = kernel_launches.braid_opt(program.text, ["--braid-prepare=target=cuda"])
+    if moved := re.findall(rf"linalg.*tensor<2[04]x{NODES}x3xf32>.*", text):
+        sys.exit(f"expected {NODES} as the first size, found {moved}")
+
+
 def main(directory, cxx):
+    check_layouts()
     for element in (jnp.float32, jnp.bfloat16):
         check(element, directory, cxx)
 

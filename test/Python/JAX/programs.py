@@ -240,6 +240,18 @@ class ComputeTest(jt.JaxTestCase):
                 self.check_equal(shard(lambda x, y: jnp.einsum(spec, x, y), (P("r"), P())),
                                  x, y, tolerance=TOLERANCE)
 
+    def test_matmuls_between_transposes(self):
+        def linear(x, w, factor):
+            y = 3 * jnp.einsum("nbui,nuw->nbwi", x, w[None] * jnp.ones((2, 1, 1)))
+            return jnp.einsum("nbui,uw->bnwi", y * factor, w) * 0.25 + jnp.einsum("nbui,wu->bnwi", y, w)
+
+        def gradients(*args):
+            return jax.value_and_grad(lambda *args: jnp.mean(jnp.sin(linear(*args))), (0, 1, 2))(*args)
+
+        args = jt.normals((2, 5, 7, 3)), jt.normals((7, 7), seed=1), jnp.float32(0.5)
+        for fn in linear, gradients:
+            self.check_equal(jax.jit(fn), *args, tolerance=TOLERANCE)
+
     def test_matmuls_of_bf16_are_summed_in_f32(self):
         x = np.ones((4, 4096)).astype(jnp.bfloat16)
         self.check_parts(lambda x: x @ x.T, x, tolerance=0)

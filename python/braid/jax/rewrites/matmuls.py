@@ -14,6 +14,9 @@ from math import prod
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
+from .scalars import splat
+from .tensors import rank_of, reshape, shape_of, transpose
+
 
 def rewrite(op):
     """Rewrites a matmul. Gives whether it was one."""
@@ -78,6 +81,49 @@ def allows_tf32(op):
                for precision in ir.ArrayAttr(op.attributes["precision_config"]))
 
 
+def _count_kept(order):
+    """How many outer dimensions a transpose leaves in their places."""
+    return next((place for place, dim in enumerate(order) if place != dim), len(order))
+
+
+def _split_multiple(op):
+    """What an op multiplies, and the op that makes the one number to multiply it by; nothing of another op."""
+    if not isinstance(op, ir.Block) and op.name == "stablehlo.multiply":
+        for value, factor in (op.operands, reversed(op.operands)):
+            owner = factor.owner
+            if isinstance(owner, ir.Block):
+                continue
+            if (owner.name == "stablehlo.broadcast_in_dim" and rank_of(owner.operands[0]) == 0
+                    or owner.name == "stablehlo.constant" and ir.DenseElementsAttr(owner.attributes["value"]).is_splat):
+                return value, owner
+    return None
+
+
+def _multiply(value, factor):
+    """`value` times the number that `factor` makes for another shape."""
+    if factor.name == "stablehlo.constant":
+        numbers = stablehlo.constant(splat(value.type, ir.DenseElementsAttr(factor.attributes["value"])))
+    else:
+        numbers = stablehlo.broadcast_in_dim(value.type, factor.operands[0], [])
+    return stablehlo.multiply(value, numbers)
+
+
+def _find_orders(value):
+    """The orders of all transposes that read `value` or its multiples; nothing if another op reads it."""
+    orders = []
+    for use in value.uses:
+        user = use.owner
+        if user.name == "stablehlo.transpose":
+            orders.append(list(ir.DenseI64ArrayAttr(user.attributes["permutation"])))
+            continue
+        multiple = _split_multiple(user)
+        further = _find_orders(user.operation.results[0]) if multiple and multiple[0] == value else []
+        if not further:
+            return []
+        orders += further
+    return orders
+
+
 class _Operand:
     """One side of a matmul: its batch, contracted and free dimensions."""
 
@@ -96,14 +142,17 @@ class _Operand:
     def _fold_transpose(self):
         """Reads what a transpose reads, unless that changes the order of the result's
         dimensions."""
-        owner = self.value.owner
+        owner, factor = self.value.owner, None
+        multiple = _split_multiple(owner)
+        if multiple and all(use.owner.name == "stablehlo.dot_general" for use in self.value.uses):
+            owner, factor = multiple[0].owner, multiple[1]
         if isinstance(owner, ir.Block) or owner.name != "stablehlo.transpose":
             return False
         order = list(ir.DenseI64ArrayAttr(owner.attributes["permutation"]))
         free = [order[d] for d in self._free(len(order))]
         if free != sorted(free):
             return False
-        self.value = owner.operands[0]
+        self.value = _multiply(owner.operands[0], factor) if factor else owner.operands[0]
         self.batch = [order[d] for d in self.batch]
         self.contracted = [order[d] for d in self.contracted]
         return True
@@ -114,13 +163,16 @@ class _Operand:
 
     def to_matrix(self, contracted_first):
         """Joins the dimensions of each kind. The operand is moved only where neither
-        order of the two kinds is that in memory."""
+        order of the two kinds is that in memory, and then as near as possible: with
+        the most outer dimensions in their places."""
         orders = [self.batch + self.free + self.contracted,
                   self.batch + self.contracted + self.free]
-        in_place = [order for order in orders if order == sorted(order)]
-        order = in_place[0] if in_place else orders[contracted_first]
+        best = contracted_first
+        if _count_kept(orders[1 - best]) > _count_kept(orders[best]):
+            best = 1 - best
+        order = orders[best]
         value = self.value
-        if not in_place:
+        if order != sorted(order):
             value = stablehlo.transpose(value, order)
         sizes = [prod(self.shape[d] for d in dims)
                  for dims in (self.batch, self.free, self.contracted)]
@@ -139,8 +191,16 @@ def _dot(op):
                     numbers.lhs_contracting_dimensions)
     right = _Operand(op.operands[1], numbers.rhs_batching_dimensions,
                      numbers.rhs_contracting_dimensions)
-    shape = list(ir.RankedTensorType(op.results[0].type).shape)
+    shape, order = shape_of(op.results[0]), None
     if left.contracted and not (left.is_matrix() and right.is_matrix()):
+        # The result may get the other order of the two sides, in which what reads it moves less.
+        batch, free = len(left.batch), (len(left.free), len(right.free))
+        dims = list(range(len(shape)))
+        swapped = dims[:batch] + dims[batch + free[0]:] + dims[batch:batch + free[0]]
+        orders = _find_orders(op.results[0])
+        if orders and all(_count_kept([swapped.index(dim) for dim in each]) > _count_kept(each) for each in orders):
+            left, right = right, left
+            order = [swapped.index(dim) for dim in dims]
         joined = [prod(left.shape[d] for d in dims)
                   for dims in ([left.batch] if left.batch else []) + [left.free]]
         joined.append(prod(right.shape[d] for d in right.free))
@@ -152,4 +212,6 @@ def _dot(op):
                                                 right.contracted)
     # Rounded before it gets its shape: then the library writes the rounded elements.
     matmul = _round(op, _wide(op, [left.value, right.value], joined, numbers))
-    return matmul if joined == shape else stablehlo.reshape(op.results[0].type, matmul)
+    if order:
+        return transpose(reshape(matmul, [shape[dim] for dim in swapped]), order)
+    return reshape(matmul, shape)
