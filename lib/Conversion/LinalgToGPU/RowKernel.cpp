@@ -57,6 +57,9 @@ private:
   /// The value of `access` in `op`, of part `part` or of the whole row.
   Value get(const RowOp &op, const Access &access, unsigned part);
   void set(const Access &access, SmallVector<Value> values);
+  /// Loads what a thread of the row overwrites, for all threads of the row,
+  /// before they wait for each other in a reduction.
+  void loadOverwritten();
   SmallVector<Value> getIndices(const RowOp &op, Value column);
   SmallVector<Value> getAsked(const RowOp &op, Value column);
   /// The most elements of a row that one access to memory has.
@@ -288,6 +291,31 @@ void RowKernel::set(const Access &access, SmallVector<Value> values) {
   known.push_back({access, std::move(values), /*isWritten=*/true});
 }
 
+void RowKernel::loadOverwritten() {
+  SmallVector<const Access *> written;
+  auto isIn = [](ArrayRef<const Access *> accesses, const Access &access) {
+    return llvm::any_of(accesses, [&](const Access *other) {
+      return haveSameElements(*other, access);
+    });
+  };
+  SmallVector<const Access *> outputs;
+  for (const RowOp &op : run.ops)
+    for (const Access &access : op.nest.outputs)
+      outputs.push_back(&access);
+  for (RowOp &op : run.ops) {
+    for (Access *access : op.nest.getAccesses()) {
+      bool isOfRow = op.kind == RowOp::Row || access->strides.back() == 0;
+      bool isRead = (access->argument && !access->argument.use_empty()) ||
+                    (op.kind == RowOp::Reduction && isIn(outputs, *access));
+      if (isOfRow && isRead && isIn(outputs, *access) &&
+          !isIn(written, *access))
+        get(op, *access, 0);
+    }
+    for (const Access &access : op.nest.outputs)
+      written.push_back(&access);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
@@ -462,6 +490,7 @@ void RowKernel::emit() {
   }
   builder.start(threads * rowsOfBlock, getWorkgroupTypes());
   emitPlace();
+  loadOverwritten();
   for (RowOp &op : run.ops) {
     if (op.kind == RowOp::Elements)
       emitElementsOp(op);

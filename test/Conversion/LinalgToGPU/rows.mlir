@@ -113,6 +113,18 @@ func.func @rows_and_columns_of_a_square(%a: memref<512x512xbf16>, %r: memref<512
   return
 }
 
+// All threads of a row use the sum, which one of them adds to what is in memory.
+func.func @sum_in_memory(%x: memref<512x2048xf32>, %sum: memref<512xf32>, %y: memref<512x2048xf32>) {
+  linalg.reduce { arith.addf } ins(%x : memref<512x2048xf32>) outs(%sum : memref<512xf32>) dimensions = [1]
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %sum : memref<512x2048xf32>, memref<512xf32>) outs(%y : memref<512x2048xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.divf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
 // A row is read once, four vectors a thread, and written once; both reductions
 // go through shuffles and then through shared memory.
 // CHECK-LABEL: gpu.func @rows(
@@ -139,4 +151,13 @@ func.func @rows_and_columns_of_a_square(%a: memref<512x512xbf16>, %r: memref<512
 //       CHECK:   scf.if
 //  CHECK-NEXT:     %{{.*}} = arith.index_castui
 //  CHECK-NEXT:     memref.store
+//       CHECK:   gpu.return
+
+// The threads read what one of them overwrites before they wait for each other.
+// CHECK-LABEL: gpu.func @rows_1(
+//       CHECK:   memref.load %{{.*}} : memref<512xf32, strided<[1]>>
+//       CHECK:   gpu.shuffle xor
+//       CHECK:   gpu.barrier
+//   CHECK-NOT:   memref.load %{{.*}} : memref<512xf32, strided<[1]>>
+//       CHECK:   memref.store %{{.*}} : memref<512xf32, strided<[1]>>
 //       CHECK:   gpu.return
