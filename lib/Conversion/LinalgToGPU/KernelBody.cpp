@@ -104,13 +104,15 @@ static int64_t getLoadLanes(memref::LoadOp load, const ValueSet &varying,
   int64_t size = getByteSize(type.getElementType());
   SmallVector<int64_t> strides;
   int64_t offset = 0;
-  if (size == 0 || type.getElementType().isInteger(1) ||
-      !VectorType::isValidElementType(type.getElementType()) ||
+  if (size == 0 || !VectorType::isValidElementType(type.getElementType()) ||
       failed(type.getStridesAndOffset(strides, offset)) ||
       strides.back() != 1 || llvm::any_of(strides, ShapedType::isDynamic) ||
       isAnyIn(load.getIndices().drop_back(), varying) ||
       !adjacent.contains(load.getIndices().back()))
     return 1;
+  // Loads of i1 stay single ones.
+  if (type.getElementType().isInteger(1))
+    return lanes;
   int64_t alignment = getAlignment(load.getMemref());
   for (auto [extent, stride] :
        llvm::zip(type.getShape().drop_back(), ArrayRef(strides).drop_back()))
@@ -189,8 +191,23 @@ static void emitVectorLoad(ImplicitLocOpBuilder &b, memref::LoadOp load,
   SmallVector<Value> indices;
   for (Value index : load.getIndices())
     indices.push_back(mapping.lookupOrDefault(index));
-  indices.back() = vector::ExtractOp::create(b, indices.back(), 0);
   Type type = load.getType();
+  if (type.isInteger(1)) {
+    // A vector of i1 is packed, but a buffer has one byte for each i1.
+    Value places = indices.back();
+    SmallVector<Value> elements;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      indices.back() = vector::ExtractOp::create(b, places, lane);
+      elements.push_back(memref::LoadOp::create(
+          b, mapping.lookupOrDefault(load.getMemref()), indices));
+    }
+    mapping.map(load.getResult(),
+                vector::FromElementsOp::create(
+                    b, VectorType::get({lanes}, type), elements)
+                    .getResult());
+    return;
+  }
+  indices.back() = vector::ExtractOp::create(b, indices.back(), 0);
   int64_t bytes = lanes * getByteSize(type);
   mapping.map(load.getResult(),
               vector::LoadOp::create(b, VectorType::get({lanes}, type),

@@ -77,6 +77,29 @@ func.func @scalars(%x: memref<64x256xf32>, %y: memref<64x255xf32>, %r: memref<64
   return
 }
 
+// Memory has a byte for each i1.
+func.func @bits(%bits: memref<32x256xi1>, %x: memref<64x256xf32>, %r: memref<64x256xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %size = arith.constant 32 : index
+  %false = arith.constant false
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<64x256xf32>) outs(%r : memref<64x256xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %m = arith.cmpi ult, %i, %size : index
+    %v = scf.if %m -> i1 {
+      %e = memref.load %bits[%i, %j] : memref<32x256xi1>
+      scf.yield %e : i1
+    } else {
+      scf.yield %false : i1
+    }
+    %s = arith.select %v, %a, %zero : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
 // CHECK:       gpu.func @elementwise(
 // CHECK:         scf.while ({{.*}}) : (i32, vector<8xbf16>) -> (i32, vector<8xbf16>)
 // CHECK:           vector.load %{{.*}} {alignment = 16 : i64} : memref<128x256xbf16>, vector<8xbf16>
@@ -93,3 +116,7 @@ func.func @scalars(%x: memref<64x256xf32>, %y: memref<64x255xf32>, %r: memref<64
 // CHECK:       gpu.func @elementwise_2(
 // CHECK-NOT:     vector
 // CHECK:         gpu.return
+// CHECK:       gpu.func @elementwise_3(
+// CHECK:         scf.if %{{.*}} -> (vector<4xi1>)
+// CHECK-COUNT-4:   memref.load %{{.*}} : memref<32x256xi1>
+// CHECK:         vector.store

@@ -155,6 +155,28 @@ def transposed_sum(batch, heads, rows, columns):
                                       "%x: i32, %u: i32, %o: i32", "%y = arith.muli %x, %u : i32", "%y : i32"), values="%r, %s")
 
 
+def window_gradient(rows, columns):
+    """The sum of values that fills have at every second place, where bits say so, and without the border, as the gradient of a pooling."""
+    small, large, inside = f"{rows}x{rows}x{columns}", f"{2 * rows + 1}x{2 * rows + 1}x{columns}", f"{2 * rows - 1}x{2 * rows - 1}x{columns}"
+    same = "affine_map<(i, j, k) -> (i, j, k)>"
+    lines = [f"%e = tensor.empty() : tensor<{large}xf32>\n%b = tensor.empty() : tensor<{large}xi1>\n%z = arith.constant 0.0 : f32\n%n = arith.constant false",
+             f"%s0 = linalg.fill ins(%z : f32) outs(%e : tensor<{large}xf32>) -> tensor<{large}xf32>",
+             f"%f = linalg.fill ins(%n : i1) outs(%b : tensor<{large}xi1>) -> tensor<{large}xi1>"]
+    for number, (i, j) in enumerate(((0, 0), (0, 1), (1, 2), (2, 2)), 1):
+        for name, kind, source, fill in (("v", "f32", "%a0", "%s0"), ("m", "i1", f"%a{number}", "%f")):
+            at = f"[{i}, {j}, 0] [{rows - i // 2}, {rows - j // 2}, {columns}]"
+            taken = f"tensor<{rows - i // 2}x{rows - j // 2}x{columns}x{kind}>"
+            lines.append(f"%t{name}{number} = tensor.extract_slice {source}[0, 0, 0] {at.split('] ')[1]} [1, 1, 1] : tensor<{small}x{kind}> to {taken}\n"
+                         f"%{name}{number} = tensor.insert_slice %t{name}{number} into {fill}{at} [2, 2, 1] : {taken} into tensor<{large}x{kind}>")
+        lines.append(f"%s{number} = " + generic([same] * 4, P3, [f"%m{number} : tensor<{large}xi1>", f"%v{number} : tensor<{large}xf32>",
+                                                                f"%s{number - 1} : tensor<{large}xf32>"], [f"%e : tensor<{large}xf32>"],
+                                                "%m: i1, %v: f32, %s: f32, %o: f32", "%t = arith.addf %s, %v : f32\n%r = arith.select %m, %t, %s : f32", "%r : f32"))
+    lines.append(f"%r = tensor.extract_slice %s4[1, 1, 0] [{2 * rows - 1}, {2 * rows - 1}, {columns}] [1, 1, 1] : tensor<{large}xf32> to tensor<{inside}xf32>")
+    lines.append(f"%p = tensor.empty() : tensor<{inside}xf32>\n%q = " + generic([same] * 2, P3, [f"%r : tensor<{inside}xf32>"], [f"%p : tensor<{inside}xf32>"],
+                                                                               "%x: f32, %o: f32", "%t = arith.addf %x, %x : f32", "%t : f32"))
+    return function([f"tensor<{small}xf32>"] + [f"tensor<{small}xi1>"] * 4, [f"tensor<{inside}xf32>"], *lines, values="%q")
+
+
 def rounded_rows(rows, columns):
     """bf16 from one op of a run to the next: rounded there, as in memory."""
     matrix, vector = f"tensor<{rows}x{columns}xbf16>", f"tensor<{rows}xf32>"
@@ -228,6 +250,8 @@ CASES = [
                         "%f = linalg.fill ins(%z : f32) outs(%e : tensor<96xf32>) -> tensor<96xf32>",
                         "%r = " + generic(["#window", "#col", "#row"], ROWS, ["%a0 : tensor<100xf32>", "%a1 : tensor<5xf32>"], ["%f : tensor<96xf32>"],
                                           "%x: f32, %y: f32, %o: f32", "%s = arith.mulf %x, %y : f32\n%t = arith.addf %o, %s : f32", "%t : f32")), 1e-6),
+    ("window_gradient", window_gradient(7, 12), 0),
+    ("window_gradient_odd", window_gradient(6, 5), 0),
     ("one_plus_erf", pointwise(1000, ["f32"], "f32", """%four = arith.constant 4.0 : f32
 %one = arith.constant 1.0 : f32
 %wide = arith.mulf %x0, %four : f32

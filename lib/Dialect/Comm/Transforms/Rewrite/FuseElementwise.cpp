@@ -548,6 +548,13 @@ struct CommFuseElementwisePass
           consumer = fuseAll(reduced);
     }
     numFused += fuser.fuseSiblings(getOperation(), Siblings::SmallElementwise);
+    // Hosts read memory faster than they compute conditions.
+    SmallVector<tensor::InsertSliceOp> inserts;
+    if (opsPerByte > 0)
+      getOperation().walk(
+          [&](tensor::InsertSliceOp insert) { inserts.push_back(insert); });
+    for (tensor::InsertSliceOp insert : inserts)
+      readThroughInsert(rewriter, insert);
     getOperation().walk(
         [&](tensor::PadOp pad) { readThroughPad(rewriter, pad); });
     getOperation().walk([&](tensor::CollapseShapeOp collapse) {

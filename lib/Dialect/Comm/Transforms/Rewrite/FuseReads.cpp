@@ -168,6 +168,148 @@ bool braid::comm::fuseIntoReads(RewriterBase &rewriter,
   return true;
 }
 
+/// The element of `tensor` at `places` if `isInside`, otherwise `outside`.
+static Value readInside(ImplicitLocOpBuilder &b, Value isInside, Value tensor,
+                        ArrayRef<Value> places, Value outside) {
+  auto branch = scf::IfOp::create(
+      b, isInside,
+      [&](OpBuilder &nested, Location loc) {
+        Value element = tensor::ExtractOp::create(nested, loc, tensor, places);
+        scf::YieldOp::create(nested, loc, element);
+      },
+      [&](OpBuilder &nested, Location loc) {
+        scf::YieldOp::create(nested, loc, outside);
+      });
+  return branch.getResult(0);
+}
+
+/// True if the owner of `input` may read elements of it in its body.
+static bool mayReadInBody(OpOperand &input) {
+  auto op = dyn_cast<linalg::GenericOp>(input.getOwner());
+  return op && op.hasPureTensorSemantics() && op.isDpsInput(&input) &&
+         op.getNumParallelLoops() == op.getNumLoops() &&
+         llvm::all_of(op.getMatchingIndexingMap(&input).getResults(),
+                      llvm::IsaPred<AffineDimExpr>);
+}
+
+/// The inputs of ops that `value` or a slice of it is, with the offsets of the
+/// slice; none if an op has another use for it.
+static std::optional<SmallVector<std::pair<OpOperand *, ArrayRef<int64_t>>>>
+findInputs(Value value, ArrayRef<int64_t> offsets = {}) {
+  SmallVector<std::pair<OpOperand *, ArrayRef<int64_t>>> inputs;
+  for (OpOperand &use : value.getUses()) {
+    if (mayReadInBody(use)) {
+      inputs.emplace_back(&use, offsets);
+      continue;
+    }
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(use.getOwner());
+    if (!slice || !offsets.empty() || slice->getNumOperands() != 1 ||
+        !slice.hasUnitStride() ||
+        slice.getType().getRank() != slice.getSourceType().getRank())
+      return std::nullopt;
+    auto ofSlice = findInputs(slice, slice.getStaticOffsets());
+    if (!ofSlice)
+      return std::nullopt;
+    llvm::append_range(inputs, *ofSlice);
+  }
+  return inputs;
+}
+
+/// Replaces what the owner of `input` gets of it by what `read` computes of the
+/// places.
+static void readInBody(
+    RewriterBase &rewriter, OpOperand &input,
+    llvm::function_ref<Value(ImplicitLocOpBuilder &, ArrayRef<Value>)> read) {
+  auto op = cast<linalg::GenericOp>(input.getOwner());
+  unsigned number = input.getOperandNumber();
+  AffineMap map = op.getMatchingIndexingMap(&input);
+  SmallVector<Value> inputs(op.getInputs());
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  inputs.erase(inputs.begin() + number);
+  maps.erase(maps.begin() + number);
+  rewriter.setInsertionPoint(op);
+  auto without = linalg::GenericOp::create(
+      rewriter, op.getLoc(), op->getResultTypes(), inputs, op.getOutputs(),
+      maps, op.getIteratorTypesArray());
+  without->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  rewriter.inlineRegionBefore(op.getRegion(), without.getRegion(),
+                              without.getRegion().end());
+  BlockArgument argument = without.getBody()->getArgument(number);
+  if (!argument.use_empty()) {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    b.setInsertionPointToStart(without.getBody());
+    SmallVector<Value> places;
+    for (AffineExpr loop : map.getResults())
+      places.push_back(
+          linalg::IndexOp::create(b, cast<AffineDimExpr>(loop).getPosition()));
+    rewriter.replaceAllUsesWith(argument, read(b, places));
+  }
+  without.getBody()->eraseArgument(number);
+  rewriter.replaceOp(op, without);
+}
+
+bool braid::comm::readThroughInsert(RewriterBase &rewriter,
+                                    tensor::InsertSliceOp insert) {
+  auto fill = insert.getDest().getDefiningOp<linalg::FillOp>();
+  ArrayRef<int64_t> offsets = insert.getStaticOffsets(),
+                    strides = insert.getStaticStrides(),
+                    sizes = insert.getSourceType().getShape(),
+                    shape = insert.getType().getShape();
+  // Elements that are adjacent stay so.
+  if (!fill || insert->use_empty() || insert->getNumOperands() != 2 ||
+      !insert.getSourceType().hasStaticShape() ||
+      sizes.size() != shape.size() || sizes.empty() ||
+      sizes.back() != shape.back() ||
+      llvm::all_of(strides, [](int64_t stride) { return stride == 1; }))
+    return false;
+  // An op that reads several slices is another op for each of them.
+  while (true) {
+    auto found = findInputs(insert);
+    if (!found)
+      return false;
+    if (found->empty())
+      break;
+    ArrayRef<int64_t> sliceOffsets = found->front().second;
+    readInBody(
+        rewriter, *found->front().first,
+        [&](ImplicitLocOpBuilder &b, ArrayRef<Value> places) {
+          SmallVector<Value> inner;
+          Value isInside;
+          auto require = [&](arith::CmpIPredicate predicate, Value place,
+                             int64_t bound) {
+            Value fits = arith::CmpIOp::create(
+                b, predicate, place, arith::ConstantIndexOp::create(b, bound));
+            isInside =
+                isInside ? arith::AndIOp::create(b, isInside, fits) : fits;
+          };
+          for (auto [dim, place] : llvm::enumerate(places)) {
+            // A place before the first one is a large unsigned number.
+            Value from = place;
+            int64_t shift =
+                offsets[dim] - (sliceOffsets.empty() ? 0 : sliceOffsets[dim]);
+            if (shift != 0)
+              from = arith::SubIOp::create(
+                  b, place, arith::ConstantIndexOp::create(b, shift));
+            if (strides[dim] != 1) {
+              Value stride = arith::ConstantIndexOp::create(b, strides[dim]);
+              require(arith::CmpIPredicate::eq,
+                      arith::RemUIOp::create(b, from, stride), 0);
+              from = arith::DivUIOp::create(b, from, stride);
+            }
+            if (sizes[dim] != shape[dim])
+              require(arith::CmpIPredicate::ult, from, sizes[dim]);
+            inner.push_back(from);
+          }
+          return readInside(b, isInside, insert.getSource(), inner,
+                            fill.value());
+        });
+  }
+  for (Operation *slice : llvm::make_early_inc_range(insert->getUsers()))
+    rewriter.eraseOp(slice);
+  rewriter.eraseOp(insert);
+  return true;
+}
+
 bool braid::comm::readThroughPad(RewriterBase &rewriter, tensor::PadOp pad) {
   Value padding = pad.getConstantPaddingValue();
   if (!padding || !isReadAlone(pad) || !pad.getSourceType().hasStaticShape() ||
@@ -200,17 +342,8 @@ bool braid::comm::readThroughPad(RewriterBase &rewriter, tensor::PadOp pad) {
                                                      places);
       continue;
     }
-    auto branch = scf::IfOp::create(
-        b, isInside,
-        [&](OpBuilder &nested, Location loc) {
-          Value element =
-              tensor::ExtractOp::create(nested, loc, pad.getSource(), places);
-          scf::YieldOp::create(nested, loc, element);
-        },
-        [&](OpBuilder &nested, Location loc) {
-          scf::YieldOp::create(nested, loc, padding);
-        });
-    rewriter.replaceOp(read, branch);
+    rewriter.replaceOp(
+        read, readInside(b, isInside, pad.getSource(), places, padding));
   }
   rewriter.eraseOp(pad);
   return true;

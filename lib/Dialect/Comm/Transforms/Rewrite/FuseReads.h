@@ -39,6 +39,12 @@ mlir::Value computeElement(
 bool fuseIntoReads(mlir::RewriterBase &rewriter,
                    mlir::linalg::GenericOp producer);
 
+/// Lets elementwise ops, if no other op reads a fill with `insert`, read the
+/// source where it is, instead, and erases `insert`, which leaves elements out
+/// between those of the source. Returns true if it did.
+bool readThroughInsert(mlir::RewriterBase &rewriter,
+                       mlir::tensor::InsertSliceOp insert);
+
 /// Lets bodies that read single elements of a tensor with constant padding, if
 /// no other op reads it, read the source instead, and erases `pad`. Returns
 /// true if it did.

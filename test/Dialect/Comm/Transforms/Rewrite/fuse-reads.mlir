@@ -134,3 +134,72 @@ func.func @short(%x: tensor<512x2x128xf32>, %y: tensor<65536x2xf32>, %z: tensor<
   } -> tensor<8x8xf32>
   return %0, %1, %2 : tensor<512x128xf32>, tensor<65536xf32>, tensor<8x8xf32>
 }
+
+// A fill with rows of a source, every second one, is a condition on the place, also where a slice of it is read.
+// CHECK-LABEL: func.func @dilated
+// CHECK-SAME:      %[[X:[a-z0-9]+]]: tensor<32x16xf32>
+// CHECK-NOT:     tensor.insert_slice
+// CHECK:         linalg.generic
+// CHECK:           %[[FROM:.*]] = arith.subi %{{.*}}, %c1
+// CHECK:           %[[REST:.*]] = arith.remui %[[FROM]], %c2
+// CHECK:           %[[HIT:.*]] = arith.cmpi eq, %[[REST]], %c0
+// CHECK:           %[[ROW:.*]] = arith.divui %[[FROM]], %c2
+// CHECK:           %[[FITS:.*]] = arith.cmpi ult, %[[ROW]], %c32
+// CHECK:           %[[INSIDE:.*]] = arith.andi %[[HIT]], %[[FITS]]
+// CHECK:           scf.if %[[INSIDE]]
+// CHECK:             tensor.extract %[[X]][%[[ROW]], %{{.*}}]
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         linalg.generic
+// CHECK:           %[[LESS:.*]] = arith.subi %{{.*}}, %c-2
+// CHECK:           arith.remui %[[LESS]], %c2
+// CHECK:             tensor.extract %[[X]][
+// CHECK:         return
+func.func @dilated(%x: tensor<32x16xf32>, %y: tensor<66x16xf32>, %z: tensor<60x16xf32>) -> (tensor<66x16xf32>, tensor<60x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<66x16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<66x16xf32>) -> tensor<66x16xf32>
+  %d = tensor.insert_slice %x into %f[1, 0] [32, 16] [2, 1] : tensor<32x16xf32> into tensor<66x16xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y, %d : tensor<66x16xf32>, tensor<66x16xf32>) outs(%e : tensor<66x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<66x16xf32>
+  %part = tensor.extract_slice %d[3, 0] [60, 16] [1, 1] : tensor<66x16xf32> to tensor<60x16xf32>
+  %g = tensor.empty() : tensor<60x16xf32>
+  %t = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%z, %part : tensor<60x16xf32>, tensor<60x16xf32>) outs(%g : tensor<60x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.mulf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<60x16xf32>
+  return %r, %t : tensor<66x16xf32>, tensor<60x16xf32>
+}
+
+// What leaves out adjacent elements, or is read by other ops, too, stays in memory.
+// CHECK-LABEL: func.func @stored
+// CHECK:         tensor.insert_slice
+// CHECK:         tensor.insert_slice
+// CHECK:         return
+func.func @stored(%x: tensor<16x32xf32>, %y: tensor<16x64xf32>) -> (tensor<16x64xf32>, tensor<32x32xf32>, tensor<32x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<16x64xf32>) -> tensor<16x64xf32>
+  %d = tensor.insert_slice %x into %f[0, 1] [16, 32] [1, 2] : tensor<16x32xf32> into tensor<16x64xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y, %d : tensor<16x64xf32>, tensor<16x64xf32>) outs(%e : tensor<16x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<16x64xf32>
+  %g = tensor.empty() : tensor<32x32xf32>
+  %h = linalg.fill ins(%zero : f32) outs(%g : tensor<32x32xf32>) -> tensor<32x32xf32>
+  %k = tensor.insert_slice %x into %h[0, 0] [16, 32] [2, 1] : tensor<16x32xf32> into tensor<32x32xf32>
+  %t = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%k : tensor<32x32xf32>) outs(%g : tensor<32x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.mulf %a, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<32x32xf32>
+  return %r, %k, %t : tensor<16x64xf32>, tensor<32x32xf32>, tensor<32x32xf32>
+}
