@@ -58,6 +58,34 @@ static bool isLoop(Operation *op, int64_t opsPerByte) {
                      isPlainLoop(op, opsPerByte));
 }
 
+/// True if the owner of `operand` is a reduction that could absorb the op
+/// before `join`, whose joined dimensions it does not reduce. Kernels that
+/// reduce rows, elements that are adjacent, take in such ops by themselves.
+static bool isPassableReduction(OpOperand *operand,
+                                tensor::CollapseShapeOp join) {
+  auto reduction = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  if (!reduction || reduction.getNumReductionLoops() == 0 ||
+      !reduction->getDiscardableAttrs().empty() ||
+      linalg::isaContractionOpInterface(
+          cast<linalg::LinalgOp>(reduction.getOperation())) ||
+      !reduction.isDpsInput(operand) || !join->hasOneUse() ||
+      !join.getSrc().hasOneUse())
+    return false;
+  SmallVector<utils::IteratorType> kinds = reduction.getIteratorTypesArray();
+  auto isParallel = [&](AffineExpr dim) {
+    auto loop = dyn_cast<AffineDimExpr>(dim);
+    return loop && kinds[loop.getPosition()] == utils::IteratorType::parallel;
+  };
+  ArrayRef<AffineExpr> dims =
+      reduction.getMatchingIndexingMap(operand).getResults();
+  return isParallel(dims.back()) &&
+         llvm::all_of(llvm::zip_equal(join.getReassociationIndices(), dims),
+                      [&](auto dim) {
+                        return std::get<0>(dim).size() == 1 ||
+                               isParallel(std::get<1>(dim));
+                      });
+}
+
 /// True if the reshape behind `operand` may move behind the owner of `operand`,
 /// or if the owner is a reshape that may move before the op behind `operand`.
 static bool mayMoveReshape(OpOperand *operand, int64_t opsPerByte) {
@@ -74,7 +102,12 @@ static bool mayMoveReshape(OpOperand *operand, int64_t opsPerByte) {
   if (!join ||
       !joinsDimensions(join.getSrcType().getShape(),
                        join.getReassociationIndices()) ||
-      !isPlain(operand->getOwner()) || !isPlain(join.getSrc().getDefiningOp()))
+      !isPlain(join.getSrc().getDefiningOp()))
+    return false;
+  // Kernels of hosts have not been measured.
+  if (opsPerByte > 0 && isPassableReduction(operand, join))
+    return true;
+  if (!isPlain(operand->getOwner()))
     return false;
   // An op that interleaves what others have interleaved would get one more
   // dimension for each of them.

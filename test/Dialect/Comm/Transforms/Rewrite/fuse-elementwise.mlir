@@ -553,3 +553,38 @@ func.func @token_argument(%x: tensor<8xf32>, %c: i1) -> tensor<8xf32> {
   %s = comm.wait %u : !comm.token<tensor<8xf32>>
   return %s : tensor<8xf32>
 }
+
+// On a GPU a reduction absorbs what stands before a reshape, unless it reduces adjacent elements or what the reshape joins.
+// FREE-LABEL: func.func @joined_before_reductions
+// FREE:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%arg0, %arg1 :
+// FREE-COUNT-2: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+// CHECK-LABEL: func.func @joined_before_reductions
+// CHECK-COUNT-3: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+func.func @joined_before_reductions(%a: tensor<4x8x24x128xf32>, %b: tensor<4x8x24x128xf32>, %c: tensor<32x128xf32>, %d: tensor<32x24xf32>, %e: tensor<24x128xf32>)
+    -> (tensor<32x128xf32>, tensor<32x24xf32>, tensor<24x128xf32>) {
+  %0 = arith.addf %a, %b : tensor<4x8x24x128xf32>
+  %1 = tensor.collapse_shape %0 [[0, 1], [2], [3]] : tensor<4x8x24x128xf32> into tensor<32x24x128xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%1 : tensor<32x24x128xf32>) outs(%c : tensor<32x128xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.addf %o, %x : f32
+    linalg.yield %s : f32
+  } -> tensor<32x128xf32>
+  %3 = arith.mulf %a, %b : tensor<4x8x24x128xf32>
+  %4 = tensor.collapse_shape %3 [[0, 1], [2], [3]] : tensor<4x8x24x128xf32> into tensor<32x24x128xf32>
+  %5 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%4 : tensor<32x24x128xf32>) outs(%d : tensor<32x24xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.addf %o, %x : f32
+    linalg.yield %s : f32
+  } -> tensor<32x24xf32>
+  %6 = arith.subf %a, %b : tensor<4x8x24x128xf32>
+  %7 = tensor.collapse_shape %6 [[0, 1], [2], [3]] : tensor<4x8x24x128xf32> into tensor<32x24x128xf32>
+  %8 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (k, i, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%7 : tensor<32x24x128xf32>) outs(%e : tensor<24x128xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.addf %o, %x : f32
+    linalg.yield %s : f32
+  } -> tensor<24x128xf32>
+  return %2, %5, %8 : tensor<32x128xf32>, tensor<32x24xf32>, tensor<24x128xf32>
+}
