@@ -15,9 +15,9 @@
 namespace braid::comm {
 
 /// Drops dimensions of size one from ops below `root`. Moves reshapes that join
-/// dimensions behind elementwise ops and short products, and reshapes that
-/// split dimensions and slices before them, so that these stand between no ops
-/// that could fuse. Ops with labels or costs stay.
+/// dimensions behind elementwise ops, short products and some reductions, and
+/// reshapes that split dimensions and slices before them, so that these stand
+/// between no ops that could fuse. Ops with labels or costs stay.
 llvm::LogicalResult moveReshapes(mlir::Operation *root, int64_t opsPerByte);
 
 /// If an elementwise `op` that is expensive, or whose elements a body reads one
