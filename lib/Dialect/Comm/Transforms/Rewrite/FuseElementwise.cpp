@@ -13,6 +13,7 @@
 #include "FusionShapes.h"
 #include "ScalarReads.h"
 #include "ShortProducts.h"
+#include "SliceSums.h"
 #include "SplitScan.h"
 #include "UnrollReduction.h"
 #include "WaitSets.h"
@@ -504,6 +505,8 @@ struct CommFuseElementwisePass
     for (Operation *op : mappable)
       convertToGeneric(rewriter, op);
     computeScalarReads(rewriter, getOperation());
+    for (linalg::GenericOp op : getGenerics())
+      addToSlice(rewriter, op);
 
     if (failed(moveReshapes(getOperation(), opsPerByte)))
       return failure();
