@@ -149,6 +149,33 @@ void protectArguments(ModuleOp module) {
   }
 }
 
+/// Moves the insertion of a slice into what a loop carries behind the ops of
+/// its block that read what the slice replaces: then nothing has to be copied.
+void sinkInsertions(ModuleOp module) {
+  module.walk([](scf::ForOp loop) {
+    for (Value yielded : loop.getYieldedValues()) {
+      auto insertion = yielded.getDefiningOp<tensor::InsertSliceOp>();
+      if (!insertion || !insertion->hasOneUse() ||
+          !llvm::is_contained(loop.getRegionIterArgs(), insertion.getDest()))
+        continue;
+      Operation *last = insertion;
+      SmallVector<Value> names = {insertion.getDest()};
+      while (!names.empty())
+        for (Operation *user : names.pop_back_val().getUsers()) {
+          Operation *reader = loop.getBody()->findAncestorOpInBlock(*user);
+          if (last->isBeforeInBlock(reader) &&
+              !reader->hasTrait<OpTrait::IsTerminator>())
+            last = reader;
+          if (isa<tensor::ExtractSliceOp, tensor::CollapseShapeOp,
+                  tensor::ExpandShapeOp>(user))
+            llvm::append_range(names, user->getResults());
+        }
+      if (last != insertion)
+        insertion->moveAfter(last);
+    }
+  });
+}
+
 /// The slice of the empty tensor that `insertion` inserts into, if the inserted
 /// value was written to this slice; the insertion then copies nothing.
 tensor::ExtractSliceOp findWrittenSlice(tensor::InsertSliceOp insertion) {
@@ -419,6 +446,7 @@ struct CommBufferizePass
     copyYieldedOuterTensors(module);
     copyTensorsYieldedTwice(module);
     renewCapturedOutputs(module);
+    sinkInsertions(module);
     inflight::separateReads(module);
 
     OneShotBufferizationOptions options;

@@ -102,3 +102,29 @@ func.func @read_before(%x: tensor<4x3xf32>, %w: tensor<3x3xf32>) -> (tensor<8x4x
   }
   return %r#0, %r#1, %s : tensor<8x4x3xf32>, tensor<4x3xf32>, tensor<4x8x3xf32>
 }
+
+// -----
+
+// A loop clears the slice that it has read, as the gradient of an update of a
+// slice: behind the last read, in place.
+// CHECK-LABEL: func.func @cleared(
+//       CHECK:   scf.for %[[I:.*]] = %{{.*}} iter_args(%[[ALL:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}})
+//   CHECK-NOT:     memref.copy
+//       CHECK:     %[[PART:.*]] = memref.subview %[[ALL]][%[[I]], 0] [1, 3] [1, 1]
+//       CHECK:     linalg.exp ins(%[[PART]] :
+//       CHECK:     %[[PLACE:.*]] = memref.subview %[[ALL]][%[[I]], 0] [1, 3] [1, 1]
+//       CHECK:     memref.copy %{{.*}}, %[[PLACE]]
+//       CHECK:     scf.yield %[[ALL]], %{{.*}}
+func.func @cleared(%x: tensor<8x3xf32> {comm.donated}, %zeros: tensor<1x3xf32>) -> (tensor<8x3xf32>, tensor<1x3xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %first = tensor.empty() : tensor<1x3xf32>
+  %r:2 = scf.for %i = %c0 to %c8 step %c1 iter_args(%all = %x, %sum = %first) -> (tensor<8x3xf32>, tensor<1x3xf32>) {
+    %cleared = tensor.insert_slice %zeros into %all[%i, 0] [1, 3] [1, 1] : tensor<1x3xf32> into tensor<8x3xf32>
+    %part = tensor.extract_slice %all[%i, 0] [1, 3] [1, 1] : tensor<8x3xf32> to tensor<1x3xf32>
+    %1 = linalg.exp ins(%part : tensor<1x3xf32>) outs(%sum : tensor<1x3xf32>) -> tensor<1x3xf32>
+    scf.yield %cleared, %1 : tensor<8x3xf32>, tensor<1x3xf32>
+  }
+  return %r#0, %r#1 : tensor<8x3xf32>, tensor<1x3xf32>
+}
