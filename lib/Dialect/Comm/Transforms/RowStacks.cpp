@@ -13,16 +13,16 @@
 using namespace mlir;
 using namespace braid::comm;
 
-bool braid::comm::replacesRow(tensor::InsertSliceOp insert) {
-  RankedTensorType type = insert.getDestType();
-  if (!type.hasStaticShape() || type.getRank() == 0 ||
-      !llvm::all_of(insert.getMixedStrides(), isOneInteger) ||
-      !llvm::all_of(ArrayRef(insert.getMixedOffsets()).drop_front(),
-                    isZeroInteger) ||
-      insert.getSourceType().getNumElements() == 0)
+bool braid::comm::isRow(OffsetSizeAndStrideOpInterface slice,
+                        RankedTensorType whole) {
+  if (!whole.hasStaticShape() || whole.getNumElements() == 0 ||
+      whole.getRank() == 0 ||
+      !llvm::all_of(slice.getMixedStrides(), isOneInteger) ||
+      !llvm::all_of(ArrayRef(slice.getMixedOffsets()).drop_front(),
+                    isZeroInteger))
     return false;
-  for (auto [dim, size] : llvm::enumerate(insert.getMixedSizes()))
-    if (getConstantIntValue(size) != (dim == 0 ? 1 : type.getDimSize(dim)))
+  for (auto [dim, size] : llvm::enumerate(slice.getMixedSizes()))
+    if (getConstantIntValue(size) != (dim == 0 ? 1 : whole.getDimSize(dim)))
       return false;
   return true;
 }

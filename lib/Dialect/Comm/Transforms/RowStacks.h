@@ -14,8 +14,9 @@
 
 namespace braid::comm {
 
-/// True if `insert` replaces one row along dimension 0.
-bool replacesRow(mlir::tensor::InsertSliceOp insert);
+/// True if `slice` is one row of `whole` along dimension 0.
+bool isRow(mlir::OffsetSizeAndStrideOpInterface slice,
+           mlir::RankedTensorType whole);
 
 /// What `index` is in the iteration of `number`, which `loop`, of constant
 /// bounds, has; none if it does not fold to a constant.

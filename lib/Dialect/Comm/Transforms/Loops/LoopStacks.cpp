@@ -85,7 +85,7 @@ static std::optional<LoopStack> findLoopStack(scf::ForOp loop, unsigned number,
   if (!insert || insert->getBlock() != loop.getBody() ||
       insert.getDest() != carried || !carried.hasOneUse() ||
       !total.hasOneUse() || !insert.getSource().hasOneUse() ||
-      !replacesRow(insert))
+      !isRow(insert, insert.getDestType()))
     return std::nullopt;
   std::optional<AwaitedValue> awaited = getAwaitedValue(insert.getSource());
   if (!awaited || !awaited->isAlone() ||

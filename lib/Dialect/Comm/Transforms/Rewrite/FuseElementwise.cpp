@@ -510,6 +510,7 @@ struct CommFuseElementwisePass
 
     if (failed(moveReshapes(getOperation(), opsPerByte)))
       return failure();
+    readSlicesThroughStacks(rewriter, getOperation());
 
     for (linalg::GenericOp op : getGenerics())
       unrollReduction(rewriter, op, opsPerByte);

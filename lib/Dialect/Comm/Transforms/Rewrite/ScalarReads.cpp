@@ -15,9 +15,11 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -68,6 +70,9 @@ public:
 
   /// Replaces `read` if its element follows from scalars; true if so.
   bool replace(tensor::ExtractOp read);
+  /// Lets `read`, of a row that an iteration has sliced from a tensor which is
+  /// there, read that tensor; true if so.
+  bool readThroughStack(tensor::ExtractSliceOp read);
 
 private:
   /// The number of ops that compute `value` from scalars that are there; more
@@ -86,6 +91,9 @@ private:
                        IRMapping &scalars);
   Value computeInStack(OpResult result, ArrayRef<Value> places,
                        IRMapping &scalars);
+  /// Lets `scalars` have the induction variable of the iteration that replaces
+  /// the row at `place`. Gives whether one does; null if each row is replaced.
+  Value enterIteration(const RowStack &stack, Value place, IRMapping &scalars);
 
   /// True if ops at the read may use `value`, which something that they use is
   /// computed from.
@@ -134,7 +142,7 @@ static std::optional<RowStack> findInsertedRow(OpResult result, Value &place) {
   BlockArgument carried = loop.getTiedLoopRegionIterArg(result);
   Value total = loop.getYieldedValues()[result.getResultNumber()];
   if (auto slice = total.getDefiningOp<tensor::InsertSliceOp>()) {
-    if (slice.getDest() != carried || !replacesRow(slice))
+    if (slice.getDest() != carried || !isRow(slice, slice.getDestType()))
       return std::nullopt;
     stack.row = slice.getSource();
     stack.dropped = slice.getDroppedDims();
@@ -184,13 +192,12 @@ uint64_t ScalarReader::countOpsOfStack(OpResult result) {
   return stack->isReplaced() ? count : 3 + count + countOps(stack->init);
 }
 
-Value ScalarReader::computeInStack(OpResult result, ArrayRef<Value> places,
+Value ScalarReader::enterIteration(const RowStack &stack, Value place,
                                    IRMapping &scalars) {
-  const RowStack stack = *findStack(result);
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(*b, value);
   };
-  Value number = places.front(), isReplaced;
+  Value number = place, isReplaced;
   if (stack.descends)
     number = arith::SubIOp::create(*b, constant(stack.first), number);
   else if (stack.first != 0)
@@ -211,18 +218,70 @@ Value ScalarReader::computeInStack(OpResult result, ArrayRef<Value> places,
   Type type = loop.getInductionVar().getType();
   if (!type.isIndex())
     number = arith::IndexCastOp::create(*b, type, number);
-  IRMapping ofIteration = scalars;
-  ofIteration.map(loop.getInductionVar(), number);
+  scalars.map(loop.getInductionVar(), number);
+  return isReplaced;
+}
 
+Value ScalarReader::computeInStack(OpResult result, ArrayRef<Value> places,
+                                   IRMapping &scalars) {
+  const RowStack stack = *findStack(result);
+  IRMapping ofIteration = scalars;
+  Value isReplaced = enterIteration(stack, places.front(), ofIteration);
   SmallVector<Value> inRow;
   for (auto [dim, place] : llvm::enumerate(places))
     if (!stack.dropped.test(dim))
-      inRow.push_back(dim == 0 ? constant(0) : place);
+      inRow.push_back(
+          dim == 0 ? arith::ConstantIndexOp::create(*b, 0).getResult() : place);
   Value element = compute(stack.row, inRow, ofIteration);
   if (!isReplaced)
     return element;
   return arith::SelectOp::create(*b, isReplaced, element,
                                  compute(stack.init, places, scalars));
+}
+
+/// What `value` is a copy of, or `value`.
+static Value getCopied(Value value) {
+  auto copy = value.getDefiningOp<linalg::GenericOp>();
+  bool isCopy = copy && copy.getNumDpsInputs() == 1 &&
+                copy->getNumResults() == 1 && isComputedAnywhere(copy) &&
+                copy.getIndexingMapsArray().front().isIdentity() &&
+                copy.getBody()->getTerminator()->getOperand(0) ==
+                    copy.getBody()->getArgument(0);
+  return isCopy ? copy.getInputs().front() : value;
+}
+
+bool ScalarReader::readThroughStack(tensor::ExtractSliceOp read) {
+  auto result = dyn_cast<OpResult>(read.getSource());
+  if (!result || !isRow(read, read.getSourceType()))
+    return false;
+  const std::optional<RowStack> stack = findStack(result);
+  auto slice =
+      stack ? getCopied(stack->row).getDefiningOp<tensor::ExtractSliceOp>()
+            : tensor::ExtractSliceOp();
+  region = read->getParentRegion();
+  // Nobody else may need a larger tensor so long.
+  if (!slice || !stack->isReplaced() || !isThere(slice.getSource()) ||
+      slice.getType() != read.getType() || !slice.getSizes().empty() ||
+      !slice.getStrides().empty() || !slice.getSourceType().hasStaticShape() ||
+      slice.getSourceType().getNumElements() >
+          read.getSourceType().getNumElements() ||
+      countAllOps(slice.getOffsets()) > kMostOps)
+    return false;
+  rewriter.setInsertionPoint(read);
+  b.emplace(read.getLoc(), rewriter);
+  IRMapping scalars;
+  enterIteration(*stack,
+                 getValueOrCreateConstantIndexOp(
+                     *b, b->getLoc(), read.getMixedOffsets().front()),
+                 scalars);
+  SmallVector<OpFoldResult> offsets = slice.getMixedOffsets();
+  for (OpFoldResult &offset : offsets)
+    if (auto value = dyn_cast<Value>(offset))
+      offset = computeScalar(value, scalars);
+  rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(
+      read, read.getType(), slice.getSource(), offsets, slice.getMixedSizes(),
+      slice.getMixedStrides());
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -487,6 +546,21 @@ void braid::comm::computeScalarReads(RewriterBase &rewriter, Operation *root) {
     if (reader.replace(read))
       producers.insert(producer);
   }
+  if (producers.empty())
+    return;
   eraseDead(rewriter, std::move(producers));
+  root->walk([&](scf::ForOp loop) { dropUnreadStacks(rewriter, loop); });
+  // Several stacks may have the same integers.
+  DominanceInfo dominance;
+  eliminateCommonSubExpressions(rewriter, dominance, root);
+}
+
+void braid::comm::readSlicesThroughStacks(RewriterBase &rewriter,
+                                          Operation *root) {
+  ScalarReader reader(rewriter);
+  SmallVector<tensor::ExtractSliceOp> reads;
+  root->walk([&](tensor::ExtractSliceOp read) { reads.push_back(read); });
+  for (tensor::ExtractSliceOp read : reads)
+    reader.readThroughStack(read);
   root->walk([&](scf::ForOp loop) { dropUnreadStacks(rewriter, loop); });
 }

@@ -24,6 +24,11 @@ namespace braid::comm {
 /// waits for the element, and CUDA graphs cannot contain the program.
 void computeScalarReads(mlir::RewriterBase &rewriter, mlir::Operation *root);
 
+/// Lets slices below `root` that read rows of a stack of a loop, if these are
+/// slices of a tensor, read that tensor: no loop copies its slices to a stack.
+void readSlicesThroughStacks(mlir::RewriterBase &rewriter,
+                             mlir::Operation *root);
+
 } // namespace braid::comm
 
 #endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_SCALARREADS_H

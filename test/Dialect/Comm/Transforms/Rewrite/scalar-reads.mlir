@@ -2,6 +2,8 @@
 
 #id = affine_map<(d0) -> (d0)>
 #scalar = affine_map<() -> ()>
+#behind = affine_map<(d0, d1, d2) -> (d1, d2)>
+#all = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 
 // The start of each slice follows from the number of the iteration, as in JAX's
 // scan over an arange.
@@ -337,4 +339,62 @@ func.func @returned_stack(%i: index) -> (i32, tensor<8xi32>) {
   }
   %read = tensor.extract %stack[%i] : tensor<8xi32>
   return %read, %stack : i32, tensor<8xi32>
+}
+
+// The rows of a stack are slices of a tensor, which the backward loop reads
+// itself: the forward one copies nothing.
+//
+// CHECK-LABEL: func @stacked_slices(
+// CHECK-SAME:    %[[X:.*]]: tensor<128x16xf32>,
+// CHECK-NOT:     tensor.insert_slice
+// CHECK:         scf.for %[[J:.*]] = %c0
+// CHECK:           %[[ROW:.*]] = arith.subi %{{.*}}, %[[J]] : index
+// CHECK:           %[[START:.*]] = arith.muli %[[ROW]], %{{.*}} : index
+// CHECK:           %[[PART:.*]] = tensor.extract_slice %[[X]][%[[START]], 0] [4, 16] [1, 1]
+// CHECK:           linalg.generic
+// CHECK-SAME:        %[[PART]]
+func.func @stacked_slices(%x: tensor<128x16xf32>, %sum: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c31 = arith.constant 31 : index
+  %c32 = arith.constant 32 : index
+  %empty = tensor.empty() : tensor<32x4x16xf32>
+  %forward, %stack = scf.for %i = %c0 to %c32 step %c1 iter_args(%carried = %sum, %parts = %empty) -> (tensor<4x16xf32>, tensor<32x4x16xf32>) {
+    %start = arith.muli %i, %c4 : index
+    %part = tensor.extract_slice %x[%start, 0] [4, 16] [1, 1] : tensor<128x16xf32> to tensor<4x16xf32>
+    %next = arith.addf %carried, %part : tensor<4x16xf32>
+    %none = tensor.empty() : tensor<1x4x16xf32>
+    %row = linalg.generic {indexing_maps = [#behind, #all], iterator_types = ["parallel", "parallel", "parallel"]} ins(%part : tensor<4x16xf32>) outs(%none : tensor<1x4x16xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<1x4x16xf32>
+    %more = tensor.insert_slice %row into %parts[%i, 0, 0] [1, 4, 16] [1, 1, 1] : tensor<1x4x16xf32> into tensor<32x4x16xf32>
+    scf.yield %next, %more : tensor<4x16xf32>, tensor<32x4x16xf32>
+  }
+  %backward = scf.for %j = %c0 to %c32 step %c1 iter_args(%carried = %forward) -> (tensor<4x16xf32>) {
+    %row = arith.subi %c31, %j : index
+    %slice = tensor.extract_slice %stack[%row, 0, 0] [1, 4, 16] [1, 1, 1] : tensor<32x4x16xf32> to tensor<1x4x16xf32>
+    %part = tensor.collapse_shape %slice [[0, 1], [2]] : tensor<1x4x16xf32> into tensor<4x16xf32>
+    %next = arith.mulf %carried, %part : tensor<4x16xf32>
+    scf.yield %next : tensor<4x16xf32>
+  }
+  return %backward : tensor<4x16xf32>
+}
+
+// CHECK-LABEL: func @slices_of_a_larger_tensor(
+// CHECK:         tensor.insert_slice
+// CHECK:         tensor.extract_slice %{{.*}} : tensor<32x4x16xf32>
+func.func @slices_of_a_larger_tensor(%x: tensor<256x16xf32>, %j: index) -> tensor<4x16xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %empty = tensor.empty() : tensor<32x4x16xf32>
+  %stack = scf.for %i = %c0 to %c32 step %c1 iter_args(%parts = %empty) -> (tensor<32x4x16xf32>) {
+    %part = tensor.extract_slice %x[%i, 0] [4, 16] [1, 1] : tensor<256x16xf32> to tensor<4x16xf32>
+    %more = tensor.insert_slice %part into %parts[%i, 0, 0] [1, 4, 16] [1, 1, 1] : tensor<4x16xf32> into tensor<32x4x16xf32>
+    scf.yield %more : tensor<32x4x16xf32>
+  }
+  %slice = tensor.extract_slice %stack[%j, 0, 0] [1, 4, 16] [1, 1, 1] : tensor<32x4x16xf32> to tensor<4x16xf32>
+  return %slice : tensor<4x16xf32>
 }
