@@ -38,7 +38,8 @@ def say_where():
 
 
 def init_group(store, rank, ranks, **options):
-    """For a rank: makes the default process group, over Gloo and the file `store`; `options` are `init_process_group`'s.
+    """For a rank: makes the default process group, over Gloo and the file `store`, or as torchrun says if it is None; `options` are
+    `init_process_group`'s.
 
     Where BRAID_TEST_DEVICE is "cuda", each rank has a GPU, on which it makes its tensors, and the group is NCCL's.
 
@@ -49,12 +50,13 @@ def init_group(store, rank, ranks, **options):
     import torch.distributed as dist
     from torch.distributed import distributed_c10d as c10d
 
+    method = "env://" if store is None else f"file://{store}"
     if ON_GPUS:
         import torch
 
         torch.cuda.set_device(rank)
         torch.set_default_device(f"cuda:{rank}")
-        dist.init_process_group("nccl", init_method=f"file://{store}", rank=rank, world_size=ranks, **options)
+        dist.init_process_group("nccl", init_method=method, rank=rank, world_size=ranks, **options)
         return
     if not hasattr(c10d.ProcessGroupGloo, "has_one_thread"):
 
@@ -66,10 +68,12 @@ def init_group(store, rank, ranks, **options):
                 settings._devices = [dist.ProcessGroupGloo.create_default_device()]
                 settings._threads = 1
                 settings._timeout = timeout
+                # Gloo would connect to the ports that ranks had before torchrun has restarted them (pytorch/pytorch#135712).
+                store = dist.PrefixStore(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"), store)
                 super().__init__(store, rank, size, settings)
 
         c10d.ProcessGroupGloo = OneThread
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=ranks, **options)
+    dist.init_process_group("gloo", init_method=method, rank=rank, world_size=ranks, **options)
 
 
 @contextlib.contextmanager
