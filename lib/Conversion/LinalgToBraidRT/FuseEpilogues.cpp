@@ -144,9 +144,10 @@ linalg::GenericOp createMatmul(OpBuilder &builder, linalg::LinalgOp matmul,
       });
 }
 
-/// Makes `fused` what `matmul` and `consumer`, an elementwise op, compute.
+/// Makes `fused` what `matmul` and `consumer`, an elementwise op, compute;
+/// `result` has its shape.
 void replaceBoth(linalg::LinalgOp matmul, linalg::GenericOp consumer,
-                 Operation *fused) {
+                 Operation *fused, Operation *result) {
   fused->setLoc(FusedLoc::get(matmul->getContext(),
                               {matmul.getLoc(), consumer.getLoc()}));
   comm::mergeAttributes(matmul, consumer, fused);
@@ -155,8 +156,10 @@ void replaceBoth(linalg::LinalgOp matmul, linalg::GenericOp consumer,
                          comm::CommDialect::kMultiprocessorsAttrName})
     if (Attribute ofMatmul = matmul->getAttr(name))
       fused->setAttr(name, ofMatmul);
-  consumer->replaceAllUsesWith(fused);
+  consumer->replaceAllUsesWith(result);
   consumer->erase();
+  for (Operation *reshape : llvm::make_early_inc_range(matmul->getUsers()))
+    reshape->erase();
   matmul->erase();
 }
 
@@ -185,16 +188,16 @@ void fuse(linalg::LinalgOp matmul, const MatmulMatch &match,
         kEpilogueAttrName,
         builder.getStringAttr(
             epilogue.function == ElementFunction::relu ? "relu" : "gelu"));
-  replaceBoth(matmul, consumer, fused);
+  replaceBoth(matmul, consumer, fused, fused);
 }
 
-/// What `op` adds to the result of `reduction`, if that is a tensor that an
-/// scf.for carries, the loop yields the sum in its place, and nothing else uses
-/// it: then its buffer can take the sum. Null otherwise.
-Value findAccumulator(linalg::GenericOp op, linalg::LinalgOp reduction) {
+/// What `op` adds to `added`, the result of a reduction, if that is a tensor
+/// that an scf.for carries, the loop yields the sum in its place, and nothing
+/// else uses it: then its buffer can take the sum. Null otherwise.
+Value findAccumulator(linalg::GenericOp op, Value added) {
   if (!op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
       op.getNumDpsInputs() != 2 || op.getNumReductionLoops() != 0 ||
-      !op->hasOneUse() || op->getBlock() != reduction->getBlock() ||
+      !op->hasOneUse() || op->getBlock() != added.getParentBlock() ||
       !llvm::all_of(op.getIndexingMapsArray(),
                     [](AffineMap map) { return map.isIdentity(); }))
     return {};
@@ -207,12 +210,12 @@ Value findAccumulator(linalg::GenericOp op, linalg::LinalgOp reduction) {
   };
   if (!isSumOf(0, 1) && !isSumOf(1, 0))
     return {};
-  bool isFirst = op.getInputs()[0] == reduction->getResult(0);
+  bool isFirst = op.getInputs()[0] == added;
   auto carried = dyn_cast<BlockArgument>(op.getInputs()[isFirst ? 1 : 0]);
   auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
   if (!carried || !carried.hasOneUse() || !loop ||
       carried.getOwner() != loop.getBody() ||
-      carried.getType() != reduction->getResult(0).getType())
+      carried.getType() != added.getType())
     return {};
   OpOperand *yielded = loop.getTiedLoopYieldedValue(carried);
   return yielded && yielded->get() == op->getResult(0) ? carried : Value();
@@ -265,13 +268,42 @@ private:
     auto consumer = dyn_cast<linalg::GenericOp>(*sum->user_begin());
     auto reduction = cast<linalg::LinalgOp>(sum.getOperation());
     Value accumulator =
-        consumer ? findAccumulator(consumer, reduction) : Value();
+        consumer ? findAccumulator(consumer, sum.getResult(0)) : Value();
     if (!accumulator)
       return false;
     OpBuilder builder(sum);
     auto fused = cast<linalg::GenericOp>(builder.clone(*sum));
     fused.getDpsInitsMutable()[0].set(accumulator);
-    replaceBoth(reduction, consumer, fused);
+    replaceBoth(reduction, consumer, fused, fused);
+    return true;
+  }
+
+  /// Lets `matmul` add to what a loop carries, also through a reshape, and
+  /// returns true then.
+  bool addToCarried(linalg::LinalgOp matmul) {
+    auto expand = dyn_cast<tensor::ExpandShapeOp>(*matmul->user_begin());
+    Value added = expand ? Value(expand.getResult()) : matmul->getResult(0);
+    if (!matmul->hasOneUse() || !added.hasOneUse() ||
+        mayBeEmpty(matmul, /*isSum=*/true))
+      return false;
+    auto consumer = dyn_cast<linalg::GenericOp>(*added.user_begin());
+    Value accumulator = consumer ? findAccumulator(consumer, added) : Value();
+    if (!accumulator || (expand && !expand.getResultType().hasStaticShape()))
+      return false;
+    OpBuilder builder(matmul);
+    auto fused = cast<linalg::LinalgOp>(builder.clone(*matmul));
+    Operation *result = fused;
+    if (expand) {
+      result = builder.clone(*expand);
+      result->setOperand(0, fused->getResult(0));
+      builder.setInsertionPoint(fused);
+      accumulator = tensor::CollapseShapeOp::create(
+          builder, expand.getLoc(), expand.getSrcType(), accumulator,
+          expand.getReassociationIndices());
+    }
+    fused->removeAttr(kOverwritesAttrName);
+    fused.getDpsInitsMutable()[0].set(accumulator);
+    replaceBoth(matmul, consumer, fused, result);
     return true;
   }
 
@@ -281,21 +313,13 @@ private:
     if (!match || match->hasBias || matmul->use_empty() ||
         !isFusableType(getElementTypeOrSelf(matmul.getDpsInits()[0].getType())))
       return false;
+    if (addToCarried(matmul))
+      return true;
     auto consumer = dyn_cast<linalg::GenericOp>(*matmul->user_begin());
     if (!consumer || !llvm::all_of(matmul->getUsers(), [&](Operation *user) {
           return user == consumer;
         }))
       return false;
-    if (Value accumulator = findAccumulator(consumer, matmul)) {
-      if (mayBeEmpty(matmul, /*isSum=*/true))
-        return false;
-      OpBuilder builder(matmul);
-      auto fused = cast<linalg::LinalgOp>(builder.clone(*matmul));
-      fused->removeAttr(kOverwritesAttrName);
-      fused.getDpsInitsMutable()[0].set(accumulator);
-      replaceBoth(matmul, consumer, fused);
-      return true;
-    }
     std::optional<Epilogue> epilogue = matchEpilogue(consumer, matmul);
     if (!epilogue || mayBeEmpty(matmul, /*isSum=*/epilogue->bias != nullptr))
       return false;

@@ -402,3 +402,36 @@ func.func @accumulated_rows(%a: tensor<8x4xf32>, %x: tensor<4xf32>, %y: tensor<4
   }
   return %sums#0, %sums#1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+
+// The loop carries the sum in another shape, as the gradient of the weights of
+// heads.
+// CHECK-LABEL: func.func @accumulated_heads
+// CHECK:         scf.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}})
+// CHECK-NEXT:      %[[C:.*]] = tensor.collapse_shape %[[SUM]] {{\[}}[0], [1, 2]] : tensor<4x2x8xf32> into tensor<4x16xf32>
+// CHECK-NEXT:      %[[R:.*]] = linalg.matmul ins(%{{.*}}, %{{.*}} : {{.*}}) outs(%[[C]] : tensor<4x16xf32>)
+// CHECK-NEXT:      %[[E:.*]] = tensor.expand_shape %[[R]] {{\[}}[0], [1, 2]]
+// CHECK-NEXT:      scf.yield %[[E]]
+func.func @accumulated_heads(%a: tensor<4x8xf32>, %b: tensor<8x16xf32>, %x: tensor<4x2x8xf32>) -> tensor<4x2x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %e = tensor.empty() : tensor<4x16xf32>
+  %f = tensor.empty() : tensor<4x2x8xf32>
+  %sums = scf.for %i = %c0 to %c9 step %c1 iter_args(%sum = %x) -> tensor<4x2x8xf32> {
+    %c = linalg.matmul {braid.overwrites} ins(%a, %b : tensor<4x8xf32>, tensor<8x16xf32>)
+        outs(%e : tensor<4x16xf32>) -> tensor<4x16xf32>
+    %h = tensor.expand_shape %c [[0], [1, 2]] output_shape [4, 2, 8] : tensor<4x16xf32> into tensor<4x2x8xf32>
+    %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%sum, %h : tensor<4x2x8xf32>, tensor<4x2x8xf32>) outs(%f : tensor<4x2x8xf32>) {
+    ^bb0(%y: f32, %z: f32, %o: f32):
+      %s = arith.addf %y, %z : f32
+      linalg.yield %s : f32
+    } -> tensor<4x2x8xf32>
+    scf.yield %r : tensor<4x2x8xf32>
+  }
+  return %sums : tensor<4x2x8xf32>
+}
