@@ -248,8 +248,8 @@ class PrecisionTest(jt.JaxTestCase):
             self.assertNotIn("braid.precision", self.matmuls_of(lambda x, y: x @ y, x, x)[0])
         small = jax.ShapeDtypeStruct((4, 4), jnp.bfloat16)
         self.assertNotIn("braid.precision", self.matmuls_of(lambda x, y: x @ y, small, small)[0])
-        mixed = self.matmuls_of(lambda x, y: jnp.einsum("qhd,khd->hqk", x, y), jax.ShapeDtypeStruct((4, 2, 8), jnp.float32),
-                                jax.ShapeDtypeStruct((4, 2, 8), jnp.bfloat16))
+        mixed = self.matmuls_of(lambda x, y: jnp.einsum("hqd,hdk->hqk", x, y), jax.ShapeDtypeStruct((2, 4, 8), jnp.float32),
+                                jax.ShapeDtypeStruct((2, 8, 4), jnp.bfloat16))
         self.assertIn('braid.precision = "tf32"', mixed[0])
 
     def test_algorithms_that_round_operands_once(self):
@@ -264,6 +264,27 @@ class PrecisionTest(jt.JaxTestCase):
     def matmuls_of(fn, *arguments):
         text = braid.jax.export(jax.jit(fn), *arguments).text
         return [line for line in text.splitlines() if "linalg." in line and "matmul" in line]
+
+
+class MatmulLayoutTest(jt.JaxTestCase):
+    def count_moves(self, fn, *args):
+        """The ops of a program that only move elements. The program has JAX's results."""
+        return self.check_equal(jax.jit(fn), *args, tolerance=1e-6).text.count("linalg.yield %in : f32")
+
+    def test_contracted_dimensions_have_the_order_of_memory(self):
+        x, w = jt.normals((4, 6, 2, 8)), jt.normals((2, 8, 5), seed=1)
+        self.assertEqual(self.count_moves(lambda x, w: lax.dot_general(x, w, (((3, 2), (1, 0)), ((), ()))), x, w), 0)
+        # The order of one operand, if not of both.
+        w = jt.normals((8, 2, 5), seed=1)
+        self.assertEqual(self.count_moves(lambda x, w: lax.dot_general(x, w, (((3, 2), (0, 1)), ((), ()))), x, w), 1)
+
+    def test_matmuls_share_what_moves(self):
+        """Each operand moves once, with rows as they are."""
+        def both(q, k):
+            scores = jnp.einsum("bqhd,bkhd->bhqk", q, k)
+            return scores, jnp.einsum("bhqk,bkhd->bhqd", scores, k)
+
+        self.assertEqual(self.count_moves(both, *(jt.normals((2, 6, 3, 4), seed=n) for n in range(2))), 2)
 
 
 class PoolTest(jt.JaxTestCase):

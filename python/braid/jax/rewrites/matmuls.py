@@ -161,14 +161,23 @@ class _Operand:
         return (len(self.free) <= 1 and len(self.contracted) == 1
                 and self.batch in ([], [0]))
 
+    def _orders(self, contracted):
+        """The orders of the dimensions that make a matrix, for an order of those that are contracted."""
+        return [self.batch + self.free + contracted, self.batch + contracted + self.free]
+
+    def is_in_place(self, contracted):
+        return any(order == sorted(order) for order in self._orders(contracted))
+
     def to_matrix(self, contracted_first):
         """Joins the dimensions of each kind. The operand is moved only where neither
         order of the two kinds is that in memory, and then as near as possible: with
-        the most outer dimensions in their places."""
-        orders = [self.batch + self.free + self.contracted,
-                  self.batch + self.contracted + self.free]
+        the most outer dimensions in their places, or the last one, as all matmuls of it."""
+        def nearness(order):
+            return _count_kept(order), order[-1] == len(order) - 1
+
+        orders = self._orders(self.contracted)
         best = contracted_first
-        if _count_kept(orders[1 - best]) > _count_kept(orders[best]):
+        if nearness(orders[1 - best]) > nearness(orders[best]):
             best = 1 - best
         order = orders[best]
         value = self.value
@@ -185,12 +194,22 @@ class _Operand:
         self.contracted = [count + 1 if order == orders[0] else count]
 
 
+def _order_contracted(left, right):
+    """Contracts the dimensions in an order in which fewest operands have to move."""
+    pairs = list(zip(left.contracted, right.contracted))
+    orders = [pairs, sorted(pairs), sorted(pairs, key=lambda pair: pair[1])]
+    best = max(orders, key=lambda order: sum(
+        side.is_in_place([pair[number] for pair in order]) for number, side in enumerate((left, right))))
+    left.contracted, right.contracted = ([pair[number] for pair in best] for number in (0, 1))
+
+
 def _dot(op):
     numbers = stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
     left = _Operand(op.operands[0], numbers.lhs_batching_dimensions,
                     numbers.lhs_contracting_dimensions)
     right = _Operand(op.operands[1], numbers.rhs_batching_dimensions,
                      numbers.rhs_contracting_dimensions)
+    _order_contracted(left, right)
     shape, order = shape_of(op.results[0]), None
     if left.contracted and not (left.is_matrix() and right.is_matrix()):
         # The result may get the other order of the two sides, in which what reads it moves less.
