@@ -89,6 +89,15 @@ def _transcription(module, sounds, tokens):
     return F.cross_entropy(logits.flatten(0, 1).float(), tokens.flatten())
 
 
+def _waves(rank, generator):
+    return torch.randn(2, 320, generator=generator), *_tokens(rank, generator)
+
+
+def _letters(module, waves, tokens):
+    logits = module(input_values=waves).logits
+    return F.cross_entropy(logits.flatten(0, 1).float(), tokens[:, :1].expand(-1, logits.shape[1]).flatten())
+
+
 def _captions(rank, generator):
     return (_pictures(rank, generator)[0], *_tokens(rank, generator))
 
@@ -145,6 +154,17 @@ def _whisper(layers):
         tie_word_embeddings=False, encoder_ffn_dim=2 * WIDTH, decoder_ffn_dim=2 * WIDTH, encoder_attention_heads=HEADS,
         decoder_attention_heads=HEADS, **_SPECIAL,
     )(layers)  # fmt: skip
+
+
+def _wav2vec2(layers):
+    """Sounds in their own form. What is frozen, as for another task, has no gradients."""
+    dropout = ("hidden_dropout", "attention_dropout", "activation_dropout", "feat_proj_dropout", "final_dropout", "layerdrop", "mask_time_prob")
+    module = _make(
+        "Wav2Vec2Config", "Wav2Vec2ForCTC", **_LAYERS, vocab_size=VOCABULARY, conv_dim=(16, 16), conv_stride=(5, 2), conv_kernel=(10, 3),
+        num_conv_pos_embeddings=8, num_conv_pos_embedding_groups=4, pad_token_id=0, **dict.fromkeys(dropout, 0.0),
+    )(layers)  # fmt: skip
+    module.freeze_feature_encoder()
+    return module
 
 
 _SPECIAL_WORDS = dict(pad_token_id=0, bos_token_id=1, eos_token_id=2)
@@ -264,6 +284,26 @@ MODELS = {
         ),
         _tokens, _same_token, _QUERIES, ("o_proj",),
     ),
+    # Norms behind attention and MLP, and over all heads of queries and keys, which tensor parallelism would have to know.
+    "olmo2": Model(_causal("Olmo2"), _tokens, _same_token),
+    "starcoder2": Model(
+        _causal("Starcoder2", residual_dropout=0.0, embedding_dropout=0.0), _tokens, _same_token, (*_QUERIES, "c_fc"), ("o_proj", "c_proj"),
+    ),
+    # Linear attention, whose state a matrix forgets and learns.
+    "qwen3_next": Model(
+        lambda layers: _causal(
+            "Qwen3Next", head_dim=WIDTH // HEADS, num_experts=4, shared_expert_intermediate_size=WIDTH, linear_key_head_dim=16,
+            linear_value_head_dim=16, linear_num_key_heads=2, linear_num_value_heads=4, layer_types=["linear_attention"] * layers, **_EXPERTS,
+        )(layers),
+        _tokens, _same_token,
+    ),
+    "recurrent_gemma": Model(
+        _make(
+            "RecurrentGemmaConfig", "RecurrentGemmaForCausalLM", hidden_size=WIDTH, intermediate_size=2 * WIDTH, num_attention_heads=HEADS,
+            vocab_size=VOCABULARY, attention_window_size=TOKENS // 2, use_cache=False, **_SPECIAL_WORDS,
+        ),
+        _tokens, _same_token,
+    ),
     # Short convolutions in place of attention.
     "lfm2": Model(
         lambda layers: _causal("Lfm2", layer_types=["conv", *["full_attention"] * (layers - 1)])(layers), _tokens, _same_token,
@@ -284,6 +324,29 @@ MODELS = {
     ),
     "bert": Model(
         _make("BertConfig", "BertForMaskedLM", **_WORDS, intermediate_size=2 * WIDTH, **_NO_DROPOUT), _tokens, _same_token, **_BERT
+    ),
+    # Positions beside words in attention.
+    "deberta_v2": Model(
+        _make(
+            "DebertaV2Config", "DebertaV2ForMaskedLM", intermediate_size=2 * WIDTH, relative_attention=True, position_biased_input=False,
+            pos_att_type=["p2c", "c2p"], **_NO_DROPOUT, **{**_WORDS, "attn_implementation": "eager", "tie_word_embeddings": True},
+        ),
+        _tokens, _same_token, ("query_proj", "key_proj", "value_proj", "intermediate.dense"), ("output.dense",),
+    ),
+    "xlnet": Model(
+        _make(
+            "XLNetConfig", "XLNetLMHeadModel", "n_layer", d_model=WIDTH, n_head=HEADS, d_inner=2 * WIDTH, vocab_size=VOCABULARY, dropout=0.0,
+            use_mems_eval=False, **_SPECIAL_WORDS,
+        ),
+        _tokens, _same_token, can_checkpoint=False,
+    ),
+    # Fourier transforms in place of attention.
+    "fnet": Model(
+        _make(
+            "FNetConfig", "FNetForMaskedLM", hidden_size=WIDTH, intermediate_size=2 * WIDTH, vocab_size=VOCABULARY, hidden_dropout_prob=0.0,
+            max_position_embeddings=TOKENS, type_vocab_size=2, **_SPECIAL_WORDS,
+        ),
+        _tokens, _same_token,
     ),
     # All layers are one.
     "albert": Model(
@@ -314,6 +377,7 @@ MODELS = {
         _tokens, _translation, **_FC,
     ),
     "whisper": Model(_whisper, _sounds, _transcription, **_FC),
+    "wav2vec2": Model(_wav2vec2, _waves, _letters),
     "clip": Model(_clip, _captions, _matches, **_FC),
     # Its head reads weights of a linear layer itself, which tensor parallelism cannot split.
     "siglip": Model(_siglip, _captions, _matches),
@@ -321,6 +385,7 @@ MODELS = {
         _classifier("ViT", **_LAYERS, **_PATCHES, **_NO_DROPOUT, attn_implementation="sdpa"), _pictures, _classes,
         (*_QUERIES, "fc1"), ("o_proj", "fc2"),
     ),
+    "dinov2": Model(_classifier("Dinov2", **_LAYERS, **_PATCHES, **_NO_DROPOUT, use_swiglu_ffn=True), _pictures, _classes),
     "swin": Model(
         _stages("Swin", image_size=32, embed_dim=16, num_heads=[2, 4], window_size=4, drop_path_rate=0.0), _pictures, _classes,
     ),
