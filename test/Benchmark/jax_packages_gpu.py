@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Training steps of models of other packages on a GPU, through Braid and through XLA, with the same arguments in one process.
 
-    jax_packages_gpu.py prepare FOLDER --build BUILD --sources=SOURCES [--only=qwen3] [--small]
+    jax_packages_gpu.py prepare FOLDER --build BUILD --sources=SOURCES [--only=qwen3] [--small] [--ranks=2 --way=fsdp]
     jax_packages_gpu.py run FOLDER [--only=qwen3] [--shared] [--output=figures.json]
 
 `prepare` needs no GPU: it imports the models of test/Inputs/jax_packages, compiles a program for each, and exports the same
@@ -13,11 +13,15 @@ e3nn-jax come from the Python package index. FOLDER gets the programs, the steps
 drawn in `run`, by the mean and the deviation that the package gives each array. `run` needs a GPU, JAX, and the package braid
 with the runtime of a bundle (BRAID_ROOT), but none of the packages. `--shared`: several processes, each with a GPU of its own,
 divide the models and write to one file. The figures are rows of docs/performance/results/jax-packages.json.
+
+With several ranks the same functions are partitioned as JAX's users do it, by the shardings of their arguments: each rank has
+a part of the samples, and with `--way=fsdp` a part of each parameter. Models whose samples do not divide are left out.
 """
 
 import argparse
 import contextlib
 import fcntl
+import functools
 import json
 import os
 import re
@@ -33,6 +37,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TABLE = "packages.json"
 # Of an array of parameters that the package makes constant: zeros would have gradients without values.
 DEVIATION = 0.02
+# Under FSDP smaller parameters are whole on each rank, by default of big_vision.
+LEAST_BYTES = 4 << 20
 
 
 def prepare(options):
@@ -43,6 +49,7 @@ def prepare(options):
     import jax.export
     import jax_packages
 
+    jax.config.update("jax_num_cpu_devices", options.ranks)
     # Parameters are made once: with few compiled instructions.
     jax.config.update("jax_default_prng_impl", "unsafe_rbg")
     sources = {module: source for module, source in jax_packages.SOURCES.items() if re.search(options.packages or "", module)}
@@ -56,6 +63,8 @@ def prepare(options):
         if not options.only or re.search(options.only, name):
             with report_failure(name):
                 row = prepare_model(compiler, passes, jax_packages, name, model)
+                if not row:
+                    continue
                 with open_shared(os.path.join(options.folder, TABLE)) as table:
                     table[name] = row
     for file in ("jax_packages_gpu.py", "jax_models_gpu.py", "figures.py", "cuda/cuda_libraries.py"):
@@ -79,10 +88,17 @@ def prepare_model(compiler, passes, jax_packages, name, model):
     import braid.jax
     import jax.export
     import numpy as np
+    from jax.sharding import NamedSharding, PartitionSpec
 
     begin = time.time()
-    task = model.make(compiler.options.small)
+    options = compiler.options
+    task = model.make(options.small)
     step = jax_packages.make_step(task)
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:options.ranks]), ("ranks",))
+    shardings = jax_packages.place(task, mesh, options.way, 0 if options.small else LEAST_BYTES)
+    if not shardings:
+        print(f"{name}: the samples do not divide", flush=True)
+        return None
     parameters = len(jax.tree.leaves(task.parameters))
     arguments, integers = [], {}
     for number, leaf in enumerate(jax.tree.leaves((task.parameters, task.batch))):
@@ -95,12 +111,14 @@ def prepare_model(compiler, passes, jax_packages, name, model):
             if number < parameters and value.max() == value.min():
                 argument["deviation"] = DEVIATION
         arguments.append(argument)
-    shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), (task.parameters, task.batch))
+    shapes = jax.tree.map(lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding),
+                          (task.parameters, task.batch), shardings)  # fmt: skip
     del task, leaf, value  # gigabytes
     leaves, tree = jax.tree.flatten(shapes)
+    results = [NamedSharding(mesh, PartitionSpec()), *jax.tree.leaves(shardings[0])]
 
     # The trees have classes that `run` lacks.
-    @jax.jit
+    @functools.partial(jax.jit, out_shardings=tuple(results))
     def flat(*leaves):
         return tuple(jax.tree.leaves(step(*jax.tree.unflatten(tree, leaves))))
 
@@ -108,38 +126,40 @@ def prepare_model(compiler, passes, jax_packages, name, model):
     path = os.path.join(compiler.options.folder, "programs", name)
     np.savez_compressed(path + ".npz", **integers)
     with open(path + ".stablehlo", "wb") as stream:
-        stream.write(jax.export.export(flat, platforms=["cpu" if compiler.options.target == "host" else "cuda"])(*leaves).serialize())
-    row = {"model": model.title, "package": model.package, "arguments": arguments, "kept": program._kept,
+        stream.write(jax.export.export(flat, platforms=["cpu" if options.target == "host" else "cuda"])(*leaves).serialize())
+    row = {"model": model.title, "package": model.package, "ranks": options.ranks, "arguments": arguments, "kept": program._kept,
            "program": compiler.compile(name, program.text, passes)}  # fmt: skip
     print(f"{name}: {time.time() - begin:.0f} s", flush=True)
     return row
 
 
-def make_arguments(jax, path, arguments):
+def make_arguments(jax, path, arguments, shardings):
     """Arrays as the package makes them: integers are its own, other ones have its means and deviations."""
     import numpy as np
 
     made, integers = [], np.load(path + ".npz")
-    for number, argument in enumerate(arguments):
-        if str(number) in integers:
-            made.append(jax.device_put(integers[str(number)]))
-        else:
-            drawn = jax.random.normal(jax.random.key(number), argument["shape"], argument["dtype"])
-            made.append(drawn * argument["deviation"] + argument["mean"])
+    for number, (argument, sharding) in enumerate(zip(arguments, shardings)):
+        value = integers.get(str(number))
+        if value is None:
+            value = jax.random.normal(jax.random.key(number), argument["shape"], argument["dtype"])
+            value = value * argument["deviation"] + argument["mean"]
+        made.append(jax.device_put(value, sharding))
     return jax.block_until_ready(made)
 
 
 def measure(name, model, options):
     """The row of a model, and all that is known of its kernels."""
     import jax.export
+    import numpy as np
 
     path = os.path.join(options.folder, "programs", name)
-    arguments = make_arguments(jax, path, model["arguments"])
+    with open(path + ".stablehlo", "rb") as stream:
+        step = jax.export.deserialize(stream.read())
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:model["ranks"]]), ("ranks",))
+    arguments = make_arguments(jax, path, model["arguments"], step.in_shardings_jax(mesh))
     makers = {}
     if options.side != "braid":
-        with open(path + ".stablehlo", "rb") as stream:
-            step = jax.jit(jax.export.deserialize(stream.read()).call)
-        makers["xla"] = lambda: XLA(step, arguments)
+        makers["xla"] = lambda: XLA(jax.jit(step.call), arguments)
     if options.side != "xla" and model["program"]:
         makers["braid"] = lambda: Braid(os.path.join(options.folder, model["program"]), arguments, model["kept"], "auto")
     figures = {"failed": {}}
@@ -184,6 +204,8 @@ def run(options):
         table = json.load(stream)
     import jax.export
 
+    # Without GPUs.
+    jax.config.update("jax_num_cpu_devices", max(model["ranks"] for model in table.values()))
     begin = time.time()
     for name, model in table.items():
         if options.only and not re.search(options.only, name):
@@ -218,6 +240,8 @@ def main():
     parser.add_argument("--packages", help="a pattern for modules of test/Inputs/jax_packages; all by default")
     parser.add_argument("--only", help="a pattern for names of models")
     parser.add_argument("--small", action="store_true", help="sizes of tests")
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--way", choices=("data", "fsdp"), default="fsdp", help="how several ranks divide a model")
     parser.add_argument("--machine", default="h200x8")
     parser.add_argument("--target", choices=("cuda", "host"), default="cuda")
     parser.add_argument("--chip", default="sm_90")
@@ -227,7 +251,7 @@ def main():
     parser.add_argument("--limit", type=float, default=500, help="seconds after which no further model begins")
     parser.add_argument("--output", help="a file for all figures, as JSON")
     # What variants of programs ask for.
-    parser.set_defaults(ranks=1, variant=[])
+    parser.set_defaults(variant=[])
     options = parser.parse_args()
     if options.what == "prepare":
         os.makedirs(options.folder, exist_ok=True)

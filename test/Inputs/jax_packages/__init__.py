@@ -13,6 +13,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
 
 # Of each module: what to check out into the folder of the sources, or what to install.
 SOURCES = {
@@ -23,6 +25,8 @@ SOURCES = {
     "e3nn": "",
 }
 RATE, LARGEST_NORM = 0.01, 1.0
+# The entries of a batch that have a sample for each row.
+SAMPLES = ("image", "tokens", "frames", "x", "features", "vectors", "cache")
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,27 @@ def normal(seed, shape):
 def tokens(seed, shape, vocabulary):
     """Tokens from 1: 0 pads."""
     return jax.random.randint(jax.random.key(seed), shape, 1, vocabulary)
+
+
+def place(task, mesh, way, least):
+    """The shardings of parameters and batch on `mesh`, which has one axis; None if the samples do not divide. Under "fsdp" a
+    parameter of more than `least` bytes is split along its largest dimension that divides, as big_vision's rule says."""
+    (axis,), ranks = mesh.axis_names, mesh.size
+    samples = next((task.batch[name].shape[0] for name in SAMPLES if name in task.batch), 1)
+    if samples % ranks != 0:
+        return None
+
+    def of_parameter(leaf):
+        divided = [dim for dim in np.argsort(leaf.shape)[::-1] if leaf.shape[dim] % ranks == 0]
+        if way != "fsdp" or not divided or leaf.size * leaf.dtype.itemsize <= least:
+            return NamedSharding(mesh, PartitionSpec())
+        return NamedSharding(mesh, PartitionSpec(*[axis if dim == divided[0] else None for dim in range(leaf.ndim)]))
+
+    def of_entry(name, entry):
+        is_split = lambda leaf: name in SAMPLES and leaf.shape[:1] == (samples,)
+        return jax.tree.map(lambda leaf: NamedSharding(mesh, PartitionSpec(axis) if is_split(leaf) else PartitionSpec()), entry)
+
+    return jax.tree.map(of_parameter, task.parameters), {name: of_entry(name, entry) for name, entry in task.batch.items()}
 
 
 def make_step(task):
