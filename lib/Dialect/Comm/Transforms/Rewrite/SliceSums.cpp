@@ -21,61 +21,84 @@ using namespace braid::comm;
 // Signs of zeros
 //===----------------------------------------------------------------------===//
 
-/// True if no element of `value`, floats, is -0: the sum of it and 0 is itself.
-/// `assumed` are values that are not, as long as what is computed from them is
-/// not.
-static bool isNeverNegativeZero(Value value,
-                                llvm::SmallDenseSet<Value> &assumed) {
+/// The most values that the search for a -0 looks at: sums of sums have many
+/// paths.
+static constexpr unsigned kMostValues = 256;
+
+namespace {
+
+/// Finds values without an element of -0: the sum of such an element and 0 is
+/// the element itself.
+class NegativeZeros {
+public:
+  /// True if `value`, floats, is known to have no such element.
+  bool hasNone(Value value);
+
+private:
+  bool hasNoneInResult(OpResult result);
+  bool hasNoneInArgument(BlockArgument argument);
+
+  /// Values that have no such element, as long as what is computed from them
+  /// has none.
+  llvm::SmallDenseSet<Value> assumed;
+  unsigned numVisited = 0;
+};
+
+} // namespace
+
+bool NegativeZeros::hasNone(Value value) {
   FloatAttr constant;
   if (matchPattern(value, m_Constant(&constant)))
     return !constant.getValue().isNegZero();
   SplatElementsAttr splat;
   if (matchPattern(value, m_Constant(&splat)))
     return !splat.getSplatValue<APFloat>().isNegZero();
+  if (++numVisited > kMostValues)
+    return false;
   if (!assumed.insert(value).second)
     return true;
-  auto isNever = [&](Value other) {
-    return isNeverNegativeZero(other, assumed);
-  };
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    Operation *parent = argument.getOwner()->getParentOp();
-    if (auto op = dyn_cast<linalg::LinalgOp>(parent)) {
-      OpOperand *operand = op.getMatchingOpOperand(argument);
-      return op.isDpsInput(operand) && isNever(operand->get());
-    }
-    auto loop = dyn_cast<scf::ForOp>(parent);
-    OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr;
-    return init && isNever(init->get()) &&
-           isNever(loop.getTiedLoopYieldedValue(argument)->get());
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return hasNoneInArgument(argument);
+  return hasNoneInResult(cast<OpResult>(value));
+}
+
+bool NegativeZeros::hasNoneInArgument(BlockArgument argument) {
+  Operation *parent = argument.getOwner()->getParentOp();
+  if (auto op = dyn_cast<linalg::LinalgOp>(parent)) {
+    OpOperand *operand = op.getMatchingOpOperand(argument);
+    return op.isDpsInput(operand) && hasNone(operand->get());
   }
-  return llvm::TypeSwitch<Operation *, bool>(value.getDefiningOp())
+  auto loop = dyn_cast<scf::ForOp>(parent);
+  OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr;
+  return init && hasNone(init->get()) &&
+         hasNone(loop.getTiedLoopYieldedValue(argument)->get());
+}
+
+bool NegativeZeros::hasNoneInResult(OpResult result) {
+  return llvm::TypeSwitch<Operation *, bool>(result.getOwner())
       .Case([&](scf::ForOp loop) {
-        OpOperand *init = loop.getTiedLoopInit(cast<OpResult>(value));
-        return isNever(init->get()) &&
-               isNever(loop.getTiedLoopYieldedValue(
-                               loop.getTiedLoopRegionIterArg(init))
-                           ->get());
+        return hasNoneInArgument(
+            loop.getTiedLoopRegionIterArg(loop.getTiedLoopInit(result)));
       })
-      .Case([&](linalg::FillOp op) { return isNever(op.value()); })
+      .Case([&](linalg::FillOp op) { return hasNone(op.value()); })
       .Case([&](tensor::InsertSliceOp op) {
-        return isNever(op.getSource()) && isNever(op.getDest());
+        return hasNone(op.getSource()) && hasNone(op.getDest());
       })
       .Case<tensor::ExtractSliceOp, tensor::CollapseShapeOp,
             tensor::ExpandShapeOp>(
-          [&](Operation *op) { return isNever(op->getOperand(0)); })
+          [&](Operation *op) { return hasNone(op->getOperand(0)); })
       .Case([&](linalg::GenericOp op) {
         return op.getNumReductionLoops() == 0 &&
-               isNever(op.getBody()->getTerminator()->getOperand(
-                   cast<OpResult>(value).getResultNumber()));
+               hasNone(op.getBody()->getTerminator()->getOperand(
+                   result.getResultNumber()));
       })
       // Rounding to nearest gives -0 for two operands that are -0 alone.
       .Case([&](arith::AddFOp op) {
-        llvm::SmallDenseSet<Value> withLhs = assumed;
-        if (isNeverNegativeZero(op.getLhs(), withLhs)) {
-          assumed = std::move(withLhs);
+        llvm::SmallDenseSet<Value> before = assumed;
+        if (hasNone(op.getLhs()))
           return true;
-        }
-        return isNever(op.getRhs());
+        assumed = std::move(before);
+        return hasNone(op.getRhs());
       })
       .Default(false);
 }
@@ -112,9 +135,7 @@ static tensor::InsertSliceOp findSliceInZeros(Value value, Value other) {
   Value rest = fill ? fill.value() : insert.getDest();
   if (matchPattern(rest, m_Zero()) || matchPattern(rest, m_NegZeroFloat()))
     return insert;
-  llvm::SmallDenseSet<Value> assumed;
-  return matchPattern(rest, m_PosZeroFloat()) &&
-                 isNeverNegativeZero(other, assumed)
+  return matchPattern(rest, m_PosZeroFloat()) && NegativeZeros().hasNone(other)
              ? insert
              : tensor::InsertSliceOp();
 }
