@@ -39,6 +39,9 @@ static Attribute foldConstant(Value value, DenseMap<Value, Attribute> &known) {
       llvm::map_to_vector(op->getOperands(), [&](Value operand) {
         return foldConstant(operand, known);
       });
+  // With some constants a fold may change the op, for this iteration alone.
+  if (!llvm::all_of(operands, [](Attribute operand) { return operand; }))
+    return {};
   SmallVector<OpFoldResult> results;
   if (failed(op->fold(operands, results)) || results.size() != 1)
     return {};

@@ -1,5 +1,7 @@
 // RUN: braid-opt %s --comm-fuse-elementwise | FileCheck %s
 
+// CHECK: #[[MIN:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+
 #id = affine_map<(d0) -> (d0)>
 #scalar = affine_map<() -> ()>
 #behind = affine_map<(d0, d1, d2) -> (d1, d2)>
@@ -298,6 +300,27 @@ func.func @clamped_rows(%i: index) -> i32 {
     scf.yield %more : tensor<6xi32>
   }
   %read = tensor.extract %stack[%i] : tensor<6xi32>
+  return %read : i32
+}
+
+// A row depends on an argument. No op changes as in the first iteration.
+//
+// CHECK-LABEL: func @rows_of_an_argument(
+// CHECK:         affine.min #[[MIN]](%{{.*}}, %arg0)
+// CHECK:         tensor.insert
+// CHECK:         tensor.extract
+func.func @rows_of_an_argument(%n: index, %i: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %empty = tensor.empty() : tensor<8xi32>
+  %stack = scf.for %v = %c0 to %c8 step %c1 iter_args(%carried = %empty) -> (tensor<8xi32>) {
+    %place = affine.min affine_map<(d0, d1) -> (d0, d1)>(%v, %n)
+    %value = arith.index_cast %v : index to i32
+    %more = tensor.insert %value into %carried[%place] : tensor<8xi32>
+    scf.yield %more : tensor<8xi32>
+  }
+  %read = tensor.extract %stack[%i] : tensor<8xi32>
   return %read : i32
 }
 
