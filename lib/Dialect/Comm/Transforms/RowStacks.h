@@ -14,6 +14,9 @@
 
 namespace braid::comm {
 
+/// More rows of a stack are not counted one by one.
+inline constexpr int64_t kMostRows = 4096;
+
 /// True if `slice` is one row of `whole` along dimension 0.
 bool isRow(mlir::OffsetSizeAndStrideOpInterface slice,
            mlir::RankedTensorType whole);

@@ -21,13 +21,10 @@ using namespace mlir;
 using namespace braid;
 using namespace braid::comm;
 
-/// More rows are not counted one by one.
-static constexpr int64_t mostRows = 4096;
-
 /// True if the iterations of `loop` replace all `numRows` rows with `index`.
 static bool coversRows(OpFoldResult index, scf::ForOp loop, int64_t numRows) {
   auto value = dyn_cast<Value>(index);
-  if (!value || numRows > mostRows || getStaticTripCount(loop) != numRows)
+  if (!value || numRows > kMostRows || getStaticTripCount(loop) != numRows)
     return false;
   llvm::SmallBitVector rows(numRows);
   for (int64_t number = 0; number != numRows; ++number) {

@@ -31,9 +31,6 @@ using namespace braid::comm;
 static constexpr uint64_t kMostOps = 64;
 static constexpr uint64_t kTooManyOps = kMostOps + 1;
 
-/// More rows of a stack are not counted one by one.
-static constexpr int64_t kMostRows = 4096;
-
 /// True if each dimension of the reshape but one of each group has one element.
 static bool movesOnlyUnits(RankedTensorType expanded,
                            ArrayRef<ReassociationIndices> groups) {
