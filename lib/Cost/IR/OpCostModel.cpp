@@ -14,10 +14,10 @@
 #include "MessageBatch.h"
 #include "ProfileSignature.h"
 #include "Roofline.h"
+#include "braid/Support/IR/Operations.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace braid;

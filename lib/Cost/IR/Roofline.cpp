@@ -10,9 +10,7 @@
 
 #include "Analysis/Memory/TypeSize.h"
 #include "Cost/Hardware/MatrixTiles.h"
-#include "braid/Support/IterationCount.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "braid/Support/IR/Operations.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -176,31 +174,4 @@ Work braid::getFusedOperations(Region &region,
       work.addOperationsOf(getFusedOperations(nested, defaults), times);
   }
   return work;
-}
-
-std::optional<int64_t> braid::getStaticTripCount(LoopLikeOpInterface loop) {
-  std::optional<SmallVector<OpFoldResult>> lower = loop.getLoopLowerBounds();
-  std::optional<SmallVector<OpFoldResult>> upper = loop.getLoopUpperBounds();
-  std::optional<SmallVector<OpFoldResult>> steps = loop.getLoopSteps();
-  if (!lower || !upper || !steps || lower->empty())
-    return std::nullopt;
-  auto forOp = dyn_cast<scf::ForOp>(*loop);
-  bool isUnsigned = forOp && forOp.getUnsignedCmp();
-  constexpr uint64_t most = std::numeric_limits<int64_t>::max();
-  int64_t count = 1;
-  for (auto [lb, ub, step] : llvm::zip_equal(*lower, *upper, *steps)) {
-    // The values, and whether they are indices.
-    std::optional<std::pair<APInt, bool>> first = getConstantAPIntValue(lb);
-    std::optional<std::pair<APInt, bool>> last = getConstantAPIntValue(ub);
-    std::optional<std::pair<APInt, bool>> stride = getConstantAPIntValue(step);
-    if (!first || !last || !stride)
-      return std::nullopt;
-    std::optional<uint64_t> iterations =
-        countIterations(first->first, last->first, stride->first, isUnsigned);
-    if (!iterations)
-      return std::nullopt;
-    count =
-        multiplyNs(count, static_cast<int64_t>(std::min(*iterations, most)));
-  }
-  return count;
 }

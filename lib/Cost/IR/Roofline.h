@@ -12,7 +12,6 @@
 #include "braid/Cost/Hardware/Hardware.h"
 #include "braid/Dialect/Comm/IR/CommCostInterface.h"
 #include "braid/Support/Units.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace braid {
 
@@ -57,10 +56,6 @@ comm::Work getDefaultWork(mlir::Operation *op, const comm::SizeDefaults &sizes);
 /// of loops, without bytes, because a fused kernel keeps values in registers.
 comm::Work getFusedOperations(mlir::Region &region,
                               const comm::SizeDefaults &defaults);
-
-/// The number of iterations of `loop`, over all its dimensions, 2^63 - 1 at
-/// most; none if its bounds are not constants, or if it would never end.
-std::optional<int64_t> getStaticTripCount(mlir::LoopLikeOpInterface loop);
 
 } // namespace braid
 

@@ -11,9 +11,8 @@
 #include "Dialect/Comm/Transforms/LegalizeNCCL/TensorRewrites.h"
 #include "Dialect/Comm/Transforms/RowStacks.h"
 
-#include "Cost/IR/Roofline.h"
-
 #include "braid/Analysis/Structure/ReorderedSums.h"
+#include "braid/Support/IR/Operations.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 

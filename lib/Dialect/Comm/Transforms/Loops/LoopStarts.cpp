@@ -8,8 +8,7 @@
 
 #include "LoopStarts.h"
 
-#include "Cost/IR/Roofline.h"
-
+#include "braid/Support/IR/Operations.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SmallBitVector.h"

@@ -14,9 +14,9 @@
 #include "PipelinedLoop.h"
 
 #include "Analysis/Memory/TypeSize.h"
-#include "Cost/IR/Roofline.h"
 
 #include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Support/IR/Operations.h"
 #include "braid/Support/IR/Remarks.h"
 #include "braid/Support/Units.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -8,8 +8,7 @@
 
 #include "PipelinedLoop.h"
 
-#include "Cost/IR/Roofline.h"
-
+#include "braid/Support/IR/Operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 

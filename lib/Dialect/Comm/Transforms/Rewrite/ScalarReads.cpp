@@ -11,7 +11,7 @@
 #include "Dialect/Comm/Transforms/RowStacks.h"
 #include "FuseReads.h"
 
-#include "braid/Support/IterationCount.h"
+#include "braid/Support/IR/Operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -113,19 +113,6 @@ private:
 // Stacks that loops write
 //===----------------------------------------------------------------------===//
 
-/// The number of iterations of `loop`; 0 if it is not known, or too large.
-static int64_t countIterations(scf::ForOp loop) {
-  APInt lower, upper, step;
-  if (!matchPattern(loop.getLowerBound(), m_ConstantInt(&lower)) ||
-      !matchPattern(loop.getUpperBound(), m_ConstantInt(&upper)) ||
-      !matchPattern(loop.getStep(), m_ConstantInt(&step)))
-    return 0;
-  uint64_t count =
-      braid::countIterations(lower, upper, step, loop.getUnsignedCmp())
-          .value_or(0);
-  return count <= kMostRows ? count : 0;
-}
-
 /// The result of a loop as a stack, but for what the iterations replace.
 static std::optional<RowStack> findInsertedRow(OpResult result, Value &place) {
   auto loop = dyn_cast<scf::ForOp>(result.getOwner());
@@ -135,7 +122,8 @@ static std::optional<RowStack> findInsertedRow(OpResult result, Value &place) {
   stack.loop = loop;
   stack.init = loop.getInitArgs()[result.getResultNumber()];
   stack.numRows = cast<RankedTensorType>(result.getType()).getDimSize(0);
-  stack.count = countIterations(loop);
+  int64_t count = braid::getStaticTripCount(loop).value_or(0);
+  stack.count = count <= kMostRows ? count : 0;
   BlockArgument carried = loop.getTiedLoopRegionIterArg(result);
   Value total = loop.getYieldedValues()[result.getResultNumber()];
   if (auto slice = total.getDefiningOp<tensor::InsertSliceOp>()) {
@@ -494,20 +482,6 @@ bool ScalarReader::replace(tensor::ExtractOp read) {
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
-
-/// Erases those of `ops`, and of what they read, that nobody reads.
-static void eraseDead(RewriterBase &rewriter,
-                      llvm::SetVector<Operation *> ops) {
-  while (!ops.empty()) {
-    Operation *op = ops.pop_back_val();
-    if (!isOpTriviallyDead(op))
-      continue;
-    for (Value operand : op->getOperands())
-      if (Operation *producer = operand.getDefiningOp())
-        ops.insert(producer);
-    rewriter.eraseOp(op);
-  }
-}
 
 /// Lets `loop` carry stacks that nobody reads as they are,
 /// which canonicalization then erases.

@@ -10,10 +10,9 @@
 #include "Dialect/Comm/Transforms/Chunks/Slices.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Support/IR/Operations.h"
 #include "braid/Support/MatmulAttributes.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/SetVector.h"
 
 #include <map>
 #include <numeric>
@@ -265,14 +264,5 @@ void braid::comm::splitBatch(RewriterBase &rewriter,
     producers.remove(entry.first);
     rewriter.eraseOp(entry.first);
   }
-  while (!producers.empty()) {
-    Operation *producer = producers.pop_back_val();
-    if (!isOpTriviallyDead(producer))
-      continue;
-    for (Value operand : producer->getOperands())
-      if (Operation *before = operand.getDefiningOp())
-        producers.insert(before);
-    producers.remove(producer);
-    rewriter.eraseOp(producer);
-  }
+  eraseDead(rewriter, std::move(producers));
 }
