@@ -132,8 +132,7 @@ linalg::GenericOp getGeneric(RewriterBase &rewriter, WaitSets &sets,
 bool mayConsume(linalg::LinalgOp op) {
   return op.hasPureTensorSemantics() &&
          (linalg::isElementwise(op) ||
-          (isa<linalg::GenericOp>(op.getOperation()) &&
-           !linalg::isaContractionOpInterface(op)));
+          (isa<linalg::GenericOp>(op.getOperation()) && !isMatrixProduct(op)));
 }
 
 /// If `fused` overwrites the result of `producer`, makes it overwrite the

@@ -9,6 +9,7 @@
 #include "FuseSiblings.h"
 
 #include "FusionCost.h"
+#include "FusionShapes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -71,12 +72,12 @@ static linalg::GenericOp getSibling(Operation *op, Siblings siblings) {
       }))
     return {};
   auto structured = cast<linalg::LinalgOp>(op);
-  bool isSibling = siblings == Siblings::Reductions
-                       ? generic.getNumReductionLoops() > 0 &&
-                             !linalg::isaContractionOpInterface(structured)
-                       : linalg::isElementwise(structured) &&
-                             getMovedBytes(structured) <= kSmallBytes &&
-                             !mayBeEpilogue(structured);
+  bool isSibling =
+      siblings == Siblings::Reductions
+          ? generic.getNumReductionLoops() > 0 && !isMatrixProduct(structured)
+          : linalg::isElementwise(structured) &&
+                getMovedBytes(structured) <= kSmallBytes &&
+                !mayBeEpilogue(structured);
   return isSibling ? generic : linalg::GenericOp();
 }
 

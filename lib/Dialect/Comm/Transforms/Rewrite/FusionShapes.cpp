@@ -359,6 +359,14 @@ void braid::comm::replaceByFill(RewriterBase &rewriter, linalg::GenericOp op) {
                                               op.getDpsInits().front());
 }
 
+bool braid::comm::isMatrixProduct(linalg::LinalgOp op) {
+  if (!linalg::isaContractionOpInterface(op))
+    return false;
+  FailureOr<linalg::ContractionDimensions> dims =
+      linalg::inferContractionDims(op);
+  return succeeded(dims) && !dims->m.empty() && !dims->n.empty();
+}
+
 bool braid::comm::mayProduce(linalg::LinalgOp op) {
   if (linalg::isElementwise(op))
     return true;

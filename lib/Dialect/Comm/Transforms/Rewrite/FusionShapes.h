@@ -41,6 +41,11 @@ void replaceByFill(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 void readInitsAsInputs(mlir::RewriterBase &rewriter,
                        mlir::linalg::GenericOp op);
 
+/// True if `op` multiplies matrices: each operand has rows of its own. Kernels
+/// that are no calls of a library compute other sums of products, such as
+/// weighted sums.
+bool isMatrixProduct(mlir::linalg::LinalgOp op);
+
 /// True if a consumer may compute the elements of the result of `op`, which
 /// computes them of elements at dimensions and at constants.
 bool mayProduce(mlir::linalg::LinalgOp op);

@@ -138,6 +138,7 @@ func.func @copies_no_producer_that_is_read_twice(%0: tensor<8xf32>) -> tensor<8x
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
+#column = affine_map<(d0, d1) -> (d1)>
 
 // CHECK-LABEL: func @computes_conversions_again
 // CHECK-SAME:      (%[[A:.*]]: tensor<64x64xbf16>,
@@ -162,6 +163,28 @@ func.func @computes_conversions_again(%a: tensor<64x64xbf16>, %zero: tensor<64xf
     linalg.yield %1 : bf16
   } -> tensor<64x64xbf16>
   return %y : tensor<64x64xbf16>
+}
+
+// A matrix times a vector is a sum as others are.
+
+// CHECK-LABEL: func @joins_a_matrix_times_a_vector
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      math.absf
+// CHECK-NEXT:      arith.mulf
+// CHECK-NEXT:      arith.addf
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @joins_a_matrix_times_a_vector(%a: tensor<64x32xf32>, %v: tensor<32xf32>, %zero: tensor<64xf32>) -> tensor<64xf32> {
+  %x = math.absf %a : tensor<64x32xf32>
+  %s = linalg.generic {indexing_maps = [#id, #column, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %v : tensor<64x32xf32>, tensor<32xf32>) outs(%zero : tensor<64xf32>) {
+  ^bb0(%in: f32, %weight: f32, %out: f32):
+    %0 = arith.mulf %in, %weight : f32
+    %1 = arith.addf %out, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<64xf32>
+  return %s : tensor<64xf32>
 }
 
 // A row that is broadcast takes no time that could hide the collective, but time
