@@ -119,11 +119,13 @@ Traffic braid::comm::getTraffic(OpOperand &operand) {
       producer.getDpsInitOperand(result.getResultNumber()));
   AffineMap toLoops = inversePermutation(toResult).compose(
       consumer.getMatchingIndexingMap(&operand));
+  llvm::SmallDenseSet<std::pair<Value, AffineMap>> known;
   for (OpOperand &input : producer->getOpOperands()) {
     if (!producer.payloadUsesValueFromOperand(&input))
       continue;
     AffineMap map = producer.getMatchingIndexingMap(&input).compose(toLoops);
     bool isRead =
+        !known.insert({input.get(), map}).second ||
         llvm::any_of(consumer.getDpsInputOperands(), [&](OpOperand *other) {
           return other->get() == input.get() &&
                  consumer.getMatchingIndexingMap(other) == map;

@@ -165,6 +165,30 @@ func.func @computes_conversions_again(%a: tensor<64x64xbf16>, %zero: tensor<64xf
   return %y : tensor<64x64xbf16>
 }
 
+// A square, which reads one tensor twice, moves no fewer bytes than its sum.
+
+// CHECK-LABEL: func @moves_a_square_behind_a_wait
+// CHECK-SAME:      (%[[A:.*]]: tensor<64x64xf32>,
+// CHECK:         %[[W:.*]] = comm.wait
+// CHECK-NEXT:    linalg.generic {{.*}}"reduction"]} ins(%[[A]], %[[W]] : tensor<64x64xf32>, tensor<64xf32>)
+// CHECK-NEXT:    ^bb0
+// CHECK-COUNT-2:   arith.mulf
+// CHECK-NEXT:      arith.addf
+// CHECK-NOT:     linalg.generic
+func.func @moves_a_square_behind_a_wait(%a: tensor<64x64xf32>, %b: tensor<64xf32>, %zero: tensor<64xf32>) -> tensor<64xf32> {
+  %t = comm.all_reduce sum %b on @g : tensor<64xf32>
+  %x = arith.mulf %a, %a : tensor<64x64xf32>
+  %w = comm.wait %t : !comm.token<tensor<64xf32>>
+  %s = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %w : tensor<64x64xf32>, tensor<64xf32>) outs(%zero : tensor<64xf32>) {
+  ^bb0(%in: f32, %weight: f32, %out: f32):
+    %0 = arith.mulf %in, %weight : f32
+    %1 = arith.addf %out, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<64xf32>
+  return %s : tensor<64xf32>
+}
+
 // A matrix times a vector is a sum as others are.
 
 // CHECK-LABEL: func @joins_a_matrix_times_a_vector
@@ -179,6 +203,27 @@ func.func @joins_a_matrix_times_a_vector(%a: tensor<64x32xf32>, %v: tensor<32xf3
   %x = math.absf %a : tensor<64x32xf32>
   %s = linalg.generic {indexing_maps = [#id, #column, #row], iterator_types = ["parallel", "reduction"]}
       ins(%x, %v : tensor<64x32xf32>, tensor<32xf32>) outs(%zero : tensor<64xf32>) {
+  ^bb0(%in: f32, %weight: f32, %out: f32):
+    %0 = arith.mulf %in, %weight : f32
+    %1 = arith.addf %out, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<64xf32>
+  return %s : tensor<64xf32>
+}
+
+// Two tensors are more bytes than their product.
+
+// CHECK-LABEL: func @moves_no_product_behind_a_wait
+// CHECK:         comm.all_reduce
+// CHECK-NEXT:    linalg.generic {{.*}}"parallel"]} ins(%{{.*}}, %{{.*}} : tensor<64x64xf32>, tensor<64x64xf32>)
+// CHECK:         comm.wait
+// CHECK-NEXT:    linalg.generic {{.*}}"reduction"]}
+func.func @moves_no_product_behind_a_wait(%a: tensor<64x64xf32>, %c: tensor<64x64xf32>, %b: tensor<64xf32>, %zero: tensor<64xf32>) -> tensor<64xf32> {
+  %t = comm.all_reduce sum %b on @g : tensor<64xf32>
+  %x = arith.mulf %a, %c : tensor<64x64xf32>
+  %w = comm.wait %t : !comm.token<tensor<64xf32>>
+  %s = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %w : tensor<64x64xf32>, tensor<64xf32>) outs(%zero : tensor<64xf32>) {
   ^bb0(%in: f32, %weight: f32, %out: f32):
     %0 = arith.mulf %in, %weight : f32
     %1 = arith.addf %out, %0 : f32
