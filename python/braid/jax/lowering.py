@@ -23,7 +23,7 @@ from .errors import PassError, UnsupportedError, name_with_place, source_locatio
 from .groups import World
 from .manual import find_main, inline_manual_computations, unwrap
 from .partition import partition
-from .rewrites import (agreement, bodies, complex_numbers, control, conversions, convolutions, empty_arrays,
+from .rewrites import (agreement, bodies, complex_numbers, control, conversions, convolutions, empty_arrays, gathers,
                        library_calls, matmuls, pieces, pools, recurrences, reduce_scatters, scalars, scans, scatters,
                        sorts, sums, unroll)
 from .walk import walk
@@ -103,6 +103,7 @@ def to_text(module, world, attention_too=True, recurrences_too=True):
         attentions = attention.rewrite(module, attention_too)
         for op in walk(module, "stablehlo.dynamic_slice"):
             _rewrite(op, (lambda op: reduce_scatters.fuse(op, world),))
+        gathers.share(module)
         for op in walk(module, "stablehlo.convolution"):
             _rewrite(op, (empty_arrays.rewrite, convolutions.rewrite))
         before = (empty_arrays.rewrite, lambda op: collectives.mark(op, world), matmuls.rewrite, pieces.rewrite,

@@ -139,6 +139,26 @@ class ShardedJitTest(jt.JaxTestCase):
         found = braid.jax.compile(ops.jit(sharded, (P("j", "i"), P()), None, ops.SQUARE), *args)(*args)
         self.assertIsNone(differs(found, jax.jit(gradient)(*args), 0.0))
 
+    def test_gathers_of_reversed_filters(self):
+        """Each filter is gathered once, unless it is split along a dimension of which gradients read the reversal."""
+        def gradients(x, *filters):
+            def loss(*filters):
+                y = x
+                for w in filters:
+                    y = lax.conv_general_dilated(y, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+                return (y ** 2).sum()
+            return jax.grad(loss, argnums=tuple(range(len(filters))))(*filters)
+
+        x = jt.integers((4, 6, 6, 4))
+        for split, gathers in ((P(None, None, None, "i"), 3), (P("i"), 5)):
+            with self.subTest(split=split):
+                filters = [jt.integers((4, 3, 4, 4), seed=seed) for seed in range(3)]
+                sharded = ops.jit(gradients, (P("i"), split, split, split), None, ops.LINE)
+                program = braid.jax.export(sharded, x, *filters)
+                self.assertEqual(program.text.count("comm.all_gather"), gathers)
+                found = braid.jax.compile(sharded, x, *filters)(x, *filters)
+                self.assertIsNone(differs(found, jax.jit(gradients)(x, *filters), ops.TOLERANCE))
+
     def test_pads_and_pools_of_whole_operands(self):
         """Their results are split."""
         def moved(x, pooled, *shardings):
