@@ -421,3 +421,51 @@ func.func @slices_of_a_larger_tensor(%x: tensor<256x16xf32>, %j: index) -> tenso
   %slice = tensor.extract_slice %stack[%j, 0, 0] [1, 4, 16] [1, 1, 1] : tensor<32x4x16xf32> to tensor<4x16xf32>
   return %slice : tensor<4x16xf32>
 }
+
+comm.group @world all
+
+// Partitioners give the offset of each rank as a table.
+// CHECK-LABEL: func.func @table_of_offsets(
+// CHECK-SAME:    %[[TENSOR:.*]]: tensor<4096xf32>
+// CHECK-NEXT:  %[[SIZE:.*]] = arith.constant 2048 : i32
+// CHECK-NEXT:  %[[RANK:.*]] = comm.rank on @world
+// CHECK-NEXT:  %[[NUMBER:.*]] = arith.index_cast %[[RANK]] : index to i32
+// CHECK-NEXT:  %[[PRODUCT:.*]] = arith.muli %[[NUMBER]], %[[SIZE]] : i32
+// CHECK-NEXT:  %[[OFFSET:.*]] = arith.index_cast %[[PRODUCT]] : i32 to index
+// CHECK-NEXT:  %[[PART:.*]] = tensor.extract_slice %[[TENSOR]][%[[OFFSET]]] [2048] [1]
+// CHECK-NEXT:  return %[[PART]]
+func.func @table_of_offsets(%tensor: tensor<4096xf32>) -> tensor<2048xf32> {
+  %offsets = arith.constant dense<[0, 2048]> : tensor<2xi32>
+  %rank = comm.rank on @world
+  %row = tensor.extract_slice %offsets[%rank] [1] [1] : tensor<2xi32> to tensor<1xi32>
+  %scalar = tensor.collapse_shape %row [] : tensor<1xi32> into tensor<i32>
+  %offset = tensor.extract %scalar[] : tensor<i32>
+  %place = arith.index_cast %offset : i32 to index
+  %part = tensor.extract_slice %tensor[%place] [2048] [1] : tensor<4096xf32> to tensor<2048xf32>
+  return %part : tensor<2048xf32>
+}
+
+// CHECK-LABEL: func.func @table_of_few(
+// CHECK-SAME:    %[[ROW:.*]]: index, %[[COLUMN:.*]]: index
+// CHECK:       %[[START:.*]] = arith.muli %[[ROW]], %{{.*}} : index
+// CHECK-NEXT:  %[[PLACE:.*]] = arith.addi %[[START]], %[[COLUMN]] : index
+// CHECK-NEXT:  %[[IS_1:.*]] = arith.cmpi eq, %[[PLACE]], %{{.*}} : index
+// CHECK-NEXT:  %[[UP_TO_1:.*]] = arith.select %[[IS_1]], %{{.*}}, %{{.*}} : i8
+// CHECK-NEXT:  %[[IS_2:.*]] = arith.cmpi eq, %[[PLACE]], %{{.*}} : index
+// CHECK-NEXT:  %[[UP_TO_2:.*]] = arith.select %[[IS_2]], %{{.*}}, %[[UP_TO_1]] : i8
+// CHECK-NEXT:  %[[IS_3:.*]] = arith.cmpi eq, %[[PLACE]], %{{.*}} : index
+// CHECK-NEXT:  %[[ELEMENT:.*]] = arith.select %[[IS_3]], %{{.*}}, %[[UP_TO_2]] : i8
+// CHECK-NEXT:  return %[[ELEMENT]]
+func.func @table_of_few(%row: index, %column: index) -> i8 {
+  %table = arith.constant dense<[[3, -1], [4, 7]]> : tensor<2x2xi8>
+  %element = tensor.extract %table[%row, %column] : tensor<2x2xi8>
+  return %element : i8
+}
+
+// CHECK-LABEL: func.func @table_of_many(
+// CHECK:       tensor.extract %
+func.func @table_of_many(%place: index) -> i32 {
+  %table = arith.constant dense<[0, 1, 4, 9, 16, 25, 36, 49, 64, 81, 100, 121, 144, 169, 196, 225, 256]> : tensor<17xi32>
+  %element = tensor.extract %table[%place] : tensor<17xi32>
+  return %element : i32
+}
