@@ -31,7 +31,9 @@ def CommFuseElementwisePass
     a gather does, they compute these elements. An integer that the program reads
     outside of bodies, as the start of a slice, becomes ops on scalars if the
     integer follows from scalars, such as the number of an iteration, or if a loop
-    stacks such integers.
+    stacks such integers. Other slices at places that tensors have, such as the
+    position in a cache, are elementwise where a GPU (`ops-per-byte`) copies the
+    result in the time in which the host reads the place: bodies read places.
 
     A matmul whose sums have few terms is elementwise where a GPU (`ops-per-byte`)
     reads all terms in the time in which it moves the operands and launches a

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AlignLayouts.h"
+#include "DynamicSlices.h"
 #include "FuseReads.h"
 #include "FuseSiblings.h"
 #include "FusionCost.h"
@@ -504,6 +505,9 @@ struct CommFuseElementwisePass
     for (Operation *op : mappable)
       convertToGeneric(rewriter, op);
     computeScalarReads(rewriter, getOperation());
+    // Hosts read memory at once.
+    if (opsPerByte > 0)
+      readOffsetsInBodies(rewriter, getOperation());
     for (linalg::GenericOp op : getGenerics())
       addToSlice(rewriter, op);
 

@@ -168,9 +168,9 @@ bool braid::comm::fuseIntoReads(RewriterBase &rewriter,
   return true;
 }
 
-/// The element of `tensor` at `places` if `isInside`, otherwise `outside`.
-static Value readInside(ImplicitLocOpBuilder &b, Value isInside, Value tensor,
-                        ArrayRef<Value> places, Value outside) {
+Value braid::comm::readInside(ImplicitLocOpBuilder &b, Value isInside,
+                              Value tensor, ArrayRef<Value> places,
+                              Value outside) {
   auto branch = scf::IfOp::create(
       b, isInside,
       [&](OpBuilder &nested, Location loc) {

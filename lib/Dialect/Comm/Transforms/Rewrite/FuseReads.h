@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace braid::comm {
@@ -30,6 +31,11 @@ mlir::Value computeElement(
     llvm::function_ref<mlir::Value(mlir::Value, mlir::ArrayRef<mlir::Value>)>
         read,
     mlir::IRMapping mapping = {});
+
+/// The element of `tensor` at `places` if `isInside`, otherwise `outside`.
+mlir::Value readInside(mlir::ImplicitLocOpBuilder &b, mlir::Value isInside,
+                       mlir::Value tensor, mlir::ArrayRef<mlir::Value> places,
+                       mlir::Value outside);
 
 /// If bodies of linalg ops read single elements of the result of `producer`, an
 /// elementwise op, with `tensor.extract`, and no other op reads the result,
