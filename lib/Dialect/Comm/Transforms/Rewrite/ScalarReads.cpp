@@ -10,6 +10,7 @@
 
 #include "Dialect/Comm/Transforms/RowStacks.h"
 #include "FuseReads.h"
+#include "IntegerTables.h"
 
 #include "braid/Support/IR/Operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,9 +31,6 @@ using namespace braid::comm;
 /// The most ops that replace a read.
 static constexpr uint64_t kMostOps = 64;
 static constexpr uint64_t kTooManyOps = kMostOps + 1;
-
-/// The most elements of a constant that a chain of selects reads.
-static constexpr int64_t kMostSelected = 16;
 
 /// True if each dimension of the reshape but one of each group has one element.
 static bool movesOnlyUnits(RankedTensorType expanded,
@@ -273,74 +271,6 @@ bool ScalarReader::readThroughStack(tensor::ExtractSliceOp read) {
 }
 
 //===----------------------------------------------------------------------===//
-// Constants
-//===----------------------------------------------------------------------===//
-
-/// The difference of neighbours, in the order of memory, where all neighbours
-/// have the same one: tables of partitioners have the offset of each rank.
-static std::optional<APInt> getDifference(DenseIntElementsAttr table) {
-  auto values = table.getValues<APInt>();
-  APInt difference = table.isSplat() ? APInt::getZero(values[0].getBitWidth())
-                                     : values[1] - values[0];
-  APInt expected = values[0];
-  for (const APInt &value : values) {
-    if (value != expected)
-      return std::nullopt;
-    expected += difference;
-  }
-  return difference;
-}
-
-/// The number of ops that read an element of `table`.
-static uint64_t countOpsOfTable(ElementsAttr attr) {
-  auto table = dyn_cast<DenseIntElementsAttr>(attr);
-  if (!table || table.empty())
-    return kTooManyOps;
-  if (table.isSplat())
-    return 1;
-  uint64_t ofPlace = 3 * table.getType().getRank();
-  if (getDifference(table))
-    return ofPlace + 5;
-  return table.getNumElements() <= kMostSelected
-             ? ofPlace + 4 * table.getNumElements()
-             : kTooManyOps;
-}
-
-/// The element of `table` at `places`.
-static Value readTable(DenseIntElementsAttr table, ArrayRef<Value> places,
-                       ImplicitLocOpBuilder &b) {
-  Type type = table.getElementType();
-  auto values = table.getValues<APInt>();
-  auto getConstant = [&](const APInt &value) -> Value {
-    return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
-  };
-  if (table.isSplat())
-    return getConstant(values[0]);
-  Value place = arith::ConstantIndexOp::create(b, 0);
-  for (auto [index, size] : llvm::zip_equal(places, table.getType().getShape()))
-    place = arith::AddIOp::create(
-        b,
-        arith::MulIOp::create(b, place,
-                              arith::ConstantIndexOp::create(b, size)),
-        index);
-  if (std::optional<APInt> difference = getDifference(table)) {
-    if (!type.isIndex())
-      place = arith::IndexCastOp::create(b, type, place);
-    return arith::AddIOp::create(
-        b, getConstant(values[0]),
-        arith::MulIOp::create(b, place, getConstant(*difference)));
-  }
-  Value element = getConstant(values[0]);
-  for (int64_t number = 1; number < table.getNumElements(); ++number)
-    element = arith::SelectOp::create(
-        b,
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, place,
-                              arith::ConstantIndexOp::create(b, number)),
-        getConstant(values[number]), element);
-  return element;
-}
-
-//===----------------------------------------------------------------------===//
 // Other values
 //===----------------------------------------------------------------------===//
 
@@ -411,7 +341,8 @@ uint64_t ScalarReader::countOpsOfElement(Value tensor) {
                    : kTooManyOps;
       })
       .Case([&](arith::ConstantOp op) {
-        return countOpsOfTable(cast<ElementsAttr>(op.getValue()));
+        return countOpsOfTable(cast<ElementsAttr>(op.getValue()))
+            .value_or(kTooManyOps);
       })
       .Case([&](tensor::FromElementsOp op) {
         return op.getElements().size() == 1 ? countOps(op.getElements()[0])
