@@ -26,6 +26,7 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using namespace braid;
 using namespace braid::comm;
 
 /// The most ops that replace a read.
