@@ -12,9 +12,11 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #include <numeric>
 #include <optional>
@@ -47,6 +49,35 @@ int64_t powerOfTwo(int64_t bytes) {
   // Modulo 2^64 a negative number has the powers of two of its magnitude.
   return static_cast<int64_t>(std::gcd(static_cast<uint64_t>(bytes),
                                        static_cast<uint64_t>(kMaxAlignment)));
+}
+
+/// The largest power of two up to `kMaxAlignment` that divides `number`, as far
+/// as at most `depth` ops tell. It divides what a narrower type keeps, too.
+int64_t getDivisor(Value number, unsigned depth = 8) {
+  APInt constant;
+  if (matchPattern(number, m_ConstantInt(&constant)))
+    return powerOfTwo(constant.getSExtValue());
+  Operation *op = number.getDefiningOp();
+  if (!op || depth == 0)
+    return 1;
+  auto getLess = [&](Value left, Value right) {
+    return std::min(getDivisor(left, depth - 1), getDivisor(right, depth - 1));
+  };
+  return llvm::TypeSwitch<Operation *, int64_t>(op)
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
+            arith::ExtUIOp, arith::TruncIOp>(
+          [&](auto cast) { return getDivisor(cast.getIn(), depth - 1); })
+      .Case<arith::AddIOp, arith::SubIOp, arith::MaxSIOp, arith::MinSIOp,
+            arith::MaxUIOp, arith::MinUIOp>(
+          [&](auto op) { return getLess(op.getLhs(), op.getRhs()); })
+      .Case([&](arith::SelectOp op) {
+        return getLess(op.getTrueValue(), op.getFalseValue());
+      })
+      .Case([&](arith::MulIOp op) {
+        return std::min(kMaxAlignment, getDivisor(op.getLhs(), depth - 1) *
+                                           getDivisor(op.getRhs(), depth - 1));
+      })
+      .Default([](Operation *) { return 1; });
 }
 
 /// Computes alignments by following views and loops to allocations.
@@ -144,10 +175,11 @@ int64_t AlignmentAnalysis::ofViewOffsets(Value source,
   for (auto [step, stride] : llvm::zip(view.getMixedOffsets(), strides)) {
     if (ShapedType::isDynamic(stride))
       return std::min(alignment, size);
-    int64_t bytes = stride * size;
-    // A dynamic offset is a multiple of its stride, a static one of both.
-    alignment = std::min(
-        alignment, powerOfTwo(bytes * getConstantIntValue(step).value_or(1)));
+    int64_t bytes = powerOfTwo(stride * size);
+    auto value = dyn_cast<Value>(step);
+    int64_t divisor =
+        value ? getDivisor(value) : powerOfTwo(*getConstantIntValue(step));
+    alignment = std::min(alignment, bytes * divisor);
   }
   return alignment;
 }

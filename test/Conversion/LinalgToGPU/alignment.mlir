@@ -21,6 +21,17 @@
 // CHECK-LABEL: gpu.func @elementwise_2(
 //   CHECK-NOT:   vector.
 //       CHECK:   memref.store
+
+// The part of a rank begins at a multiple of its size.
+// CHECK-LABEL: gpu.func @elementwise_3(
+//       CHECK:   vector.load {{.*}}{alignment = 16 : i64} : memref<2048xf32, strided<[1], offset: ?>>, vector<4xf32>
+//       CHECK:   vector.store {{.*}}{alignment = 16 : i64} : {{.*}} vector<4xf32>
+
+// Of a multiple and another number the other one may be the larger one.
+// CHECK-LABEL: gpu.func @elementwise_4(
+//   CHECK-NOT:   vector.
+//       CHECK:   memref.load
+//       CHECK:   memref.store
 func.func @rows(%a: memref<64x128xf32>, %b: memref<64x128xf32>, %i: index) {
   %v = memref.subview %a[%i, 0] [8, 64] [1, 1] : memref<64x128xf32> to memref<8x64xf32, strided<[128, 1], offset: ?>>
   %w = memref.subview %b[0, 4] [8, 64] [1, 1] : memref<64x128xf32> to memref<8x64xf32, strided<[128, 1], offset: 4>>
@@ -43,5 +54,25 @@ func.func @unknown(%x: f64, %i: index) {
   %arena = memref.alloc() : memref<1024xi8>
   %v = memref.view %arena[%i][] : memref<1024xi8> to memref<64xf64>
   linalg.fill ins(%x : f64) outs(%v : memref<64xf64>)
+  return
+}
+func.func @part_of_rank(%a: memref<4096xf32>, %b: memref<2048xf32>, %rank: index) {
+  %c0 = arith.constant 0 : index
+  %c2048 = arith.constant 2048 : index
+  %size = arith.constant 2048 : i32
+  %number = arith.index_cast %rank : index to i32
+  %begin = arith.muli %number, %size : i32
+  %offset = arith.index_cast %begin : i32 to index
+  %low = arith.maxsi %offset, %c0 : index
+  %place = arith.minsi %low, %c2048 : index
+  %v = memref.subview %a[%place] [2048] [1] : memref<4096xf32> to memref<2048xf32, strided<[1], offset: ?>>
+  memref.copy %v, %b : memref<2048xf32, strided<[1], offset: ?>> to memref<2048xf32>
+  return
+}
+func.func @anywhere(%a: memref<4096xf32>, %b: memref<2048xf32>, %i: index) {
+  %c2048 = arith.constant 2048 : index
+  %place = arith.minsi %i, %c2048 : index
+  %v = memref.subview %a[%place] [2048] [1] : memref<4096xf32> to memref<2048xf32, strided<[1], offset: ?>>
+  memref.copy %v, %b : memref<2048xf32, strided<[1], offset: ?>> to memref<2048xf32>
   return
 }
