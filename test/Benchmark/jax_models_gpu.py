@@ -318,33 +318,37 @@ def run(options):
             write_json(options.output, found)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parse_options(description, ranks, add_own):
+    """The options of a script that prepares steps and runs them, by default for `ranks` GPUs; `add_own` adds its own ones."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("prepare", "run"))
     parser.add_argument("folder")
     parser.add_argument("--build", default="build")
-    parser.add_argument("--models", default="llama,llama:attention=xla,scan,gpt2,vit,experts,state_space,resnet")
-    parser.add_argument("--ways", default="fsdp,tp")
-    parser.add_argument("--ranks", type=int, default=4)
+    parser.add_argument("--ranks", type=int, default=ranks)
     parser.add_argument("--machine", default="h200x8")
     parser.add_argument("--target", choices=("cuda", "host"), default="cuda")
     parser.add_argument("--chip", default="sm_90")
-    parser.add_argument("--variants", default="written,schedule,plan", help="names of cuda_table_prepare.py")
     parser.add_argument("--variant", action="append", default=[], metavar="NAME=PASSES")
-    parser.add_argument("--only", help="a pattern for `MODEL WAY`")
-    parser.add_argument("--without-graphs", action="store_true", help="runs each program as single launches, too")
+    parser.add_argument("--only", help="a pattern for what to run, by its printed name")
     parser.add_argument("--side", choices=("both", "braid", "xla"), default="both")
-    parser.add_argument("--settings", help=f"settings of XLA: {', '.join(SETTINGS)}")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--limit", type=float, default=500, help="seconds after which no further step begins")
     parser.add_argument("--output", help="a file for all figures, as JSON")
+    add_own(parser.add_argument)
     options = parser.parse_args()
     if options.what == "prepare":
         os.makedirs(options.folder, exist_ok=True)
-        prepare(options)
-    else:
-        run(options)
+    return options
+
+
+def add_own_options(add):
+    add("--models", default="llama,llama:attention=xla,scan,gpt2,vit,experts,state_space,resnet")
+    add("--ways", default="fsdp,tp")
+    add("--variants", default="written,schedule,plan", help="names of cuda_table_prepare.py")
+    add("--without-graphs", action="store_true", help="runs each program as single launches, too")
+    add("--settings", help=f"settings of XLA: {', '.join(SETTINGS)}")
 
 
 if __name__ == "__main__":
-    main()
+    chosen = parse_options(__doc__, 4, add_own_options)
+    {"prepare": prepare, "run": run}[chosen.what](chosen)

@@ -18,7 +18,6 @@ With several ranks the same functions are partitioned as JAX's users do it, by t
 a part of the samples, and with `--way=fsdp` a part of each parameter. Models whose samples do not divide are left out.
 """
 
-import argparse
 import contextlib
 import fcntl
 import functools
@@ -31,7 +30,7 @@ import time
 import traceback
 
 from figures import record, write_json
-from jax_models_gpu import XLA, Braid, get_kernels, measure_in_turns
+from jax_models_gpu import XLA, Braid, get_kernels, measure_in_turns, parse_options
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TABLE = "packages.json"
@@ -231,34 +230,14 @@ def run(options):
                 found.setdefault("details", []).append(more)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("prepare", "run"))
-    parser.add_argument("folder")
-    parser.add_argument("--build", default="build")
-    parser.add_argument("--sources", default=".", help="a folder with the checked out packages")
-    parser.add_argument("--packages", help="a pattern for modules of test/Inputs/jax_packages; all by default")
-    parser.add_argument("--only", help="a pattern for names of models")
-    parser.add_argument("--small", action="store_true", help="sizes of tests")
-    parser.add_argument("--ranks", type=int, default=1)
-    parser.add_argument("--way", choices=("data", "fsdp"), default="fsdp", help="how several ranks divide a model")
-    parser.add_argument("--machine", default="h200x8")
-    parser.add_argument("--target", choices=("cuda", "host"), default="cuda")
-    parser.add_argument("--chip", default="sm_90")
-    parser.add_argument("--side", choices=("both", "braid", "xla"), default="both")
-    parser.add_argument("--shared", action="store_true", help="takes the models that no other process with this --output has")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--limit", type=float, default=500, help="seconds after which no further model begins")
-    parser.add_argument("--output", help="a file for all figures, as JSON")
-    # What variants of programs ask for.
-    parser.set_defaults(variant=[])
-    options = parser.parse_args()
-    if options.what == "prepare":
-        os.makedirs(options.folder, exist_ok=True)
-        prepare(options)
-    else:
-        run(options)
+def add_own_options(add):
+    add("--sources", default=".", help="a folder with the checked out packages")
+    add("--packages", help="a pattern for modules of test/Inputs/jax_packages; all by default")
+    add("--small", action="store_true", help="sizes of tests")
+    add("--way", choices=("data", "fsdp"), default="fsdp", help="how several ranks divide a model")
+    add("--shared", action="store_true", help="takes the models that no other process with this --output has")
 
 
 if __name__ == "__main__":
-    main()
+    chosen = parse_options(__doc__, 1, add_own_options)
+    {"prepare": prepare, "run": run}[chosen.what](chosen)
