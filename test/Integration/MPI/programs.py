@@ -21,12 +21,12 @@ import braid_testing as bt
 #: By script: every how many of its programs runs under mpirun, and the arguments of
 #: the script. random_programs.py beside this file has its share of random ones.
 SCRIPTS = {
-    "collectives_buffers.py": (8, []),
-    "collectives_groups.py": (8, []),
-    "collectives_shapes.py": (16, []),
-    "collectives_types.py": (4, ["bf16", "complex<f32>"]),
-    "element_types.py": (7, []),
-    "shard_collectives.py": (6, []),
+    "collectives_buffers.py": (16, []),
+    "collectives_groups.py": (16, []),
+    "collectives_shapes.py": (32, []),
+    "collectives_types.py": (8, ["bf16", "complex<f32>"]),
+    "element_types.py": (14, []),
+    "shard_collectives.py": (12, []),
     "shard_devices.py": (12, []),
     "shard_mlp.py": (4, []),
     "tokens_control_flow.py": (24, []),
