@@ -359,7 +359,7 @@ TEST(LowerBoundProperties, NoOrderIsFasterWithBodies) {
 
 TEST(LowerBoundProperties, FindsTheSameAgain) {
   constexpr int64_t never = std::numeric_limits<int64_t>::max();
-  for (uint64_t seed = 0; seed != getNumProblems(40); ++seed) {
+  for (uint64_t seed = 0; seed != getNumProblems(24); ++seed) {
     RandomProblemOptions options;
     options.numNodes = 10 + seed % 30;
     options.contention = seed % 2 == 0;
@@ -392,7 +392,7 @@ TEST(LowerBoundProperties, LargeGraphsAreFast) {
   std::vector<unsigned> tails(8);
   for (unsigned &tail : tails)
     tail = writer.compute(100);
-  while (writer.problem.demands.size() < 100000) {
+  while (writer.problem.demands.size() < getNumProblems(100000)) {
     unsigned &tail = tails[random() % tails.size()];
     unsigned other = tails[random() % tails.size()];
     if (random() % 20 == 0)

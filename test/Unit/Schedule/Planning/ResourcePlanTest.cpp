@@ -190,7 +190,7 @@ TEST(ResourcePlan, OrderAndPlanTogetherAreTheBestOfAll) {
   unsigned numGains = 0;
   SearchOptions search;
   search.effort = SearchEffort::Low;
-  for (unsigned seed = 0; seed != getNumProblems(30); ++seed) {
+  for (unsigned seed = 0; seed != getNumProblems(15); ++seed) {
     std::vector<OpClass> opClasses;
     SchedulingProblem problem = makeRandomClasses(seed, opClasses);
     int64_t leastNs = std::numeric_limits<int64_t>::max();

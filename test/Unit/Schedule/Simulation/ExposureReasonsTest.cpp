@@ -10,6 +10,7 @@
 
 #include "TestProblems/GraphTestUtils.h"
 #include "TestProblems/LayeredGraphs.h"
+#include "TestProblems/ProblemCount.h"
 #include "TestProblems/ProblemTestUtils.h"
 #include "braid/Schedule/Bounds/LowerBound.h"
 #include "braid/Schedule/Simulation/LoopSimulator.h"
@@ -182,7 +183,7 @@ TEST(ExposureReasons, EveryExposedStartHasAReason) {
   options.numNodes = 40;
   options.edgeEvery = 12;
   std::map<ExposureKind, unsigned> numKinds;
-  for (uint64_t seed = 0; seed != 80; ++seed) {
+  for (uint64_t seed = 0; seed != getNumProblems(80); ++seed) {
     options.contention = seed % 2;
     SchedulingProblem problem = makeRandomProblem(seed, options);
     problem.keepOrderOfStarts = seed % 3 == 0;
