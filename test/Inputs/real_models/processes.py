@@ -4,6 +4,7 @@
 """Runs a case on all of its ranks, and tells what each way of compiling it gave."""
 
 import dataclasses
+import functools
 import json
 import os
 import sys
@@ -96,19 +97,24 @@ class Outcome:
     failure: "str | None" = None
 
 
+@functools.cache
+def _make_cache():
+    """A folder for the kernels of all cases of this process, whose ranks are forks of one process, too."""
+    return tempfile.TemporaryDirectory()
+
+
 def run_case(case, plan, seconds=270, cache=None):
     """The `Outcome`s of a `compare.Case` on all ranks; raises `AssertionError` if a rank fails or hangs."""
     import torch_ranks
 
+    cache = cache or _make_cache().name
     with tempfile.TemporaryDirectory() as folder:
         spec = json.dumps([dataclasses.asdict(case), dataclasses.asdict(plan)])
         ranks = range(1 if plan.mode == "late" else case.ranks)
         outputs = [os.path.join(folder, f"output{rank}") for rank in ranks]
-        environment = {"TORCHINDUCTOR_CACHE_DIR": os.path.join(cache or folder, "kernels")}
-        if cache:
-            # Inductor keeps precompiled headers in the folder of temporary files.
-            environment["TMPDIR"] = cache
-        environment.update(torch_ranks.make_compiler(cache or folder))
+        # Inductor keeps precompiled headers in the folder of temporary files.
+        environment = {"TORCHINDUCTOR_CACHE_DIR": os.path.join(cache, "kernels"), "TMPDIR": cache}
+        environment.update(torch_ranks.make_compiler(cache))
         inputs = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         paths = [inputs, *filter(None, [os.environ.get("PYTHONPATH")])]
         environment["PYTHONPATH"] = os.pathsep.join(paths)
@@ -118,6 +124,7 @@ def run_case(case, plan, seconds=270, cache=None):
             [["-m", __name__, str(rank), outputs[rank], *words] for rank in ranks],
             [environment] * len(ranks),
             seconds,
+            (*torch_ranks.IMPORTS, "real_models.compare", "transformers.modeling_utils"),
         )
         found = []
         for path in outputs:
