@@ -1,6 +1,6 @@
-"""Two steps of a model under `fully_shard`, compiled as a user does, are those without Braid, which says why it has nothing to do.
+"""Two steps of a GPT-2 whose backward is one compiled graph have the same bits as without Braid, in changed orders.
 
-test/Dev/real_models.py --mode=steps does this for all models, parallelisms and settings of Inductor.
+settings.py has other settings of training.
 """
 
 # REQUIRES: package, torch, transformers
@@ -13,14 +13,12 @@ from real_models.processes import Plan, run_case
 
 
 class Steps(unittest.TestCase):
-    def test_collectives_of_hooks(self):
-        outcomes = run_case(Case("gpt2", "fully_shard", layers=1), Plan(("no kernels",), ("inductor defaults",), mode="steps"))
-        reasons = set()
+    def test_compiled_autograd_and_reducer(self):
+        case = Case("gpt2", "reducer", layers=1, compiled_autograd=True)
+        outcomes = run_case(case, Plan(("no kernels",), ("inductor drawn",), orders=1, mode="steps"))
         for outcome in outcomes:
-            self.assertEqual((outcome.differences, outcome.failure, outcome.moved), ([], None, 0), outcome)
-            reasons.update(outcome.reasons)
-        (reason,) = reasons
-        self.assertIn("no collective in this graph: FSDP2 and DDP issue theirs between compiled graphs", reason)
+            self.assertEqual((outcome.differences, outcome.failure), ([], None), outcome)
+        self.assertTrue(any(outcome.moved for outcome in outcomes if outcome.rank == 0), outcomes)
 
 
 if __name__ == "__main__":
