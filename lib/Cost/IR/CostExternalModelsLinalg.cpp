@@ -190,7 +190,7 @@ static Type getOperationType(linalg::LinalgOp op, unsigned numInputs,
 /// The sizes of the matmul `op` with `numInputs` inputs, if it is a contraction
 /// of two inputs: each loop runs over both inputs but not the result, over the
 /// result and one input, or over all three (batches). None for a matrix times a
-/// vector, which is not computed in tiles.
+/// vector, and for sums over several loops, which are not computed in tiles.
 static std::optional<Matmul> getMatmul(linalg::LinalgOp op, unsigned numInputs,
                                        int64_t dynamicSize) {
   // The third input, a bias, is not part of the matmul.
@@ -226,8 +226,9 @@ static std::optional<Matmul> getMatmul(linalg::LinalgOp op, unsigned numInputs,
   constexpr unsigned depth = 0b011, rows = 0b101, columns = 0b110;
   std::array<uint64_t, 8> counts;
   counts.fill(1);
-  unsigned kinds = 0;
+  unsigned kinds = 0, numSums = 0;
   for (auto [loopUsers, size] : llvm::zip_equal(users, sizes)) {
+    numSums += loopUsers == depth;
     counts[loopUsers] = llvm::SaturatingMultiply(counts[loopUsers],
                                                  static_cast<uint64_t>(size));
     kinds |= 1u << loopUsers;
@@ -236,7 +237,8 @@ static std::optional<Matmul> getMatmul(linalg::LinalgOp op, unsigned numInputs,
   if ((kinds & needed) != needed || (kinds & ~(needed | 1u << 0b111)) != 0)
     return std::nullopt;
   Matmul matmul{Type(), counts[rows], counts[columns], counts[0b111], 0};
-  if (std::min(matmul.rows, matmul.columns) < 2 || matmul.batch == 0)
+  if (std::min(matmul.rows, matmul.columns) < 2 || matmul.batch == 0 ||
+      numSums > 1)
     return std::nullopt;
   matmul.isLeftTransposed = users[lastLoops[0]] == rows;
   matmul.isRightTransposed = users[lastLoops[1]] == depth;
