@@ -39,6 +39,20 @@ def check(element, directory, cxx):
     jax_kernels.check(program, values, expected, unit, element.__name__, directory, cxx, types=[element] * 2)
 
 
+def rows(x, y):
+    """Matrices of few rows, and of one."""
+    return jnp.einsum("bmk,bnk->bmn", x, y), jnp.einsum("bmk,bmk->bm", jnp.tanh(x), y)
+
+
+def check_rows(element, directory, cxx):
+    generator = np.random.default_rng(0)
+    values = [jnp.asarray(generator.standard_normal((256, 5, 44)) / 8, element) for _ in range(2)]
+    program = braid.jax.export(jax.jit(rows), *values)
+    expected = jax.jit(rows)(*(value.astype(jnp.float32) for value in values))
+    unit = 2.0**-6 if element is jnp.bfloat16 else 2.0**-18
+    jax_kernels.check(program, values, expected, unit, f"rows-{element.__name__}", directory, cxx, types=[element] * 2)
+
+
 def linear(x, weights):
     results, back = jax.vjp(lambda x, weights: jnp.einsum("bui,uw->bwi", x, weights) * 0.25, x, weights)
     return results, *back(jnp.cos(results))
@@ -55,6 +69,7 @@ def main(directory, cxx):
     check_layouts()
     for element in (jnp.float32, jnp.bfloat16):
         check(element, directory, cxx)
+        check_rows(element, directory, cxx)
 
 
 main(*sys.argv[1:])

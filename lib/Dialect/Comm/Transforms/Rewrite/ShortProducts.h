@@ -21,8 +21,9 @@ namespace braid::comm {
 bool isShortProduct(mlir::linalg::LinalgOp op, int64_t opsPerByte);
 
 /// Replaces each such matmul below `root` by a linalg.generic without
-/// attributes, which other ops may absorb. Small floats are summed in f32 and
-/// rounded once, as libraries do.
+/// attributes, which other ops may absorb, and many matmuls of few rows and
+/// columns by sums of rows. Small floats are summed in f32 and rounded once, as
+/// libraries do.
 void generalizeShortProducts(mlir::RewriterBase &rewriter,
                              mlir::Operation *root, int64_t opsPerByte);
 

@@ -113,3 +113,106 @@ func.func @joined(%a: tensor<4096x2x2xf32>, %b: tensor<4x5xf32>) -> tensor<4096x
   %p = linalg.matmul {braid.overwrites} ins(%2, %b : tensor<4096x4xf32>, tensor<4x5xf32>) outs(%e : tensor<4096x5xf32>) -> tensor<4096x5xf32>
   return %p : tensor<4096x5xf32>
 }
+
+#left = affine_map<(b, m, n, k) -> (b, m, k)>
+#right = affine_map<(b, m, n, k) -> (b, n, k)>
+#result = affine_map<(b, m, n, k) -> (b, m, n)>
+#columns = affine_map<(b, m, n, k) -> (b, k, n)>
+
+// Products of single rows are sums of rows, which absorb what stands in front of them.
+// CHECK-LABEL: func.func @single_rows
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%{{.*}}, %{{.*}} : tensor<2048x64xf32>, tensor<2048x64xf32>)
+// CHECK-SAME:      outs(%{{.*}} : tensor<2048xf32>)
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      math.absf
+// CHECK-NEXT:      arith.mulf
+// CHECK-NEXT:      arith.addf
+// CHECK-NOT:     linalg.generic
+// CHECK:         tensor.expand_shape %{{.*}} {{\[\[}}0, 1, 2]] {{.*}} into tensor<2048x1x1xf32>
+// HOST-LABEL: func.func @single_rows
+// HOST:         braid.overwrites
+func.func @single_rows(%a: tensor<2048x1x64xf32>, %b: tensor<2048x1x64xf32>) -> tensor<2048x1x1xf32> {
+  %e = tensor.empty() : tensor<2048x1x1xf32>
+  %x = math.absf %a : tensor<2048x1x64xf32>
+  %p = linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %b : tensor<2048x1x64xf32>, tensor<2048x1x64xf32>) outs(%e : tensor<2048x1x1xf32>) attrs = {braid.overwrites} {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<2048x1x1xf32>
+  return %p : tensor<2048x1x1xf32>
+}
+
+// Few rows on both sides: no library computes sums over two loops. What they begin with stays.
+// CHECK-LABEL: func.func @few_rows
+// CHECK-SAME:      %[[INIT:[^:]*]]: tensor<48x5x8xf32>)
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+// CHECK-SAME:      ins(%{{.*}}, %{{.*}} : tensor<48x5x1024x2xf32>, tensor<48x8x1024x2xf32>) outs(%[[INIT]] : tensor<48x5x8xf32>)
+func.func @few_rows(%a: tensor<48x5x2048xf32>, %b: tensor<48x8x2048xf32>, %c: tensor<48x5x8xf32>) -> tensor<48x5x8xf32> {
+  %p = linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<48x5x2048xf32>, tensor<48x8x2048xf32>) outs(%c : tensor<48x5x8xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<48x5x8xf32>
+  return %p : tensor<48x5x8xf32>
+}
+
+// One row on one side, and small floats.
+// CHECK-LABEL: func.func @one_row
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]}
+// CHECK-SAME:      ins(%{{.*}}, %{{.*}} : tensor<512x34xbf16>, tensor<512x4x34xbf16>) outs(%{{.*}} : tensor<512x4xf32>)
+// CHECK:         arith.truncf
+// CHECK:         into tensor<512x1x4xbf16>
+func.func @one_row(%a: tensor<512x1x34xbf16>, %b: tensor<512x4x34xbf16>) -> tensor<512x1x4xbf16> {
+  %e = tensor.empty() : tensor<512x1x4xbf16>
+  %p = linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<512x1x34xbf16>, tensor<512x4x34xbf16>) outs(%e : tensor<512x1x4xbf16>) attrs = {braid.overwrites} {
+  ^bb0(%l: bf16, %r: bf16, %o: bf16):
+    %m = arith.mulf %l, %r : bf16
+    %s = arith.addf %o, %m : bf16
+    linalg.yield %s : bf16
+  } -> tensor<512x1x4xbf16>
+  return %p : tensor<512x1x4xbf16>
+}
+
+// Nine rows, columns, few results, and an odd number of terms stay.
+// CHECK-LABEL: func.func @more_rows
+// CHECK-COUNT-4: {braid.overwrites}
+func.func @more_rows(%a: tensor<48x9x64xf32>, %b: tensor<48x5x64xf32>, %c: tensor<48x64x5xf32>, %d: tensor<40x5x64xf32>, %f: tensor<48x5x63xf32>)
+    -> (tensor<48x9x5xf32>, tensor<48x5x5xf32>, tensor<40x5x5xf32>, tensor<48x5x5xf32>) {
+  %e0 = tensor.empty() : tensor<48x9x5xf32>
+  %e1 = tensor.empty() : tensor<48x5x5xf32>
+  %e2 = tensor.empty() : tensor<40x5x5xf32>
+  %p = linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<48x9x64xf32>, tensor<48x5x64xf32>) outs(%e0 : tensor<48x9x5xf32>) attrs = {braid.overwrites} {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<48x9x5xf32>
+  %q = linalg.generic {indexing_maps = [#left, #columns, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%b, %c : tensor<48x5x64xf32>, tensor<48x64x5xf32>) outs(%e1 : tensor<48x5x5xf32>) attrs = {braid.overwrites} {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<48x5x5xf32>
+  %u = linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%d, %d : tensor<40x5x64xf32>, tensor<40x5x64xf32>) outs(%e2 : tensor<40x5x5xf32>) attrs = {braid.overwrites} {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<40x5x5xf32>
+  %v = linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%f, %f : tensor<48x5x63xf32>, tensor<48x5x63xf32>) outs(%e1 : tensor<48x5x5xf32>) attrs = {braid.overwrites} {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<48x5x5xf32>
+  return %p, %q, %u, %v : tensor<48x9x5xf32>, tensor<48x5x5xf32>, tensor<40x5x5xf32>, tensor<48x5x5xf32>
+}
