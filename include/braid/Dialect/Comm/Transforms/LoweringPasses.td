@@ -38,7 +38,9 @@ def CommFuseElementwisePass
     A matmul whose sums have few terms is elementwise where a GPU (`ops-per-byte`)
     reads all terms in the time in which it moves the operands and launches a
     kernel, as thousands of products of 64 x 3 and 3 x 3 elements. Libraries
-    compute other matmuls.
+    compute other matmuls. Those of TF32 that sum over the outer dimension of both
+    operands, as the gradients of weights do, read a transposed copy of the
+    smaller operand where the copy takes less time than the matmul gains.
 
     Reductions of the same tensor that depend on the same set of collectives, but
     not on each other, become one op with all results, so the tensor is read once,

@@ -16,6 +16,7 @@
 #include "ShortProducts.h"
 #include "SliceSums.h"
 #include "SplitScan.h"
+#include "TransposedOperands.h"
 #include "UnrollReduction.h"
 #include "WaitSets.h"
 
@@ -576,6 +577,10 @@ struct CommFuseElementwisePass
                            numFused);
     braid::emitCountRemark(getOperation(), getArgument(), "aligned-layouts",
                            alignLayouts(rewriter, getOperation()));
+    if (opsPerByte > 0)
+      braid::emitCountRemark(getOperation(), getArgument(),
+                             "transposed-operands",
+                             transposeOperands(rewriter, getOperation()));
     return success();
   }
 
