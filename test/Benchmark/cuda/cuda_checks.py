@@ -94,6 +94,42 @@ func.func @main(%a: tensor<40x64xf32>, %b: tensor<37xbf16>, %c: tensor<64xi16>, 
 }
 """
 
+#: Slices at places that tensors have, and matmuls of few rows.
+REWRITTEN_KERNELS = """\
+func.func @main(%cache: tensor<2x65x8xf32>, %rows: tensor<2x5x8xf32>, %position: tensor<i32>,
+                %x: tensor<1100x3x50xf32>, %y: tensor<1100x5x50xf32>, %single: tensor<1100x1x50xf32>)
+    -> (tensor<2x65x8xf32>, tensor<7x8xf32>, tensor<1100x3x5xf32>, tensor<1100x1x5xf32>) {
+  %zero = arith.constant 0 : i32
+  %last = arith.constant 60 : i32
+  %element = tensor.extract %position[] : tensor<i32>
+  %low = arith.maxsi %element, %zero : i32
+  %number = arith.minsi %low, %last : i32
+  %place = arith.index_cast %number : i32 to index
+  %moved = tensor.insert_slice %rows into %cache[0, %place, 0] [2, 5, 8] [1, 1, 1]
+      : tensor<2x5x8xf32> into tensor<2x65x8xf32>
+  %fewer = arith.minsi %number, %last : i32
+  %two = arith.constant 2 : i32
+  %earlier = arith.subi %fewer, %two : i32
+  %from = arith.maxsi %earlier, %zero : i32
+  %begin = arith.index_cast %from : i32 to index
+  %read = tensor.extract_slice %moved[1, %begin, 0] [1, 7, 8] [1, 1, 1] : tensor<2x65x8xf32> to tensor<7x8xf32>
+  %e0 = tensor.empty() : tensor<1100x3x5xf32>
+  %narrow = linalg.batch_matmul
+      indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, n, k)>,
+                       affine_map<(b, m, n, k) -> (b, m, n)>] {braid.overwrites}
+      ins(%x, %y : tensor<1100x3x50xf32>, tensor<1100x5x50xf32>) outs(%e0 : tensor<1100x3x5xf32>)
+      -> tensor<1100x3x5xf32>
+  %e1 = tensor.empty() : tensor<1100x1x5xf32>
+  %row = linalg.batch_matmul
+      indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, n, k)>,
+                       affine_map<(b, m, n, k) -> (b, m, n)>] {braid.overwrites}
+      ins(%single, %y : tensor<1100x1x50xf32>, tensor<1100x5x50xf32>) outs(%e1 : tensor<1100x1x5xf32>)
+      -> tensor<1100x1x5xf32>
+  return %moved, %read, %narrow, %row
+      : tensor<2x65x8xf32>, tensor<7x8xf32>, tensor<1100x3x5xf32>, tensor<1100x1x5xf32>
+}
+"""
+
 
 #: Collectives of 64 MiB a rank (a gather's result, an operand else), ten in a row.
 BUFFERS = {
@@ -152,6 +188,7 @@ def prepare_kernels(options, build):
     for name, (text, count) in {
         "kernels": kernel_program(),
         "other": (OTHER_KERNELS, OTHER_KERNELS.partition("->")[0].count(": tensor")),
+        "rewritten": (REWRITTEN_KERNELS, REWRITTEN_KERNELS.partition("->")[0].count(": tensor")),
     }.items():
         source = os.path.join(folder, name + ".mlir")
         with open(source, "w", encoding="utf-8") as file:
@@ -395,6 +432,8 @@ def run_memcheck(options, log):
         ("memcheck", "kernels", ["--engine-option=cuda-graph=0", "--warmup=0", "--repeat=3"]),
         ("memcheck", "kernels", ["--cuda-graph", "--warmup=0", "--repeat=3"]),
         ("memcheck", "other", ["--warmup=0"]),
+        ("memcheck", "rewritten", ["--warmup=0"]),
+        ("racecheck", "rewritten", ["--warmup=0"]),
         ("racecheck", "other", ["--warmup=0"]),
     ]:
         name = "-".join([tool, program, *more]).replace("=", "").replace("--", "")
