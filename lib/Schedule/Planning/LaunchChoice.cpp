@@ -18,6 +18,9 @@ using namespace braid;
 static constexpr int64_t ladder[] = {int64_t{1} << 20, int64_t{32} << 20,
                                      int64_t{8} << 20, int64_t{128} << 20};
 
+/// The same in ascending order.
+static constexpr int64_t sizes[] = {ladder[0], ladder[2], ladder[1], ladder[3]};
+
 size_t braid::getMostLaunchTrials(size_t numOps) {
   constexpr size_t triedOps = 10'000, fewestTrials = 2, mostTrials = 12;
   return std::clamp(triedOps / std::max<size_t>(1, numOps), fewestTrials,
@@ -46,6 +49,7 @@ public:
 
 private:
   LogicalResult tryLimits(LaunchLimits limits);
+  LogicalResult tryPairs(LaunchLimits limits);
   LogicalResult settle();
   bool mayReplaceProgram(const LaunchPrediction &found) const;
   LaunchTrial &getBest();
@@ -142,16 +146,38 @@ LogicalResult LaunchSearch::settle() {
   return success();
 }
 
+/// Predicts launches of the least bytes that hold two operations of a key.
+LogicalResult LaunchSearch::tryPairs(LaunchLimits limits) {
+  SmallVector<double> sums(limits.bytes.size()), counts(limits.bytes.size());
+  for (const LaunchItem &item : items) {
+    sums[item.key] += static_cast<double>(item.bytes);
+    ++counts[item.key];
+  }
+  for (auto [sum, count, bytes] : llvm::zip_equal(sums, counts, limits.bytes)) {
+    const int64_t *found = std::begin(sizes);
+    while (std::next(found) != std::end(sizes) &&
+           static_cast<double>(*found) * count < 2 * sum)
+      ++found;
+    bytes = {*found};
+  }
+  return tryLimits(std::move(limits));
+}
+
 LogicalResult LaunchSearch::run(const LaunchLimits &limits) {
   if (failed(tryLimits(limits)))
     return failure();
-  for (int64_t bytes : ladder) {
+  auto tryAll = [&](int64_t bytes) {
     LaunchLimits trial = limits;
     for (auto &ofKey : trial.bytes)
       ofKey = {bytes};
-    if (failed(tryLimits(std::move(trial))))
+    return tryLimits(std::move(trial));
+  };
+  if (failed(tryAll(ladder[0])) || failed(tryAll(ladder[1])) ||
+      failed(tryPairs(limits)))
+    return failure();
+  for (int64_t bytes : ArrayRef(ladder).drop_front(2))
+    if (failed(tryAll(bytes)))
       return failure();
-  }
   for (size_t key = 0, end = limits.bytes.size(); key != end; ++key) {
     LaunchLimits best = getBest().limits;
     best.bytes[key].clear();

@@ -37,7 +37,8 @@ struct LaunchChoiceOptions {
 size_t getMostLaunchTrials(size_t numOps);
 
 /// Chooses the launches of `items`, first of all keys together, then of each
-/// key alone: the bytes at which a launch is full come from a ladder. Launches
+/// key alone: the bytes at which a launch is full come from a ladder, once of
+/// each key those that hold two operations of its mean size. Launches
 /// may be chosen if the makespan that `predict` gives for them is shorter than
 /// without launches by the least gain, or if it is no longer, they take no more
 /// memory, and the collectives themselves take less time. Of those whose

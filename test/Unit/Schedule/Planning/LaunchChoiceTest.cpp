@@ -81,4 +81,31 @@ TEST_F(LaunchChoiceTest, NothingIsPredictedAnewWhereTrialsFindNoGain) {
   EXPECT_EQ(numFinal, 0u);
 }
 
+TEST(LaunchChoiceOfKeysTest, KeysMayHaveLaunchesOfOtherSizesInFewTrials) {
+  ScheduleGraph graph;
+  std::vector<LaunchItem> items;
+  for (unsigned i = 0; i != 8; ++i) {
+    ScheduleNode info;
+    info.kind = NodeKind::Start;
+    info.lane = 0;
+    items.push_back({graph.addNode(info), i / 4,
+                     i < 4 ? int64_t{512} << 10 : int64_t{10} << 20});
+  }
+  graph.finalize();
+  LaunchLimits limits;
+  limits.bytes.resize(2);
+  LaunchChoiceOptions options;
+  options.minGain = 0.005;
+  options.maxTrials = 4;
+  auto predict = [](const LaunchGroups &launches,
+                    bool) -> llvm::FailureOr<LaunchPrediction> {
+    return LaunchPrediction{launches.groups.size() == 3 ? 9000 : 10000, 100, 0};
+  };
+  llvm::FailureOr<LaunchGroups> found =
+      chooseLaunches(graph, items, limits, options, predict);
+  ASSERT_TRUE(succeeded(found));
+  EXPECT_THAT(found->groups, ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3),
+                                         ElementsAre(4, 5, 6, 7)));
+}
+
 } // namespace
