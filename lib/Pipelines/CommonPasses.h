@@ -26,6 +26,10 @@ void addDecompositions(mlir::OpPassManager &pm, KernelTarget target,
                        LibraryLowering convolution = LibraryLowering::Library,
                        llvm::StringRef chip = "sm_90");
 
+/// Adds to `pm`, which runs on modules, the passes from tensors to buffers of
+/// functions that `target` can enter.
+void addBufferization(mlir::OpPassManager &pm, KernelTarget target);
+
 } // namespace braid
 
 #endif // BRAID_PIPELINES_COMMONPASSES_H

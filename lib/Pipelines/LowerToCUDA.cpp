@@ -47,15 +47,7 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
                     options.convolution, options.chip.getValue());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createFoldSplatsPass());
-  pm.addPass(comm::createCommBufferizePass());
-  pm.addPass(createSeparateEntriesPass());
-  pm.addPass(createPrepareEntriesPass({KernelTarget::CUDA}));
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-  comm::CommVerifyPassOptions checkBuffers;
-  checkBuffers.onlyBuffers = true;
-  pm.addPass(comm::createCommVerifyPass(checkBuffers));
-  pm.addNestedPass<func::FuncOp>(createDropDeallocationsPass());
+  addBufferization(pm, KernelTarget::CUDA);
   pm.addPass(createConvertBufferizationToMemRefPass());
   // Ops to kernels, buffers to an arena, matmuls and copies to calls.
   pm.addNestedPass<func::FuncOp>(createSplitReductionsPass());

@@ -201,6 +201,18 @@ static void addLoops(OpPassManager &pm) {
   pm.addPass(createApproximateMathPass());
 }
 
+void braid::addBufferization(OpPassManager &pm, KernelTarget target) {
+  pm.addPass(comm::createCommBufferizePass());
+  pm.addPass(createSeparateEntriesPass());
+  pm.addPass(createPrepareEntriesPass({target}));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  comm::CommVerifyPassOptions checkBuffers;
+  checkBuffers.onlyBuffers = true;
+  pm.addPass(comm::createCommVerifyPass(checkBuffers));
+  pm.addNestedPass<func::FuncOp>(createDropDeallocationsPass());
+}
+
 void braid::buildLowerToHostPipeline(OpPassManager &pm,
                                      const LowerToHostOptions &options) {
   pm.addPass(comm::createCommAssignLanesPass());
@@ -210,15 +222,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   addDecompositions(pm, KernelTarget::Host);
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createWidenSumsPass());
-  pm.addPass(comm::createCommBufferizePass());
-  pm.addPass(createSeparateEntriesPass());
-  pm.addPass(createPrepareEntriesPass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-  comm::CommVerifyPassOptions checkBuffers;
-  checkBuffers.onlyBuffers = true;
-  pm.addPass(comm::createCommVerifyPass(checkBuffers));
-  pm.addNestedPass<func::FuncOp>(createDropDeallocationsPass());
+  addBufferization(pm, KernelTarget::Host);
   pm.addPass(createDeallocateBuffersPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
   // Linear algebra to calls and loops.
