@@ -58,9 +58,6 @@ public:
   Sha256 begin() const { return inner; }
   /// The end of what `begin` has begun.
   Digest finish(Sha256 message) const;
-  Digest authenticate(std::string_view message) const {
-    return finish(begin().add(message));
-  }
 
 private:
   Sha256 inner, outer; ///< After the padded key.

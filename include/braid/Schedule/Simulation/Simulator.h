@@ -128,16 +128,6 @@ struct Simulation {
   /// first point it is what lives throughout. An op on a lane allocates and
   /// frees when it is issued.
   std::vector<MemoryPoint> memory;
-
-  /// The part of the time of communication that is hidden: |communication and
-  /// compute| / |communication|, each merged over all lanes, as Holistic Trace
-  /// Analysis has it (hta/analyzers/communication_analysis.py). 1 if there is
-  /// none.
-  double getHiddenFraction() const {
-    return communicationUnionNs
-               ? double(hiddenNs) / double(communicationUnionNs)
-               : 1.0;
-  }
 };
 
 /// Simulates `ops` in the order given. `liveBytes` live from before the first

@@ -50,7 +50,7 @@ TEST(LoopSimulator, TheNextIterationHidesWhatIsInFlight) {
   LoopSimulation result = simulateLoopOrder(problem, {0, 1, 2});
   EXPECT_EQ(result.periodNs, 130);
   EXPECT_EQ(result.iteration.exposedNs, 0);
-  EXPECT_EQ(result.iteration.getHiddenFraction(), 1);
+  EXPECT_EQ(result.iteration.hiddenNs, result.iteration.communicationUnionNs);
   EXPECT_TRUE(result.isSteady);
 
   // The start at the end of the body does not get a head start.
@@ -59,7 +59,7 @@ TEST(LoopSimulator, TheNextIterationHidesWhatIsInFlight) {
   EXPECT_EQ(result.iteration.exposedNs, 100);
   EXPECT_EQ(result.iteration.times[2].issuedNs, 230);
   EXPECT_EQ(result.iteration.times[2].endNs, 330);
-  EXPECT_EQ(result.iteration.getHiddenFraction(), 0);
+  EXPECT_EQ(result.iteration.hiddenNs, 0);
 }
 
 TEST(LoopSimulator, TheLaneBoundsThePeriod) {
