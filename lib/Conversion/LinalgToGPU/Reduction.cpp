@@ -8,8 +8,11 @@
 
 #include "Reduction.h"
 
+#include "BufferAddress.h"
 #include "KernelBody.h"
+#include "Kernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -289,4 +292,220 @@ void braid::kernels::reduceInOrder(
   if (combiners)
     for (auto [combiner, value] : llvm::zip(*combiners, values))
       value = combiner.narrow(b, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Two steps
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Replaces a reduction by two, the first of which reduces parts.
+class ReductionSplitter {
+public:
+  ReductionSplitter(RewriterBase &rewriter, linalg::LinalgOp op,
+                    const LoopNest &nest, const Split &split)
+      : rewriter(rewriter), op(op), nest(nest), split(split),
+        iterators(op.getIteratorTypesArray()) {}
+
+  /// Returns the second step.
+  linalg::LinalgOp run();
+
+private:
+  unsigned getNumLoops() const { return iterators.size(); }
+  /// True if the first step has a result for each iteration of `loop`, or for
+  /// each part of it.
+  bool isOfParts(unsigned loop) const {
+    return loop <= split.loop &&
+           iterators[loop] == utils::IteratorType::reduction;
+  }
+  AffineExpr getLoop(unsigned loop) {
+    return getAffineDimExpr(loop, op.getContext());
+  }
+  /// Where the loops are after the split.
+  SmallVector<AffineExpr> getShiftedLoops();
+  /// The loops over results and parts, in the order of the dimensions of the
+  /// partial results.
+  SmallVector<unsigned> getPartialLoops();
+  void addInput(OpOperand &operand);
+  void addPartials();
+  /// The indices of the loops of the op, in the body of the first step.
+  SmallVector<Value> getIndices(ImplicitLocOpBuilder &b);
+  void createFirstStep();
+  linalg::LinalgOp createSecondStep();
+
+  RewriterBase &rewriter;
+  linalg::LinalgOp op;
+  const LoopNest &nest;
+  const Split &split;
+  SmallVector<utils::IteratorType> iterators;
+  /// Operands of the first step: inputs, and buffers with the results of each
+  /// part.
+  SmallVector<Value> inputs, partials;
+  SmallVector<AffineMap> maps;
+};
+
+} // namespace
+
+SmallVector<AffineExpr> ReductionSplitter::getShiftedLoops() {
+  SmallVector<AffineExpr> shifted;
+  for (unsigned loop = 0; loop < getNumLoops(); ++loop)
+    shifted.push_back(getLoop(loop <= split.loop ? loop : loop + 1));
+  return shifted;
+}
+
+SmallVector<unsigned> ReductionSplitter::getPartialLoops() {
+  // The parts of a result are adjacent: the second step reduces rows, in the
+  // kernel of what follows.
+  SmallVector<unsigned> loops;
+  for (bool ofParts : {false, true})
+    for (unsigned loop = 0; loop < getNumLoops(); ++loop)
+      if (ofParts ? isOfParts(loop)
+                  : iterators[loop] == utils::IteratorType::parallel)
+        loops.push_back(loop);
+  return loops;
+}
+
+void ReductionSplitter::addInput(OpOperand &operand) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  Value value = operand.get();
+  auto type = dyn_cast<MemRefType>(value.getType());
+  SmallVector<AffineExpr> shifted = getShiftedLoops(), exprs;
+  SmallVector<ReassociationIndices> groupsOfDims;
+  SmallVector<int64_t> shape;
+  for (auto [dimension, expr] : llvm::enumerate(map.getResults())) {
+    groupsOfDims.push_back({static_cast<int64_t>(shape.size())});
+    if (expr != getLoop(split.loop)) {
+      exprs.push_back(expr.replaceDims(shifted));
+      shape.push_back(type.getDimSize(dimension));
+      continue;
+    }
+    groupsOfDims.back().push_back(shape.size() + 1);
+    llvm::append_values(exprs, getLoop(split.loop), getLoop(split.loop + 1));
+    llvm::append_values(shape, split.size / split.part, split.part);
+  }
+  maps.push_back(AffineMap::get(getNumLoops() + 1, 0, exprs, op.getContext()));
+  if (type && static_cast<int64_t>(shape.size()) != type.getRank())
+    value = memref::ExpandShapeOp::create(rewriter, op.getLoc(), shape, value,
+                                          groupsOfDims);
+  inputs.push_back(value);
+}
+
+void ReductionSplitter::addPartials() {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges(), shape;
+  SmallVector<AffineExpr> shifted = getShiftedLoops(), exprs;
+  for (unsigned loop : getPartialLoops()) {
+    bool isSplit = loop == split.loop;
+    exprs.push_back(isSplit ? getLoop(loop) : shifted[loop]);
+    shape.push_back(isSplit ? split.size / split.part : sizes[loop]);
+  }
+  for (auto [output, combiner] : llvm::zip(op.getDpsInits(), split.combiners)) {
+    auto type = cast<MemRefType>(output.getType());
+    auto partialType =
+        MemRefType::get(shape, combiner.type, MemRefLayoutAttrInterface(),
+                        type.getMemorySpace());
+    Value partial = memref::AllocOp::create(rewriter, op.getLoc(), partialType);
+    Value neutral =
+        arith::ConstantOp::create(rewriter, op.getLoc(), combiner.neutral);
+    linalg::FillOp::create(rewriter, op.getLoc(), neutral, partial);
+    partials.push_back(partial);
+    maps.push_back(
+        AffineMap::get(getNumLoops() + 1, 0, exprs, op.getContext()));
+  }
+}
+
+SmallVector<Value> ReductionSplitter::getIndices(ImplicitLocOpBuilder &b) {
+  SmallVector<Value> indices;
+  if (!nest.usesIndices)
+    return indices;
+  for (unsigned loop = 0; loop < getNumLoops(); ++loop)
+    indices.push_back(
+        linalg::IndexOp::create(b, loop <= split.loop ? loop : loop + 1));
+  Value part = arith::ConstantIndexOp::create(b, split.part);
+  Value first = arith::MulIOp::create(b, indices[split.loop], part);
+  indices[split.loop] = arith::AddIOp::create(
+      b, first, linalg::IndexOp::create(b, split.loop + 1));
+  return indices;
+}
+
+void ReductionSplitter::createFirstStep() {
+  SmallVector<utils::IteratorType> firstIterators(iterators);
+  for (unsigned loop = 0; loop < split.loop; ++loop)
+    firstIterators[loop] = utils::IteratorType::parallel;
+  firstIterators.insert(firstIterators.begin() + split.loop,
+                        utils::IteratorType::parallel);
+  Location loc = op.getLoc();
+  Block &body = *op.getBlock();
+  ArrayRef<Combiner> combiners = split.combiners;
+  linalg::GenericOp::create(
+      rewriter, loc, inputs, partials, maps, firstIterators,
+      [&](OpBuilder &builder, Location, ValueRange arguments) {
+        ImplicitLocOpBuilder b(loc, builder);
+        IRMapping mapping;
+        mapping.map(body.getArguments(), arguments);
+        SmallVector<Value> elements = emitElements(b, nest, combiners, mapping,
+                                                   /*lanes=*/1, getIndices(b));
+        SmallVector<Value> combined;
+        for (auto [combiner, element, argument] : llvm::zip(
+                 combiners, elements, arguments.take_back(combiners.size())))
+          combined.push_back(combiner.combine(b, argument, element));
+        linalg::YieldOp::create(b, combined);
+      });
+}
+
+/// Loops over the results and over the parts.
+linalg::LinalgOp ReductionSplitter::createSecondStep() {
+  SmallVector<AffineExpr> kept(getNumLoops() + 1,
+                               getAffineConstantExpr(0, op.getContext()));
+  SmallVector<utils::IteratorType> secondIterators;
+  for (unsigned loop : getPartialLoops()) {
+    kept[loop] = getLoop(secondIterators.size());
+    secondIterators.push_back(iterators[loop]);
+  }
+  AffineMap identity = AffineMap::getMultiDimIdentityMap(secondIterators.size(),
+                                                         op.getContext());
+  SmallVector<AffineMap> secondMaps(partials.size(), identity);
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    SmallVector<AffineExpr> exprs;
+    for (AffineExpr expr : op.getMatchingIndexingMap(&init).getResults())
+      exprs.push_back(expr.replaceDims(kept));
+    secondMaps.push_back(
+        AffineMap::get(secondIterators.size(), 0, exprs, op.getContext()));
+  }
+  Location loc = op.getLoc();
+  auto second = linalg::GenericOp::create(
+      rewriter, loc, partials, op.getDpsInits(), secondMaps, secondIterators,
+      [&](OpBuilder &builder, Location, ValueRange arguments) {
+        ImplicitLocOpBuilder b(loc, builder);
+        SmallVector<Value> combined;
+        for (auto [index, combiner] : llvm::enumerate(split.combiners)) {
+          Value before = combiner.widen(b, arguments[partials.size() + index]);
+          combined.push_back(combiner.narrow(
+              b, combiner.combine(b, before, arguments[index])));
+        }
+        linalg::YieldOp::create(b, combined);
+      });
+  // The fills of the results stay before the second step.
+  for (Value output : second.getOutputs())
+    if (linalg::FillOp fill = findFill(second, output))
+      rewriter.moveOpBefore(fill, second);
+  return second;
+}
+
+linalg::LinalgOp ReductionSplitter::run() {
+  rewriter.setInsertionPoint(op);
+  for (OpOperand *operand : op.getDpsInputOperands())
+    addInput(*operand);
+  addPartials();
+  createFirstStep();
+  linalg::LinalgOp second = createSecondStep();
+  rewriter.eraseOp(op);
+  return second;
+}
+
+linalg::LinalgOp braid::kernels::createSteps(RewriterBase &rewriter,
+                                             linalg::LinalgOp op,
+                                             const LoopNest &nest,
+                                             const Split &split) {
+  return ReductionSplitter(rewriter, op, nest, split).run();
 }

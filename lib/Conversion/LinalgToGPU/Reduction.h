@@ -102,6 +102,23 @@ void reduceInOrder(mlir::ImplicitLocOpBuilder &b, const LoopNest &nest,
                        mlir::ValueRange values, mlir::IRMapping &mapping)>
                        mapIteration);
 
+/// How a reduction is split.
+struct Split {
+  /// The loop that becomes two: over parts, and within a part. The loops of
+  /// reductions before it are wholly loops over parts.
+  unsigned loop = 0;
+  /// The iterations of the loop, and those of a part.
+  int64_t size = 0, part = 0;
+  /// The reductions of the op, by result.
+  llvm::SmallVector<Combiner> combiners;
+};
+
+/// Replaces `op`, whose loops are `nest`, by two reductions, the first of which
+/// reduces parts. Returns the second one.
+mlir::linalg::LinalgOp createSteps(mlir::RewriterBase &rewriter,
+                                   mlir::linalg::LinalgOp op,
+                                   const LoopNest &nest, const Split &split);
+
 } // namespace braid::kernels
 
 #endif // BRAID_LIB_CONVERSION_LINALGTOGPU_REDUCTION_H
