@@ -54,11 +54,24 @@ private:
     return outer * llvm::divideCeil(vectors, width);
   }
   void emitPlace();
-  SmallVector<Value> getIndices(Value row);
+  /// The sizes of the loops over columns.
+  ArrayRef<int64_t> getColumnSizes() const {
+    return ArrayRef(nest.sizes).slice(first, inner + 1 - first);
+  }
+  /// The indices of the elements of `column` in `row`, or in all rows.
+  SmallVector<Value> getIndices(Value row, Value column);
+  SmallVector<Value> getIndices(Value row) { return getIndices(row, column); }
   /// True if `access` has the same elements in all rows.
   bool isOfAllRows(const Access &access) const {
     return llvm::all_of(ArrayRef(access.strides).drop_front(inner + 1),
                         [](int64_t stride) { return stride == 0; });
+  }
+  /// True if the elements of all columns of a row have one stride.
+  bool isRun(const Access &access) const {
+    return llvm::all_of(llvm::seq(first, inner), [&](unsigned loop) {
+      return access.strides[loop] ==
+             access.strides[loop + 1] * nest.sizes[loop + 1];
+    });
   }
   Value load(const Access &access, ArrayRef<Value> indices);
   SmallVector<Value> takeIn(ArrayRef<Value> rows, Value isValid,
@@ -71,10 +84,10 @@ private:
   KernelBuilder builder;
   ImplicitLocOpBuilder &b;
   SmallVector<Combiner> combiners;
-  /// The loop over columns. Outer loops are parallel, inner loops are
-  /// reductions.
-  unsigned inner = 0;
-  int64_t outer = 1, rows = 1;
+  /// The first and the last of the loops over columns. Outer loops are
+  /// parallel, inner loops are reductions.
+  unsigned first = 0, inner = 0;
+  int64_t outer = 1, columns = 1, rows = 1;
   /// Whether adjacent rows, and not adjacent columns, are adjacent in an input.
   bool hasStridedInput = false;
   /// Elements of a vector, vectors in all columns, vectors of a block, threads
@@ -90,23 +103,65 @@ private:
   IRMapping shared;
 };
 
+/// True if `access` of `nest` reads other elements in other rows.
+static bool dependsOnRow(const LoopNest &nest, const Access &access) {
+  return llvm::any_of(llvm::zip(nest.isReduction, access.strides),
+                      [](auto loop) {
+                        auto [isReduction, stride] = loop;
+                        return isReduction && stride != 0;
+                      });
+}
+
+/// The loop over columns that contains the `columns` iterations of the loop
+/// `inner`, and of those that it contains: no input that depends on the row
+/// tells these loops from one. None if a row of `inner` fills a line, or if
+/// there is no such loop.
+static std::optional<unsigned>
+findOuterColumns(const LoopNest &nest, unsigned inner, int64_t columns) {
+  int64_t bytes = 0;
+  for (const Access &access : nest.inputs)
+    if (dependsOnRow(nest, access) && access.strides[inner] == 1)
+      bytes = std::max(bytes, columns * getByteSize(access.elementType));
+  if (bytes == 0 || bytes >= kLineOfBytes || nest.usesIndices)
+    return std::nullopt;
+  for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop)
+    if (!nest.isReduction[loop] && loop != inner &&
+        llvm::all_of(nest.inputs, [&](const Access &access) {
+          return !dependsOnRow(nest, access) ||
+                 access.strides[loop] == access.strides[inner] * columns;
+        }))
+      return loop;
+  return std::nullopt;
+}
+
 bool ColumnKernel::orderLoops() {
-  std::optional<unsigned> columns = findColumnLoop(nest);
-  if (!columns)
+  std::optional<unsigned> adjacent = findColumnLoop(nest);
+  if (!adjacent)
     return false;
-  hasStridedInput = findStridedInput(nest, *columns);
-  SmallVector<unsigned> order, reductions;
+  hasStridedInput = findStridedInput(nest, *adjacent);
+  SmallVector<unsigned> order, together = {*adjacent}, reductions;
+  columns = nest.sizes[*adjacent];
+  while (std::optional<unsigned> loop =
+             findOuterColumns(nest, *adjacent, columns)) {
+    together.push_back(*loop);
+    columns *= nest.sizes[*loop];
+  }
   for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop) {
     if (nest.isReduction[loop])
       reductions.push_back(loop);
-    else if (loop != *columns)
+    else if (!llvm::is_contained(together, loop))
       order.push_back(loop);
   }
-  order.push_back(*columns);
+  llvm::append_range(order, llvm::reverse(together));
   llvm::append_range(order, reductions);
   nest.permute(order);
   nest.collapse();
+  // Loops that are one for all accesses are one now.
   inner = llvm::count(nest.isReduction, false) - 1;
+  first = inner;
+  int64_t wanted = columns;
+  for (columns = nest.sizes[inner]; columns < wanted;)
+    columns *= nest.sizes[--first];
   return true;
 }
 
@@ -114,13 +169,17 @@ void ColumnKernel::chooseShape() {
   lanes = isVectorizable(*nest.body) ? 8 : 1;
   int64_t size = 1, vectorInputs = 0;
   for (Access &access : nest.inputs) {
-    if (access.strides[inner] == 0)
+    if (access.strides[inner] == 0 || !isRun(access))
       continue;
     ++vectorInputs;
     int64_t bytes = getByteSize(access.elementType);
     int64_t aligned = std::min(lanes, kAccessBytes / bytes);
-    if (!access.elementType.isInteger(1) && access.strides[inner] == 1)
-      aligned = getAlignedLanes(access, nest, inner, aligned);
+    if (!access.elementType.isInteger(1) && access.strides[inner] == 1) {
+      // The addresses of a row, all columns of which are one loop.
+      Access row = access;
+      std::fill(row.strides.begin() + first, row.strides.begin() + inner, 0);
+      aligned = getAlignedLanes(row, nest, inner, aligned);
+    }
     // A thread loads what all rows share once, in several accesses if it has
     // to.
     if (isOfAllRows(access) && aligned == kAccessBytes / bytes)
@@ -128,13 +187,13 @@ void ColumnKernel::chooseShape() {
     size = std::max(size, bytes);
     lanes = aligned;
   }
-  while (nest.sizes[inner] % lanes != 0)
+  while (columns % lanes != 0)
     lanes /= 2;
-  vectors = nest.sizes[inner] / lanes;
-  for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop)
-    (loop < inner   ? outer
-     : loop > inner ? rows
-                    : vectors) *= loop == inner ? 1 : nest.sizes[loop];
+  vectors = columns / lanes;
+  for (unsigned loop = 0; loop < first; ++loop)
+    outer *= nest.sizes[loop];
+  for (unsigned loop = inner + 1; loop < nest.getNumLoops(); ++loop)
+    rows *= nest.sizes[loop];
   width = std::min<int64_t>(kWarpSize, llvm::PowerOf2Ceil(vectors));
   auto halveUntil = [&](int64_t bytes, int64_t blocks) {
     while (width > 1 && width * lanes * size > bytes && getNumBlocks() < blocks)
@@ -168,8 +227,7 @@ void ColumnKernel::emitPlace() {
   Value block = builder.blockId(), thread = builder.threadId();
   int64_t columnBlocks = llvm::divideCeil(vectors, width);
   Value columnBlock = block;
-  SmallVector<int64_t> outerSizes(nest.sizes.begin(),
-                                  nest.sizes.begin() + inner);
+  ArrayRef<int64_t> outerSizes = ArrayRef(nest.sizes).take_front(first);
   if (outer != 1) {
     columnBlock = builder.remainder(block, columnBlocks);
     outerIndices =
@@ -188,10 +246,10 @@ void ColumnKernel::emitPlace() {
   column = builder.multiply(vector, lanes);
 }
 
-SmallVector<Value> ColumnKernel::getIndices(Value row) {
+SmallVector<Value> ColumnKernel::getIndices(Value row, Value column) {
   SmallVector<Value> indices = outerIndices;
-  indices.resize(inner);
-  indices.push_back(column);
+  indices.resize(first);
+  llvm::append_range(indices, builder.delinearize(column, getColumnSizes()));
   SmallVector<int64_t> rowSizes(nest.sizes.begin() + inner + 1,
                                 nest.sizes.end());
   if (row)
@@ -202,20 +260,27 @@ SmallVector<Value> ColumnKernel::getIndices(Value row) {
 }
 
 Value ColumnKernel::load(const Access &access, ArrayRef<Value> indices) {
+  Value memory = builder.getMemory(access.buffer);
   int64_t stride = access.strides[inner];
-  if (stride != 0 && stride != 1 && lanes > 1) {
-    Value memory = builder.getMemory(access.buffer);
-    Value first = builder.getAddress(access, indices);
-    SmallVector<Value> elements;
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      elements.push_back(builder.load(
-          memory, builder.addConstant(first, lane * stride), /*lanes=*/1));
-    return vector::FromElementsOp::create(
-        b, VectorType::get({lanes}, access.elementType), elements);
+  bool isOneRun = isRun(access);
+  bool isOneElement =
+      stride == 0 && (isOneRun || nest.sizes[inner] % lanes == 0);
+  Value start = builder.getAddress(access, indices);
+  if (lanes == 1 || isOneElement || (isOneRun && stride == 1))
+    return builder.load(memory, start, stride == 1 ? lanes : 1,
+                        access.isInjective(nest.sizes));
+  SmallVector<Value> elements;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    // All rows share what is no run.
+    Value place =
+        isOneRun ? builder.addConstant(start, lane * stride)
+                 : builder.getAddress(
+                       access,
+                       getIndices(Value(), builder.addConstant(column, lane)));
+    elements.push_back(builder.load(memory, place, /*lanes=*/1));
   }
-  return builder.load(
-      builder.getMemory(access.buffer), builder.getAddress(access, indices),
-      access.strides[inner] == 1 ? lanes : 1, access.isInjective(nest.sizes));
+  return vector::FromElementsOp::create(
+      b, VectorType::get({lanes}, access.elementType), elements);
 }
 
 /// Combines the elements of `rows` with `accumulators`. If `isValid` is given
@@ -340,8 +405,7 @@ void ColumnKernel::emitResults(ArrayRef<Value> accumulators) {
     auto isActive = scf::IfOp::create(b, condition);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(isActive.thenBlock());
-    SmallVector<Value> indices = getIndices(Value());
-    indices[inner] = builder.add(column, lane);
+    SmallVector<Value> indices = getIndices(Value(), builder.add(column, lane));
     for (auto [output, combiner] : llvm::enumerate(combiners)) {
       Value total;
       for (int64_t each = 0; each < warps; ++each) {

@@ -102,6 +102,23 @@ func.func @two_layouts(%g: memref<256x512xf32>, %w: memref<512x256xf32>, %s: mem
   return
 }
 
+// Channels of several groups are adjacent columns, also where the body reads an
+// element of the group: a vector has two groups.
+// CHECK-LABEL: func.func @groups(
+//       CHECK:   gpu.launch_func @kernels::@columns_4 blocks in (%c64, %c1, %c1) threads in (%c512, %c1, %c1)
+func.func @groups(%x: memref<32x64x32x2xf32>, %m: memref<32x32xf32>, %s: memref<32x32x2xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(n, g, c, r) -> (n, r, g, c)>, affine_map<(n, g, c, r) -> (n, g)>,
+                                   affine_map<(n, g, c, r) -> (n, g, c)>],
+                  iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %m : memref<32x64x32x2xf32>, memref<32x32xf32>) outs(%s : memref<32x32x2xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.subf %a, %b : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
 // Four rows are in flight at once; the threads of a warp combine what they have,
 // then the warps, in order.
 // CHECK-LABEL: gpu.func @columns(
@@ -129,3 +146,11 @@ func.func @two_layouts(%g: memref<256x512xf32>, %w: memref<512x256xf32>, %s: mem
 //        CHECK:     %[[W:.*]] = vector.load {{.*}} vector<4xf32>
 //        CHECK:     arith.mulf %[[G]], %[[W]] : vector<4xf32>
 //        CHECK:   gpu.return
+
+// The groups of all columns of a thread are read once.
+//   CHECK-LABEL: gpu.func @columns_4(
+// CHECK-COUNT-4:   memref.load {{.*}} : memref<1024xf32, strided<[1]>>
+//         CHECK:   %[[M:.*]] = vector.from_elements
+//         CHECK:   %[[X:.*]] = vector.load {{.*}} vector<4xf32>
+//         CHECK:   arith.subf %[[X]], %[[M]] : vector<4xf32>
+//         CHECK:   gpu.return
