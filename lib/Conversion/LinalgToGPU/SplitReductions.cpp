@@ -168,11 +168,81 @@ static bool hasWholeRows(linalg::LinalgOp op, const LoopNest &nest,
   return true;
 }
 
+/// True if the reductions of `op` may run in any order.
+static bool mayChangeOrder(linalg::LinalgOp op, const LoopNest &nest) {
+  return !nest.inputs.empty() && !op->hasAttr(braid::kOverwritesAttrName) &&
+         matchCombiners(nest);
+}
+
+static SmallVector<unsigned> getReductions(linalg::LinalgOp op) {
+  SmallVector<unsigned> reductions;
+  op.getReductionDims(reductions);
+  return reductions;
+}
+
+static int64_t getNumResults(linalg::LinalgOp op) {
+  int64_t results = 1;
+  for (auto [size, kind] :
+       llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::parallel)
+      results *= size;
+  return results;
+}
+
+/// The number of the innermost loops of reductions of `op` over short rows,
+/// which columns of a kernel take in better: rows of other results are adjacent
+/// to them, and most of the reduction is outside. A kernel for rows would leave
+/// nearly as many results as it reads elements.
+static unsigned countLoopsOfShortRows(linalg::LinalgOp op,
+                                      const LoopNest &nest) {
+  if (nest.usesIndices || nest.getNumIterations() < kManyIterations ||
+      !mayChangeOrder(op, nest) || getShape(op, nest) != Shape::Rows)
+    return 0;
+  auto iterators = op.getIteratorTypesArray();
+  int64_t length = 1;
+  unsigned count = 0, inner = 0;
+  SmallVector<bool> isOfRow(nest.getNumLoops(), false);
+  for (unsigned dimension = *findRowLoop(op, nest);
+       dimension < op.getNumLoops(); ++dimension) {
+    if (iterators[dimension] != utils::IteratorType::reduction)
+      continue;
+    if (!isUsedAlone(op, dimension))
+      return 0;
+    ++count;
+    if (int loop = nest.dimensions[dimension].loop; loop >= 0) {
+      inner = loop;
+      length *= nest.sizes[loop];
+      isOfRow[loop] = true;
+    }
+  }
+  int64_t bytes = length * getByteSize(getLargestInput(nest).elementType);
+  if (bytes > kReadBytes ||
+      nest.getNumIterations() < kMinColumnElements * getNumResults(op) * length)
+    return 0;
+  // What the columns read of each of their rows.
+  auto isOfColumns = [&](const Access &access, unsigned next) {
+    bool isShared = llvm::none_of(
+        llvm::seq<unsigned>(0, nest.getNumLoops()), [&](unsigned loop) {
+          return nest.isReduction[loop] && !isOfRow[loop] &&
+                 access.strides[loop] != 0;
+        });
+    return isShared || access.strides[next] == access.strides[inner] * length;
+  };
+  for (unsigned next = 0; next < nest.getNumLoops(); ++next)
+    if (!nest.isReduction[next] && bytes * nest.sizes[next] >= kReadBytes &&
+        llvm::all_of(nest.inputs, [&](const Access &access) {
+          return isOfColumns(access, next);
+        }))
+      return count;
+  return 0;
+}
+
 /// Sets the loops of `split` such that the first step has enough results for
-/// all multiprocessors, if `op`, which has `results` results, has not and can
-/// be split.
+/// all multiprocessors, if `op` has not and can be split. The first
+/// `wholeLoops` loops of reductions are loops of the first step in any case,
+/// which has `results` results without other loops.
 static void chooseParts(linalg::LinalgOp op, const LoopNest &nest, Shape shape,
-                        int64_t results, Split &split) {
+                        int64_t results, unsigned wholeLoops, Split &split) {
   auto iterators = op.getIteratorTypesArray();
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   int64_t wanted = getWantedParts(nest, shape, results);
@@ -182,9 +252,17 @@ static void chooseParts(linalg::LinalgOp op, const LoopNest &nest, Shape shape,
   // The elements of each result within one iteration of a loop.
   int64_t elements = nest.getNumIterations() / results;
   // The first loop of a reduction has the largest stride: `orderReductions`.
-  for (unsigned loop = 0; loop < sizes.size() && wanted > 1; ++loop) {
+  for (unsigned loop = 0; loop < sizes.size() && (wanted > 1 || wholeLoops > 0);
+       ++loop) {
     if (iterators[loop] != utils::IteratorType::reduction)
       continue;
+    if (wholeLoops > 0) {
+      split.loop = loop;
+      split.size = sizes[loop];
+      split.part = 1;
+      --wholeLoops;
+      continue;
+    }
     elements /= sizes[loop];
     int64_t least = llvm::divideCeil(leastElements, elements);
     int64_t part = choosePart(sizes[loop], wanted, least);
@@ -221,26 +299,26 @@ static void splitBeforeRow(linalg::LinalgOp op, const LoopNest &nest,
 
 /// How the reduction of `op` is split into two, the first of which has enough
 /// results for all multiprocessors, or rows that are one loop; none if `op` has
-/// both or cannot be split.
-static std::optional<Split> findSplit(linalg::LinalgOp op,
-                                      const LoopNest &nest) {
-  if (nest.inputs.empty() || nest.getNumIterations() == 0 ||
-      op->hasAttr(braid::kOverwritesAttrName))
+/// both or cannot be split. The first `shortRows` loops of reductions are over
+/// short rows.
+static std::optional<Split> findSplit(linalg::LinalgOp op, const LoopNest &nest,
+                                      unsigned shortRows) {
+  if (!mayChangeOrder(op, nest) || nest.getNumIterations() == 0)
     return std::nullopt;
-  std::optional<SmallVector<Combiner>> combiners = matchCombiners(nest);
-  if (!combiners)
-    return std::nullopt;
-  int64_t results = 1;
-  for (auto [size, kind] :
-       llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
-    if (kind == utils::IteratorType::parallel)
-      results *= size;
+  Split split{0, 0, 0, *matchCombiners(nest)};
+  int64_t results = getNumResults(op);
+  if (shortRows > 0) {
+    SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    for (unsigned loop : ArrayRef(getReductions(op)).take_front(shortRows))
+      results *= sizes[loop];
+    chooseParts(op, nest, Shape::Columns, results, shortRows, split);
+    return split;
+  }
   Shape shape = getShape(op, nest);
-  Split split{0, 0, 0, std::move(*combiners)};
   bool hasManyElements = nest.getNumIterations() >= kMinRowElements * results;
   if (shape == Shape::Threads ? hasManyElements
                               : nest.getNumIterations() >= kManyIterations)
-    chooseParts(op, nest, shape, results, split);
+    chooseParts(op, nest, shape, results, /*wholeLoops=*/0, split);
   // A kernel for rows takes rows that are one loop.
   if (shape == Shape::Rows && hasManyElements && !hasWholeRows(op, nest, split))
     splitBeforeRow(op, nest, split);
@@ -257,33 +335,13 @@ static const Access &getLeadingInput(const LoopNest &nest) {
   return strided ? *strided : getLargestInput(nest);
 }
 
-/// Puts the loops of reductions whose order does not matter in the order of the
-/// memory of the leading input, the one with adjacent elements last; returns
-/// the op with these loops.
-static linalg::LinalgOp orderReductions(RewriterBase &rewriter,
-                                        linalg::LinalgOp op) {
+/// Puts the loops of reductions of `op` in the order `ordered`; returns the op
+/// with these loops.
+static linalg::LinalgOp setOrder(RewriterBase &rewriter, linalg::LinalgOp op,
+                                 ArrayRef<unsigned> ordered) {
   auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-  if (!generic || op.getNumReductionLoops() < 2 ||
-      op->hasAttr(braid::kOverwritesAttrName))
-    return op;
-  std::optional<LoopNest> nest = getLoopNest(op);
-  if (!nest || nest->inputs.empty() || !matchCombiners(*nest))
-    return op;
-  const Access &input = getLeadingInput(*nest);
-  auto getStride = [&](unsigned dimension) {
-    int loop = nest->dimensions[dimension].loop;
-    int64_t stride = loop < 0 ? 0 : std::abs(input.strides[loop]);
-    return stride == 0 ? std::numeric_limits<int64_t>::max() : stride;
-  };
-  SmallVector<unsigned> places;
-  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
-    if (kind == utils::IteratorType::reduction)
-      places.push_back(loop);
-  SmallVector<unsigned> ordered(places);
-  llvm::sort(ordered, [&](unsigned a, unsigned b) {
-    return std::make_pair(-getStride(a), a) < std::make_pair(-getStride(b), b);
-  });
-  if (ordered == places)
+  SmallVector<unsigned> places = getReductions(op);
+  if (!generic || ordered == ArrayRef(places))
     return op;
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, op.getNumLoops()));
   for (auto [place, loop] : llvm::zip(places, ordered))
@@ -296,12 +354,45 @@ static linalg::LinalgOp orderReductions(RewriterBase &rewriter,
              : cast<linalg::LinalgOp>(interchanged->getOperation());
 }
 
+/// Puts the loops of reductions whose order does not matter in the order of the
+/// memory of the leading input, the one with adjacent elements last; returns
+/// the op with these loops.
+static linalg::LinalgOp orderReductions(RewriterBase &rewriter,
+                                        linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() < 2)
+    return op;
+  std::optional<LoopNest> nest = getLoopNest(op);
+  if (!nest || !mayChangeOrder(op, *nest))
+    return op;
+  const Access &input = getLeadingInput(*nest);
+  auto getStride = [&](unsigned dimension) {
+    int loop = nest->dimensions[dimension].loop;
+    int64_t stride = loop < 0 ? 0 : std::abs(input.strides[loop]);
+    return stride == 0 ? std::numeric_limits<int64_t>::max() : stride;
+  };
+  SmallVector<unsigned> ordered = getReductions(op);
+  llvm::sort(ordered, [&](unsigned a, unsigned b) {
+    return std::make_pair(-getStride(a), a) < std::make_pair(-getStride(b), b);
+  });
+  return setOrder(rewriter, op, ordered);
+}
+
 /// Splits the reduction of `op` if that makes it faster.
 static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
   std::optional<LoopNest> nest = getLoopNest(op);
   if (!nest)
     return;
-  if (std::optional<Split> split = findSplit(op, *nest))
+  unsigned shortRows = countLoopsOfShortRows(op, *nest);
+  if (shortRows > 0) {
+    SmallVector<unsigned> ordered = getReductions(op);
+    std::rotate(ordered.begin(), ordered.end() - shortRows, ordered.end());
+    linalg::LinalgOp turned = setOrder(rewriter, op, ordered);
+    if (turned == op)
+      shortRows = 0;
+    op = turned;
+    nest = getLoopNest(op);
+  }
+  if (std::optional<Split> split = findSplit(op, *nest, shortRows))
     splitReduction(rewriter, createSteps(rewriter, op, *nest, *split));
 }
 

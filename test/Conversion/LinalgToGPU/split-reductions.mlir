@@ -383,3 +383,41 @@ func.func @every_other_of_many(%x: memref<32768x128xf32, strided<[256, 2]>>, %s:
   }
   return
 }
+
+// -----
+
+// Rows of four elements between those of other results: the first step has a
+// result for each of the four, so that a kernel reads all columns of a row. Rows
+// of a line or more, and those with other data in between, are reduced first.
+// CHECK-LABEL: func.func @short_rows(
+//       CHECK:   memref.alloc() : memref<8x32x4x32xf32>
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction", "reduction"]
+//       CHECK:   memref.alloc() : memref<8x4x64x16xf32>
+//       CHECK:   memref.alloc() : memref<8x32x64x16xf32>
+//       CHECK:   return
+func.func @short_rows(%x: memref<8x64x16x32x4xf32>, %s: memref<8x32xf32>, %y: memref<8x64x16x4x64xf32>, %t: memref<8x4xf32>,
+                      %z: memref<8x64x16x32x4xf32, strided<[262144, 4096, 256, 8, 1]>>, %u: memref<8x32xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(n, g, c, h, w) -> (n, h, w, g, c)>, affine_map<(n, g, c, h, w) -> (n, g)>],
+                  iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x : memref<8x64x16x32x4xf32>) outs(%s : memref<8x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(n, g, c, h, w) -> (n, h, w, g, c)>, affine_map<(n, g, c, h, w) -> (n, g)>],
+                  iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%y : memref<8x64x16x4x64xf32>) outs(%t : memref<8x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(n, g, c, h, w) -> (n, h, w, g, c)>, affine_map<(n, g, c, h, w) -> (n, g)>],
+                  iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%z : memref<8x64x16x32x4xf32, strided<[262144, 4096, 256, 8, 1]>>) outs(%u : memref<8x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
