@@ -44,8 +44,9 @@ def CommFuseElementwisePass
 
     Reductions of the same tensor that depend on the same set of collectives, but
     not on each other, become one op with all results, so the tensor is read once,
-    as for the sums of a norm and of its gradients. So do small elementwise ops,
-    which share a launch.
+    as for the sums of a norm and of its gradients. On a GPU a large sum over more
+    dimensions adds parts from such an op. Small elementwise ops become one op,
+    too, and share a launch.
 
     Dimensions of one element are dropped, transposes that move only such
     dimensions become reshapes, and reshapes move behind elementwise ops.

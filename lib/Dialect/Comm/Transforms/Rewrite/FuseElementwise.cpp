@@ -216,7 +216,9 @@ public:
   /// its place.
   bool fuse(linalg::LinalgOp &consumer, bool mayKeep);
   int64_t fuseSiblings(Operation *root, Siblings siblings) {
-    return braid::comm::fuseSiblings(rewriter, sets, root, siblings);
+    // Kernels of hosts have not been measured.
+    return braid::comm::fuseSiblings(rewriter, sets, root, siblings,
+                                     /*mayReduceParts=*/opsPerByte > 0);
   }
   /// Moves a broadcast of an op behind it; returns the op without broadcast.
   linalg::GenericOp moveBroadcast(linalg::LinalgOp op);
@@ -531,10 +533,11 @@ struct CommFuseElementwisePass
     Fuser fuser(rewriter, getOperation(), opsPerByte);
     int64_t numFused = 0;
     // What is computed again or moves needs no op of its own that keeps it.
-    // Reductions of the same tensors are one user of what they compute again.
-    for (unsigned round = 0; round < 3; ++round) {
-      bool mayKeep = round == 2;
-      if (round == 1) {
+    // Reductions of the same tensors are one user of what they compute again,
+    // and may read the same tensors as others then.
+    for (unsigned round = 0; round < 4; ++round) {
+      bool mayKeep = round == 3;
+      if (round == 1 || round == 2) {
         int64_t numMerged =
             fuser.fuseSiblings(getOperation(), Siblings::Reductions);
         if (numMerged == 0)

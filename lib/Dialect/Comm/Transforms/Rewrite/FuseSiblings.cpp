@@ -11,6 +11,7 @@
 #include "FusionCost.h"
 #include "FusionShapes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -23,11 +24,15 @@ using namespace mlir;
 using namespace braid::comm;
 
 /// A kernel keeps the partial results of all its reductions in registers.
-static constexpr unsigned kMostResults = 4;
+static constexpr unsigned kMostResults = 6;
 /// How many of the next readers of its inputs an op may be merged with.
 static constexpr size_t kMostCandidates = 64;
 /// The bytes that a GPU moves in a small part of the time of a launch.
 static constexpr int64_t kSmallBytes = int64_t(1) << 18;
+/// A reduction of fewer bytes, or of fewer bytes for each of its parts, does
+/// not become one of parts.
+static constexpr int64_t kLeastSharedBytes = int64_t(1) << 23,
+                         kLeastOfPart = 32;
 
 void braid::comm::mergeEqualInputs(RewriterBase &rewriter,
                                    linalg::GenericOp op) {
@@ -105,25 +110,32 @@ static int64_t getWholeBytes(linalg::GenericOp op,
   return bytes;
 }
 
-/// Collects the ops that move before `place` so that `op` may move there; false
-/// if it may not.
-static bool collectMoves(Operation *op, Operation *place,
-                         llvm::SetVector<Operation *> &moves) {
-  llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
-  getUsedValuesDefinedAbove(op->getRegions(), values);
-  return llvm::all_of(values, [&](Value value) {
-    Operation *definition = value.getDefiningOp();
-    if (!definition || definition->getBlock() != place->getBlock() ||
-        definition->isBeforeInBlock(place))
-      return true;
-    if (!matchPattern(definition, m_Constant()) &&
-        !isa<tensor::EmptyOp, linalg::FillOp>(definition))
-      return false;
-    if (!collectMoves(definition, place, moves))
-      return false;
-    moves.insert(definition);
-    return true;
-  });
+/// The ops that move before `place`, in order, so that `op` may move there;
+/// none if it may not.
+static std::optional<SmallVector<Operation *>> findMoves(Operation *op,
+                                                         Operation *place) {
+  llvm::SetVector<Operation *> found;
+  found.insert(op);
+  for (size_t number = 0; number < found.size(); ++number) {
+    llvm::SetVector<Value> values(found[number]->operand_begin(),
+                                  found[number]->operand_end());
+    getUsedValuesDefinedAbove(found[number]->getRegions(), values);
+    for (Value value : values) {
+      Operation *definition = value.getDefiningOp();
+      if (!definition || definition->getBlock() != place->getBlock() ||
+          definition->isBeforeInBlock(place))
+        continue;
+      if (!matchPattern(definition, m_Constant()) &&
+          !isa<tensor::EmptyOp, linalg::FillOp, tensor::ExpandShapeOp,
+               tensor::CollapseShapeOp>(definition))
+        return std::nullopt;
+      found.insert(definition);
+    }
+  }
+  auto moves = llvm::to_vector(ArrayRef(found.getArrayRef()).drop_front());
+  llvm::sort(moves,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return moves;
 }
 
 /// True if nothing before `place` in its block uses `op`.
@@ -206,9 +218,156 @@ static linalg::GenericOp merge(RewriterBase &rewriter, linalg::GenericOp first,
   return merged;
 }
 
+/// The op of the body of `op` that combines the result `number` with an element
+/// in any order; null if there is none.
+static Operation *findCombiner(linalg::GenericOp op, unsigned number) {
+  BlockArgument before = op.getRegionOutputArgs()[number];
+  Operation *combiner =
+      op.getBody()->getTerminator()->getOperand(number).getDefiningOp();
+  if (!combiner || !before.hasOneUse() || !combiner->hasOneUse() ||
+      *before.user_begin() != combiner || combiner->getBlock() != op.getBody())
+    return nullptr;
+  return arith::getNeutralElement(combiner) ? combiner : nullptr;
+}
+
+/// The loops of `whole` in the order of those of `parts`, which reduces some of
+/// them, if `whole` may combine results of the rest: its parts are as large as
+/// results of `parts`. None if it may not, or if this saves too little.
+static std::optional<SmallVector<unsigned>>
+findLoopsOfParts(linalg::GenericOp whole, linalg::GenericOp parts) {
+  if (!whole.getBody()->getOps<linalg::IndexOp>().empty())
+    return std::nullopt;
+  int64_t shared = 0;
+  SmallVector<unsigned> order;
+  for (OpOperand *input : whole.getDpsInputOperands())
+    for (OpOperand *other : parts.getDpsInputOperands()) {
+      if (input->get() != other->get() || !isWhole(*input) || !isWhole(*other))
+        continue;
+      AffineMap loops = whole.getMatchingIndexingMap(input);
+      SmallVector<unsigned> found;
+      for (AffineExpr loop :
+           inversePermutation(parts.getMatchingIndexingMap(other)).getResults())
+        found.push_back(
+            loops.getDimPosition(cast<AffineDimExpr>(loop).getPosition()));
+      if (order.empty())
+        order = found;
+      if (order == found)
+        shared += getBytes(input->get().getType());
+    }
+  if (order.empty() || 2 * shared < getWholeBytes(whole))
+    return std::nullopt;
+  bool hasMore = false;
+  for (auto [loop, kind] : llvm::zip(order, parts.getIteratorTypesArray())) {
+    bool isReduced =
+        whole.getIteratorTypesArray()[loop] == utils::IteratorType::reduction;
+    if (!isReduced && kind == utils::IteratorType::reduction)
+      return std::nullopt;
+    hasMore |= isReduced && kind == utils::IteratorType::parallel;
+  }
+  auto type = cast<RankedTensorType>(parts.getResultTypes().front());
+  if (!hasMore || !type.hasStaticShape() ||
+      !parts.getMatchingIndexingMap(parts.getDpsInitOperand(0))
+           .isProjectedPermutation() ||
+      whole.getNumResults() + parts.getNumResults() > kMostResults ||
+      whole.getNumOperands() + parts.getNumOperands() > kMostOperands)
+    return std::nullopt;
+  int64_t bytes = 0;
+  for (unsigned number = 0; number < whole.getNumResults(); ++number) {
+    Type element = getElementTypeOrSelf(whole.getResultTypes()[number]);
+    // Parts of smaller floats would be rounded.
+    if (!findCombiner(whole, number) ||
+        (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32) ||
+        !whole.getMatchingIndexingMap(whole.getDpsInitOperand(number))
+             .isProjectedPermutation())
+      return std::nullopt;
+    bytes += getBytes(type.clone(element));
+  }
+  if (shared < std::max(kLeastSharedBytes, kLeastOfPart * bytes))
+    return std::nullopt;
+  return order;
+}
+
+/// Makes `whole` combine parts, and returns the op with these at the insertion
+/// point, which is behind it then. Its loops are those of `parts`; `order` has
+/// the loops of `whole` for them.
+static linalg::GenericOp reduceParts(RewriterBase &rewriter, WaitSets &sets,
+                                     linalg::GenericOp whole,
+                                     linalg::GenericOp parts,
+                                     ArrayRef<unsigned> order) {
+  MLIRContext *context = whole.getContext();
+  Location loc = whole.getLoc();
+  AffineMap resultMap =
+      parts.getMatchingIndexingMap(parts.getDpsInitOperand(0));
+  auto shape =
+      cast<RankedTensorType>(parts.getResultTypes().front()).getShape();
+  SmallVector<AffineExpr> loops(order.size());
+  for (auto [loop, of] : llvm::enumerate(order))
+    loops[of] = getAffineDimExpr(loop, context);
+  SmallVector<AffineMap> maps;
+  for (OpOperand *input : whole.getDpsInputOperands())
+    maps.push_back(whole.getMatchingIndexingMap(input).replaceDimsAndSymbols(
+        loops, {}, order.size(), 0));
+  SmallVector<Value> inits;
+  for (unsigned number = 0; number < whole.getNumResults(); ++number) {
+    Value neutral = arith::ConstantOp::create(
+        rewriter, loc, *arith::getNeutralElement(findCombiner(whole, number)));
+    Value empty =
+        tensor::EmptyOp::create(rewriter, loc, shape, neutral.getType());
+    inits.push_back(
+        linalg::FillOp::create(rewriter, loc, neutral, empty).getResult(0));
+    maps.push_back(resultMap);
+  }
+  auto partial = linalg::GenericOp::create(
+      rewriter, loc, ValueRange(inits).getTypes(), whole.getInputs(), inits,
+      maps, parts.getIteratorTypesArray());
+  rewriter.cloneRegionBefore(whole.getRegion(), partial.getRegion(),
+                             partial.getRegion().end());
+  copyAttributes(whole, partial);
+
+  // The loops over parts, by the loops of `whole`.
+  SmallVector<AffineExpr> dims(order.size());
+  SmallVector<utils::IteratorType> kinds;
+  for (auto [dim, expr] : llvm::enumerate(resultMap.getResults())) {
+    unsigned loop = order[cast<AffineDimExpr>(expr).getPosition()];
+    dims[loop] = getAffineDimExpr(dim, context);
+    kinds.push_back(whole.getIteratorTypesArray()[loop]);
+  }
+  SmallVector<AffineMap> lastMaps(
+      inits.size(), AffineMap::getMultiDimIdentityMap(shape.size(), context));
+  for (OpOperand &init : whole.getDpsInitsMutable())
+    lastMaps.push_back(
+        whole.getMatchingIndexingMap(&init).replaceDimsAndSymbols(
+            dims, {}, shape.size(), 0));
+  rewriter.setInsertionPointAfter(partial->isBeforeInBlock(whole) ? whole
+                                                                  : partial);
+  auto last = linalg::GenericOp::create(
+      rewriter, loc, whole.getResultTypes(), partial.getResults(),
+      whole.getOutputs(), lastMaps, kinds,
+      [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+        SmallVector<Value> results;
+        for (unsigned number = 0; number < inits.size(); ++number) {
+          Operation *combiner = findCombiner(whole, number);
+          IRMapping mapping;
+          for (Value operand : combiner->getOperands())
+            mapping.map(operand, arguments[number]);
+          mapping.map(whole.getRegionOutputArgs()[number],
+                      arguments[inits.size() + number]);
+          results.push_back(builder.clone(*combiner, mapping)->getResult(0));
+        }
+        linalg::YieldOp::create(builder, loc, results);
+      });
+  copyAttributes(whole, last);
+  sets.assign(partial, sets.lookup(whole));
+  sets.assign(last, sets.lookup(whole));
+  rewriter.replaceOp(whole, last);
+  rewriter.setInsertionPointAfter(partial);
+  return partial;
+}
+
 /// Merges `first` with one later op of its block; false if there is none.
 static bool mergeWithNext(RewriterBase &rewriter, WaitSets &sets,
-                          linalg::GenericOp first, Siblings siblings) {
+                          linalg::GenericOp first, Siblings siblings,
+                          bool mayReduceParts) {
   SmallVector<Operation *> others;
   for (OpOperand *input : first.getDpsInputOperands())
     if (isWhole(*input)) {
@@ -233,12 +392,20 @@ static bool mergeWithNext(RewriterBase &rewriter, WaitSets &sets,
   for (Operation *other : others) {
     linalg::GenericOp second = getSibling(other, siblings);
     unsigned set = sets.lookup(first);
-    if (!second || set != sets.lookup(second) ||
-        !isWorthMerging(first, second, siblings))
+    if (!second || set != sets.lookup(second))
       continue;
-    llvm::SetVector<Operation *> moves;
-    if (collectMoves(second, first, moves)) {
-      for (Operation *move : moves)
+    std::optional<SmallVector<unsigned>> ofFirst, ofSecond;
+    if (!isWorthMerging(first, second, siblings)) {
+      if (!mayReduceParts)
+        continue;
+      ofFirst = findLoopsOfParts(first, second);
+      ofSecond = findLoopsOfParts(second, first);
+      if (!ofFirst && !ofSecond)
+        continue;
+    }
+    if (std::optional<SmallVector<Operation *>> moves =
+            findMoves(second, first)) {
+      for (Operation *move : *moves)
         rewriter.moveOpBefore(move, first);
       rewriter.setInsertionPoint(first);
     } else if (isUnusedBefore(first, second)) {
@@ -246,6 +413,10 @@ static bool mergeWithNext(RewriterBase &rewriter, WaitSets &sets,
     } else {
       continue;
     }
+    if (ofFirst)
+      first = reduceParts(rewriter, sets, first, second, *ofFirst);
+    else if (ofSecond)
+      second = reduceParts(rewriter, sets, second, first, *ofSecond);
     sets.assign(merge(rewriter, first, second), set);
     return true;
   }
@@ -253,7 +424,8 @@ static bool mergeWithNext(RewriterBase &rewriter, WaitSets &sets,
 }
 
 int64_t braid::comm::fuseSiblings(RewriterBase &rewriter, WaitSets &sets,
-                                  Operation *root, Siblings siblings) {
+                                  Operation *root, Siblings siblings,
+                                  bool mayReduceParts) {
   // The bodies of ops that are merged are gone afterwards.
   SmallVector<Block *> blocks;
   root->walk([&](Block *block) {
@@ -265,7 +437,8 @@ int64_t braid::comm::fuseSiblings(RewriterBase &rewriter, WaitSets &sets,
     for (Operation *op = block->empty() ? nullptr : &block->front(); op;) {
       Operation *before = op->getPrevNode();
       linalg::GenericOp first = getSibling(op, siblings);
-      if (!first || !mergeWithNext(rewriter, sets, first, siblings)) {
+      if (!first ||
+          !mergeWithNext(rewriter, sets, first, siblings, mayReduceParts)) {
         op = op->getNextNode();
         continue;
       }

@@ -25,10 +25,12 @@ enum class Siblings {
 
 /// Merges ops under `root` that run over the same elements of a tensor into one
 /// op with all their results. Neither depends on the other, and both wait for
-/// the same waits in `sets`, which learns of the new ops. Returns the number of
-/// ops that are gone.
+/// the same waits in `sets`, which learns of the new ops. If `mayReduceParts`,
+/// a reduction of more dimensions than another one combines parts from the
+/// results of the merged op. Returns the number of merged pairs.
 int64_t fuseSiblings(mlir::RewriterBase &rewriter, WaitSets &sets,
-                     mlir::Operation *root, Siblings siblings);
+                     mlir::Operation *root, Siblings siblings,
+                     bool mayReduceParts = false);
 
 /// Merges the inputs of `op` that read the same elements of the same tensor.
 /// Each input that a producer is fused into gets a copy of its body, so a chain

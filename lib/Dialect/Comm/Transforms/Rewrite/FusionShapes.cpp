@@ -59,8 +59,9 @@ static bool isLoop(Operation *op, int64_t opsPerByte) {
 }
 
 /// True if the owner of `operand` is a reduction that could absorb the op
-/// before `join`, whose joined dimensions it does not reduce. Kernels that
-/// reduce rows, elements that are adjacent, take in such ops by themselves.
+/// before `join`, or read it together with others, and does not reduce the
+/// joined dimensions. Kernels that reduce rows, elements that are adjacent,
+/// take in such ops by themselves.
 static bool isPassableReduction(OpOperand *operand,
                                 tensor::CollapseShapeOp join) {
   auto reduction = dyn_cast<linalg::GenericOp>(operand->getOwner());
@@ -68,8 +69,7 @@ static bool isPassableReduction(OpOperand *operand,
       !reduction->getDiscardableAttrs().empty() ||
       linalg::isaContractionOpInterface(
           cast<linalg::LinalgOp>(reduction.getOperation())) ||
-      !reduction.isDpsInput(operand) || !join->hasOneUse() ||
-      !join.getSrc().hasOneUse())
+      !reduction.isDpsInput(operand))
     return false;
   SmallVector<utils::IteratorType> kinds = reduction.getIteratorTypesArray();
   auto isParallel = [&](AffineExpr dim) {

@@ -656,3 +656,30 @@ func.func @joined_before_reductions(%a: tensor<4x8x24x128xf32>, %b: tensor<4x8x2
   } -> tensor<24x128xf32>
   return %2, %5, %8 : tensor<32x128xf32>, tensor<32x24xf32>, tensor<24x128xf32>
 }
+
+// Two reductions of the same sum read it by the same dimensions, also where one sees it through a reshape, and so read its
+// operands once.
+// FREE-LABEL: func.func @joined_before_one_of_two
+// FREE:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%arg0, %arg1 : {{.*}} outs(%{{.*}}, %arg3 :
+// FREE-NOT:     linalg.generic
+// FREE:         return
+func.func @joined_before_one_of_two(%a: tensor<4x8x24x128xf32>, %b: tensor<4x8x24x128xf32>, %c: tensor<32x128xf32>, %d: tensor<4x8x128xf32>)
+    -> (tensor<32x128xf32>, tensor<4x8x128xf32>) {
+  %0 = arith.addf %a, %b : tensor<4x8x24x128xf32>
+  %1 = tensor.collapse_shape %0 [[0, 1], [2], [3]] : tensor<4x8x24x128xf32> into tensor<32x24x128xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%1 : tensor<32x24x128xf32>) outs(%c : tensor<32x128xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.addf %o, %x : f32
+    linalg.yield %s : f32
+  } -> tensor<32x128xf32>
+  %3 = linalg.generic {indexing_maps = [affine_map<(h, i, j, k) -> (h, i, k, j)>, affine_map<(h, i, j, k) -> (h, i, j)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%0 : tensor<4x8x24x128xf32>) outs(%d : tensor<4x8x128xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %m = arith.mulf %x, %x : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<4x8x128xf32>
+  return %2, %3 : tensor<32x128xf32>, tensor<4x8x128xf32>
+}
