@@ -65,6 +65,8 @@ void braid::buildPreparePipeline(OpPassManager &pm,
     pm.addNestedPass<func::FuncOp>(createFoldSplatsPass());
     // An H200 computes 33 operations of f32 a picosecond and moves 4.8 bytes.
     fuseOptions.opsPerByte = 7;
+    // Little of a GPU's memory. What takes more hides its launches.
+    fuseOptions.mostMergedBytes = int64_t(512) << 20;
   }
   pm.addNestedPass<func::FuncOp>(
       comm::createCommFuseElementwisePass(fuseOptions));

@@ -42,6 +42,11 @@ def CommFuseElementwisePass
     operands, as the gradients of weights do, read a transposed copy of the
     smaller operand where the copy takes less time than the matmul gains.
 
+    A loop in which each iteration computes a block of rows from blocks of other
+    tensors, and adds to sums, has fewer iterations on larger blocks, or becomes its
+    body, where what it computes fits into `most-merged-bytes` and the ops of an
+    iteration take about as long as their launches. The sums keep their terms.
+
     Reductions of the same tensor that depend on the same set of collectives, but
     not on each other, become one op with all results, so the tensor is read once,
     as for the sums of a norm and of its gradients. On a GPU a large sum over more
@@ -78,13 +83,17 @@ def CommFuseElementwisePass
     take the rows and columns of such tensors in either order.
 
     The remark `fused-producers` counts the ops that were fused into others,
-    `aligned-layouts` the tensors with another order of dimensions.
+    `aligned-layouts` the tensors with another order of dimensions,
+    `merged-iterations` the iterations that became a part of others.
   }];
   let options = [
     Option<"opsPerByte", "ops-per-byte", "int64_t", /*default=*/"0",
            "The operations that the target computes while it moves a byte: so "
            "many of a fused op make a second computation free, and short "
-           "sums of matmuls elementwise">
+           "sums of matmuls elementwise">,
+    Option<"mostMergedBytes", "most-merged-bytes", "int64_t", /*default=*/"0",
+           "The bytes that merged iterations of a loop over blocks of rows may "
+           "compute and need at the same time; 0 merges none">
   ];
   let dependentDialects = [
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AlignLayouts.h"
+#include "Dialect/Comm/Transforms/Iterations/MergeIterations.h"
 #include "DynamicSlices.h"
 #include "FuseReads.h"
 #include "FuseSiblings.h"
@@ -513,7 +514,9 @@ struct CommFuseElementwisePass
       readOffsetsInBodies(rewriter, getOperation());
     for (linalg::GenericOp op : getGenerics())
       addToSlice(rewriter, op);
-
+    braid::emitCountRemark(
+        getOperation(), getArgument(), "merged-iterations",
+        mergeIterations(rewriter, getOperation(), mostMergedBytes));
     if (failed(moveReshapes(getOperation(), opsPerByte)))
       return failure();
     readSlicesThroughStacks(rewriter, getOperation());
