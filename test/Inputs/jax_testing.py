@@ -7,7 +7,9 @@ the comparison of a function's results with those of JAX itself."""
 import os
 import unittest
 
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+# JAX compiles what it runs once: code that is quick to make.
+os.environ["XLA_FLAGS"] = ("--xla_force_host_platform_device_count=8 --xla_backend_optimization_level=0 "
+                           "--xla_llvm_disable_expensive_passes=true")
 os.environ["JAX_PLATFORMS"] = "cpu"
 # Half the time of a compile. programs.py and shard_map_cases.py ask for optimized code.
 os.environ.setdefault("BRAID_OPTIMIZATION_LEVEL", "0")
