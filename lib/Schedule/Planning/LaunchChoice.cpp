@@ -91,10 +91,13 @@ LaunchTrial &LaunchSearch::getBest() {
     if (mayReplaceProgram(trial.prediction) &&
         trial.prediction.makespanNs < shortest->prediction.makespanNs)
       shortest = &trial;
+  // Final searches, too, find orders that are apart by this fraction.
+  constexpr double unsure = 0.01;
+  double part = isSettled ? unsure : options.minGain;
   LaunchTrial *best = shortest;
   for (LaunchTrial &trial : trials)
     if (mayReplaceProgram(trial.prediction) &&
-        reduce(trial.prediction.makespanNs, options.minGain) <=
+        reduce(trial.prediction.makespanNs, part) <=
             shortest->prediction.makespanNs &&
         trial.prediction.collectiveNs < best->prediction.collectiveNs)
       best = &trial;
@@ -164,20 +167,15 @@ LogicalResult LaunchSearch::tryPairs(LaunchLimits limits) {
 }
 
 LogicalResult LaunchSearch::run(const LaunchLimits &limits) {
-  if (failed(tryLimits(limits)))
+  if (failed(tryLimits(limits)) || failed(tryPairs(limits)))
     return failure();
-  auto tryAll = [&](int64_t bytes) {
+  for (int64_t bytes : ladder) {
     LaunchLimits trial = limits;
     for (auto &ofKey : trial.bytes)
       ofKey = {bytes};
-    return tryLimits(std::move(trial));
-  };
-  if (failed(tryAll(ladder[0])) || failed(tryAll(ladder[1])) ||
-      failed(tryPairs(limits)))
-    return failure();
-  for (int64_t bytes : ArrayRef(ladder).drop_front(2))
-    if (failed(tryAll(bytes)))
+    if (failed(tryLimits(std::move(trial))))
       return failure();
+  }
   for (size_t key = 0, end = limits.bytes.size(); key != end; ++key) {
     LaunchLimits best = getBest().limits;
     best.bytes[key].clear();

@@ -45,9 +45,9 @@ size_t getMostLaunchTrials(size_t numOps);
 /// makespan is the shortest, but for less than the least gain, those with the
 /// least time of collectives are the best. The best ones are predicted once
 /// more, finally, and may then be longer than the program by less than the
-/// least gain. `limits` gives the number of keys, and what does not depend on
-/// bytes; `predict` gets launches and whether the prediction is final. Fails
-/// where `predict` fails.
+/// least gain, and longer than the shortest ones by one percent. `limits` gives
+/// the number of keys, and what does not depend on bytes; `predict` gets
+/// launches and whether the prediction is final. Fails where `predict` fails.
 llvm::FailureOr<LaunchGroups> chooseLaunches(
     const ScheduleGraph &graph, llvm::ArrayRef<LaunchItem> items,
     const LaunchLimits &limits, const LaunchChoiceOptions &options,

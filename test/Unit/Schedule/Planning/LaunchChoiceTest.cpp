@@ -76,12 +76,19 @@ TEST_F(LaunchChoiceTest, FewerLaunchesMayCostLessThanTheLeastGain) {
               ElementsAre(ElementsAre(0, 1, 2, 3)));
 }
 
+TEST_F(LaunchChoiceTest, FewerLaunchesMayBeLongerThanTheShortestByOnePercent) {
+  EXPECT_THAT(choose({10000, 9500, 9000}, {10000, 9300, 9390}),
+              ElementsAre(ElementsAre(0, 1, 2, 3)));
+  EXPECT_THAT(choose({10000, 9500, 9000}, {10000, 9300, 9400}),
+              ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
+}
+
 TEST_F(LaunchChoiceTest, NothingIsPredictedAnewWhereTrialsFindNoGain) {
   EXPECT_THAT(choose({9000, 9100, 9200}, {9000, 8000, 8000}), IsEmpty());
   EXPECT_EQ(numFinal, 0u);
 }
 
-TEST(LaunchChoiceOfKeysTest, KeysMayHaveLaunchesOfOtherSizesInFewTrials) {
+TEST(LaunchChoiceOfKeysTest, KeysHaveLaunchesOfOtherSizesInTheFewestTrials) {
   ScheduleGraph graph;
   std::vector<LaunchItem> items;
   for (unsigned i = 0; i != 8; ++i) {
@@ -96,7 +103,7 @@ TEST(LaunchChoiceOfKeysTest, KeysMayHaveLaunchesOfOtherSizesInFewTrials) {
   limits.bytes.resize(2);
   LaunchChoiceOptions options;
   options.minGain = 0.005;
-  options.maxTrials = 4;
+  options.maxTrials = 2;
   auto predict = [](const LaunchGroups &launches,
                     bool) -> llvm::FailureOr<LaunchPrediction> {
     return LaunchPrediction{launches.groups.size() == 3 ? 9000 : 10000, 100, 0};
