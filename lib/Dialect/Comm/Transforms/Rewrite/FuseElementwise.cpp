@@ -8,12 +8,12 @@
 
 #include "AlignLayouts.h"
 #include "Dialect/Comm/Transforms/Iterations/MergeIterations.h"
-#include "DynamicSlices.h"
-#include "FuseReads.h"
 #include "FuseSiblings.h"
 #include "FusionCost.h"
 #include "FusionShapes.h"
-#include "ScalarReads.h"
+#include "Reads/DynamicSlices.h"
+#include "Reads/FuseReads.h"
+#include "Reads/ScalarReads.h"
 #include "ShortProducts.h"
 #include "SliceSums.h"
 #include "SplitScan.h"
@@ -520,7 +520,6 @@ struct CommFuseElementwisePass
     if (failed(moveReshapes(getOperation(), opsPerByte)))
       return failure();
     readSlicesThroughStacks(rewriter, getOperation());
-
     for (linalg::GenericOp op : getGenerics())
       unrollReduction(rewriter, op, opsPerByte);
     for (linalg::GenericOp op : getGenerics())
@@ -532,7 +531,6 @@ struct CommFuseElementwisePass
     for (linalg::GenericOp op : llvm::reverse(ops))
       if (isOpTriviallyDead(op))
         rewriter.eraseOp(op);
-
     Fuser fuser(rewriter, getOperation(), opsPerByte);
     int64_t numFused = 0;
     // What is computed again or moves needs no op of its own that keeps it.

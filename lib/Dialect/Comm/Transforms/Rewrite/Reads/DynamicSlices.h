@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_DYNAMICSLICES_H
-#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_DYNAMICSLICES_H
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_READS_DYNAMICSLICES_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_READS_DYNAMICSLICES_H
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -23,4 +23,4 @@ void readOffsetsInBodies(mlir::RewriterBase &rewriter, mlir::Operation *root);
 
 } // namespace braid::comm
 
-#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_DYNAMICSLICES_H
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_READS_DYNAMICSLICES_H

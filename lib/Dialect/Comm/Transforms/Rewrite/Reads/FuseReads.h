@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSEREADS_H
-#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSEREADS_H
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_READS_FUSEREADS_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_READS_FUSEREADS_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -64,4 +64,4 @@ bool readThroughCollapse(mlir::RewriterBase &rewriter,
 
 } // namespace braid::comm
 
-#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSEREADS_H
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_READS_FUSEREADS_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_INTEGERTABLES_H
-#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_INTEGERTABLES_H
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_READS_INTEGERTABLES_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_READS_INTEGERTABLES_H
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -25,4 +25,4 @@ mlir::Value readTable(mlir::DenseIntElementsAttr table,
 
 } // namespace braid::comm
 
-#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_INTEGERTABLES_H
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_READS_INTEGERTABLES_H

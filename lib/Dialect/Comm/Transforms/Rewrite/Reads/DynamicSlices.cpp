@@ -8,8 +8,8 @@
 
 #include "DynamicSlices.h"
 
+#include "Dialect/Comm/Transforms/Rewrite/FusionCost.h"
 #include "FuseReads.h"
-#include "FusionCost.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_SCALARREADS_H
-#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_SCALARREADS_H
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_READS_SCALARREADS_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_READS_SCALARREADS_H
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -31,4 +31,4 @@ void readSlicesThroughStacks(mlir::RewriterBase &rewriter,
 
 } // namespace braid::comm
 
-#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_SCALARREADS_H
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_READS_SCALARREADS_H
