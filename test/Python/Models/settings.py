@@ -1,6 +1,6 @@
 """Two steps of models in settings of training that docs/start/pytorch.md names have the same bits as without Braid.
 
-CI leaves this out. test/Dev/real_models.py --mode=steps does this for all models, parallelisms and settings of Inductor.
+test/Dev/real_models.py --mode=steps does this for all models, parallelisms and settings of Inductor.
 """
 
 # REQUIRES: package, torch, transformers
