@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../LinalgToBraidRT/MatmulMatch.h"
+#include "BufferAddress.h"
 #include "KernelBody.h"
 #include "Kernels.h"
 #include "Reduction.h"

@@ -361,7 +361,7 @@ void IterationMerger::merge() {
         op.getNumResults() > 0 && blocks.is(op.getResult(0), Role::Number);
     if (isNumber || isOpTriviallyDead(&op))
       continue;
-    if (auto it = blocks.getBlockOps().find(&op);
+    if (const auto *it = blocks.getBlockOps().find(&op);
         it != blocks.getBlockOps().end())
       mergeBlockOp(&op, it->second);
     else if (!blocks.getSlices().contains(&op))
