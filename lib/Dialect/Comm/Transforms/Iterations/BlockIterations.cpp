@@ -11,7 +11,7 @@
 #include "Dialect/Comm/Transforms/RowStacks.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
-#include "braid/Support/IterationCount.h"
+#include "braid/Support/IR/Operations.h"
 #include "braid/Support/MatmulAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -426,16 +426,9 @@ bool BlockIterations::visit(Operation &op) {
 }
 
 bool BlockIterations::analyze() {
-  APInt lower, upper, step;
-  if (!matchPattern(loop.getLowerBound(), m_ConstantInt(&lower)) ||
-      !matchPattern(loop.getUpperBound(), m_ConstantInt(&upper)) ||
-      !matchPattern(loop.getStep(), m_ConstantInt(&step)))
+  numIterations = getStaticTripCount(loop).value_or(0);
+  if (numIterations < 2 || numIterations > kMostIterations)
     return false;
-  uint64_t iterations =
-      countIterations(lower, upper, step, loop.getUnsignedCmp()).value_or(0);
-  if (iterations < 2 || iterations > kMostIterations)
-    return false;
-  numIterations = static_cast<int64_t>(iterations);
   roles[loop.getInductionVar()] = {Role::Number};
   for (auto [number, argument] : llvm::enumerate(loop.getRegionIterArgs()))
     roles[argument] = {Role::Carried, {}, static_cast<unsigned>(number)};
