@@ -11,6 +11,7 @@
 #include "Dialect/Comm/Transforms/Rewrite/FusionCost.h"
 #include "FuseReads.h"
 
+#include "braid/Support/IR/Operations.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -23,6 +24,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace braid;
 using namespace braid::comm;
 
 /// The bytes that a large GPU moves while the host reads an element and
@@ -267,16 +269,5 @@ void braid::comm::readOffsetsInBodies(RewriterBase &rewriter, Operation *root) {
     llvm::TypeSwitch<Operation *>(slice)
         .Case<tensor::ExtractSliceOp, tensor::InsertSliceOp>(
             [&](auto op) { replacer.replace(op); });
-  SmallVector<Operation *> dead = scalars.takeVector();
-  std::reverse(dead.begin(), dead.end());
-  bool isErased = true;
-  while (isErased) {
-    isErased = false;
-    llvm::erase_if(dead, [&](Operation *scalar) {
-      if (!isOpTriviallyDead(scalar))
-        return false;
-      rewriter.eraseOp(scalar);
-      return isErased = true;
-    });
-  }
+  eraseDead(rewriter, std::move(scalars));
 }
