@@ -23,6 +23,9 @@ constexpr unsigned kMostOperands = 256;
 /// The instructions of a GPU that take as long as a read.
 constexpr int64_t kWeightOfRead = 4;
 
+/// The bytes that a large GPU moves in the time of a launch.
+constexpr int64_t kBytesOfLaunch = int64_t(8) << 20;
+
 /// The instructions of a GPU for `op` in a body, roughly.
 int64_t getWeight(mlir::Operation *op);
 

@@ -29,8 +29,6 @@ static constexpr int64_t kMostTerms = 16;
 static constexpr int64_t kFewestSums = 1024;
 /// The rows of a matrix of which a library uses few of each tile.
 static constexpr int64_t kFewRows = 8;
-/// The bytes that a large GPU moves in the time of a launch.
-static constexpr int64_t kBytesOfLaunch = int64_t(8) << 20;
 
 /// True if `op` has no attributes but those that say how a library computes it.
 static bool isPlain(linalg::LinalgOp op) {
@@ -40,13 +38,17 @@ static bool isPlain(linalg::LinalgOp op) {
   });
 }
 
+/// True if `op` is a matmul on tensors of numbers that a kernel may compute.
+static bool isPlainMatmul(linalg::LinalgOp op) {
+  return op.hasPureTensorSemantics() && isPlain(op) &&
+         linalg::isaContractionOpInterface(op) &&
+         llvm::all_of(op->getOperandTypes(), [](Type type) {
+           return getElementTypeOrSelf(type).isIntOrFloat();
+         });
+}
+
 bool braid::comm::isShortProduct(linalg::LinalgOp op, int64_t opsPerByte) {
-  if (opsPerByte <= 0 || op.getNumReductionLoops() == 0 ||
-      !op.hasPureTensorSemantics() || !isPlain(op) ||
-      !linalg::isaContractionOpInterface(op) ||
-      !llvm::all_of(op->getOperandTypes(), [](Type type) {
-        return getElementTypeOrSelf(type).isIntOrFloat();
-      }))
+  if (opsPerByte <= 0 || op.getNumReductionLoops() == 0 || !isPlainMatmul(op))
     return false;
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   if (ShapedType::isDynamicShape(sizes))
@@ -66,12 +68,7 @@ bool braid::comm::isShortProduct(linalg::LinalgOp op, int64_t opsPerByte) {
 /// elements are adjacent along the sums. A kernel that reduces rows reads each
 /// row a few times from a cache.
 static bool isNarrowProduct(linalg::LinalgOp op, int64_t opsPerByte) {
-  if (opsPerByte <= 0 || op.getNumReductionLoops() != 1 ||
-      !op.hasPureTensorSemantics() || !isPlain(op) ||
-      !linalg::isaContractionOpInterface(op) ||
-      !llvm::all_of(op->getOperandTypes(), [](Type type) {
-        return getElementTypeOrSelf(type).isIntOrFloat();
-      }))
+  if (opsPerByte <= 0 || op.getNumReductionLoops() != 1 || !isPlainMatmul(op))
     return false;
   FailureOr<linalg::ContractionDimensions> dims =
       linalg::inferContractionDims(op);

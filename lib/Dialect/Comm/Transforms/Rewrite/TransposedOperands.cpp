@@ -24,8 +24,6 @@ using namespace braid::comm;
 /// other kernels take 1.5 times as long (an H200: 250 beside 390 TFLOP/s). A
 /// large GPU moves a byte in the time in which so many operations save that.
 static constexpr int64_t kOperationsOfByte = 280;
-/// The bytes that a large GPU moves in the time of a launch.
-static constexpr int64_t kBytesOfCopy = int64_t(8) << 20;
 
 /// The operand of `op` that a copy should transpose, or null.
 static OpOperand *findSlowOperand(linalg::LinalgOp op) {
@@ -54,7 +52,7 @@ static OpOperand *findSlowOperand(linalg::LinalgOp op) {
       return nullptr;
   bool isWorthIt =
       smaller && operations / kOperationsOfByte >
-                     2 * getBytes(smaller->get().getType()) + kBytesOfCopy;
+                     2 * getBytes(smaller->get().getType()) + kBytesOfLaunch;
   return isWorthIt ? smaller : nullptr;
 }
 
