@@ -452,6 +452,20 @@ class Check:
         except Exception:  # The first run compares, and says so.
             pass
 
+    @classmethod
+    def make_named(cls, name, *arguments, **options):
+        """A check that `get_check` finds by `name`, for C++."""
+        _checks[name] = cls(*arguments, **options)
+        return _checks[name]
+
+    def run_for_cpp(self):
+        """Calls it; what went wrong, or an empty text."""
+        try:
+            self()
+        except Exception as error:
+            return str(error)
+        return ""
+
     def _publish(self):
         """Has graphs that are compiled from now on take the order of this one, which may come from a cache."""
         if self._record.key is not None and _groups.has_other_ranks():
@@ -560,10 +574,6 @@ def check(text):
     _checks[text]()
 
 
-def try_check(text):
-    """The same for C++: what went wrong, or an empty text."""
-    try:
-        check(text)
-    except Exception as error:
-        return str(error)
-    return ""
+def get_check(name):
+    """What `Check.make_named` has made."""
+    return _checks[name]

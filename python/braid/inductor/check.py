@@ -73,23 +73,28 @@ def add_check(record, snodes):
 
 def write_check(wrapper, record):
     """Puts the call before all that `wrapper` or, if it is that of a part of the graph, the whole graph's does."""
+    from torch._inductor.utils import IndentedBuffer
     from torch._inductor.virtualized import V
 
     while getattr(wrapper, "parent_wrapper", None) is not None:
         wrapper = wrapper.parent_wrapper
-    text = record.to_text()
-    if V.graph.cpp_wrapper:
-        wrapper.lines.insert(0, _CPP % text)
-        return
-    arguments = repr(text)
+    arguments = repr(record.to_text())
     if V.graph.is_backward:
         arguments += ", is_backward=True"
     if _is_recorded():
         arguments += ", is_counted=False"
     name = f"braid_check_{hashlib.sha256(arguments.encode()).hexdigest()[:16]}"
-    wrapper.header.writeline("from braid._first_run import Check as BraidCheck")
-    wrapper.header.writeline(f"{name} = BraidCheck({arguments})")
-    wrapper.lines.insert(0, f"{name}()")
+    # The header of a C++ wrapper begins with Python as well, and goes over to C++.
+    header = IndentedBuffer()
+    header.writeline("from braid._first_run import Check as BraidCheck")
+    if V.graph.cpp_wrapper:
+        header.writeline(f"{name} = BraidCheck.make_named({name!r}, {arguments})")
+        wrapper.lines.insert(0, _CPP % name)
+    else:
+        header.writeline(f"{name} = BraidCheck({arguments})")
+        wrapper.lines.insert(0, f"{name}()")
+    header.splice(wrapper.header)
+    wrapper.header = header
 
 
 def _is_recorded():
@@ -103,19 +108,19 @@ def _is_recorded():
 _CPP = textwrap.dedent(
     """\
     {
-        static bool is_checked = false;
-        if (!is_checked) {
-            py::gil_scoped_acquire_simple acquire;
+        py::gil_scoped_acquire_simple acquire;
+        static PyObject* check = nullptr;
+        if (!check) {
             RAIIPyObject braid(PyImport_ImportModule("braid._first_run"));
-            RAIIPyObject error(PyObject_CallMethod(braid.get(), "try_check", "s", R"BRAID(%s)BRAID"));
-            if (!error.get()) {
-                throw std::runtime_error("Braid cannot compare the order of collectives");
-            }
-            const char* text = PyUnicode_AsUTF8(error.get());
-            if (*text) {
-                throw std::runtime_error(text);
-            }
-            is_checked = true;
+            check = PyObject_CallMethod(braid.get(), "get_check", "s", "%s");
+        }
+        RAIIPyObject error(check ? PyObject_CallMethod(check, "run_for_cpp", nullptr) : nullptr);
+        if (!error.get()) {
+            throw std::runtime_error("Braid cannot compare the order of collectives");
+        }
+        const char* text = PyUnicode_AsUTF8(error.get());
+        if (*text) {
+            throw std::runtime_error(text);
         }
     }"""
 )
