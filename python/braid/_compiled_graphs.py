@@ -207,6 +207,11 @@ def watch():
     _watch.is_installed = True
 
 
+def is_compiling():
+    """Whether Inductor itself works on a graph of this thread, behind what AOTAutograd does."""
+    return bool(_watch.get_stack())
+
+
 def note(overlap, changed, has_lanes=False):
     """Remembers what the pass `overlap` did to the graph that this thread is compiling: whether its order and its lanes have changed."""
     _watch.was_called = True

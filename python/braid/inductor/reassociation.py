@@ -6,8 +6,8 @@
 The gradient of a value that several tensor-parallel matmuls read is a sum of all-reduces, one for each of them: five in a block of Llama,
 where two do. The sums round otherwise.
 
-All members of a process group change their graphs, or none of them (`_votes`). What an outcome depends on beside the graph no key of a
-cache has, so that caches keep no such graph.
+All members of a process group change their graphs, or none of them (`_votes`). So the ranks ask each other in each process: AOTAutograd's
+cache, which would skip this pass, keeps no such graph. Inductor's cache does, by the graph that has come of it.
 """
 
 import dataclasses
@@ -18,6 +18,7 @@ from torch._inductor.custom_graph_pass import CustomGraphPass, get_hash_for_file
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from .. import _groups
+from .._compiled_graphs import is_compiling
 from .._votes import Vote
 
 _log = logging.getLogger("braid.inductor")
@@ -66,7 +67,7 @@ class Reassociation(CustomGraphPass):
         return hash(type(self))
 
     def uuid(self):
-        return None if self._has_to_agree() else get_hash_for_files((__file__,))
+        return None if self._has_to_agree() and not is_compiling() else get_hash_for_files((__file__,))
 
 
 @dataclasses.dataclass

@@ -25,7 +25,8 @@ def options(*, cuda_graphs=False, reassociate=False, **pass_options):
         of options only.
     reassociate : bool
         Sums of all-reduces become all-reduces of sums, fewer of them. Sums round otherwise, where all else keeps every bit. Where there
-        are other ranks, all members of a process group do so or none (`agree`), and no cache keeps graphs.
+        are other ranks, all members of a process group do so or none (`agree`), which they ask each other in each process: Inductor's cache
+        keeps graphs, AOTAutograd's does not.
     **pass_options
         Those of `Overlap.with_options`.
 

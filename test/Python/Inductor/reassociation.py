@@ -131,7 +131,6 @@ def compile_step(rank, late=None, failing=False, reassociate=True):
     generator = torch.Generator().manual_seed(rank)
     inputs = [torch.randn(16, 16, generator=generator) for _ in range(4)]
     options = braid.inductor.options(machine="cpu", reassociate=reassociate)
-    # Braid itself keeps the graphs that it changes out of caches.
     options |= {"fx_graph_cache": reassociate, "compile_threads": 1}
     time.sleep(late == rank)
     # The first sum is in the graph already.
@@ -161,14 +160,38 @@ def run_rank(store, rank):
     print(json.dumps(results))
 
 
+def run_rank_with_caches(store, rank):
+    """Compiles in a process of its own; also how many graphs came from the caches of Inductor and of AOTAutograd."""
+    from torch._dynamo.utils import counters
+
+    with torch_ranks.gloo(store, rank, RANKS):
+        result = compile_step(rank)
+    print(json.dumps([*result, counters["inductor"]["fxgraph_cache_hit"], counters["aot_autograd"]["autograd_cache_hit"]]))
+
+
+def run_ranks(folder, name, caches=range(RANKS)):
+    """The results of ranks that have these caches."""
+    words = [[__file__, os.path.join(folder, name), str(rank)] for rank in range(RANKS)]
+    environments = [{"TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, f"cache{number}")} for number in caches]
+    outputs = torch_ranks.run_ranks(folder, words, environments)
+    return [json.loads(output.splitlines()[-1]) for output in outputs]
+
+
+class Caches(unittest.TestCase):
+    def test_ranks_that_begin_again(self):
+        """All ranks have one all-reduce, wherever their graphs come from."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, caches, hits in ("cold", (0, 1), [0, 0]), ("warm", (0, 1), [1, 1]), ("one", (0, 2), [1, 0]):
+                results = run_ranks(folder, f"{name}.caches", caches)
+                self.assertEqual([collectives for collectives, *_ in results], [1, 1], name)
+                self.assertEqual([found[2:] for found in results], [[hit, 0] for hit in hits], name)
+
+
 class Ranks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         with tempfile.TemporaryDirectory() as folder:
-            words = [[__file__, os.path.join(folder, "store"), str(rank)] for rank in range(RANKS)]
-            caches = [{"TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, f"cache{rank}")} for rank in range(RANKS)]
-            outputs = torch_ranks.run_ranks(folder, words, caches)
-        cls.results = [json.loads(output.splitlines()[-1]) for output in outputs]
+            cls.results = run_ranks(folder, "store")
 
     def test_equal_but_for_rounding(self):
         for results in self.results:
@@ -194,6 +217,7 @@ class Ranks(unittest.TestCase):
 
 if __name__ == "__main__":
     if len(sys.argv) == 3 and sys.argv[2].isdigit():
-        run_rank(sys.argv[1], int(sys.argv[2]))
+        run = run_rank_with_caches if sys.argv[1].endswith(".caches") else run_rank
+        run(sys.argv[1], int(sys.argv[2]))
     else:
         unittest.main()
