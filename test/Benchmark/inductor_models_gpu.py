@@ -419,6 +419,14 @@ class Run:
             if self.rank == 0:
                 traceback.print_exc(limit=-3)
         self.write()
+        if self.rank == 0:
+            self.print_prediction(name)
+
+    def print_prediction(self, name):
+        """Before anything is measured."""
+        figures = self.variants[name].figures if name in self.variants else {}
+        words = [f"{key} {figures[key]:.4g}" for key in ("before", "predicted", "bound", "compile_s") if key in figures]
+        print(f"compiled {self.name}, {name}: {', '.join(words) or self.failed.get(name)}", flush=True)
 
     def measure_kernels(self):
         """The times of PyTorch's kernels, of what has been compiled with Braid so far."""
