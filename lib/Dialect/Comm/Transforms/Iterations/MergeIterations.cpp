@@ -14,8 +14,8 @@
 
 #include "MergeIterations.h"
 
-#include "Analysis/Memory/TypeSize.h"
 #include "BlockIterations.h"
+#include "Dialect/Comm/Transforms/FusionCost.h"
 
 #include "braid/Analysis/Structure/ReorderedSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,23 +30,6 @@ using namespace braid::comm;
 //===----------------------------------------------------------------------===//
 // Cost
 //===----------------------------------------------------------------------===//
-
-/// The bytes that a large GPU moves in the time of a launch: ops that move more
-/// hide their launches.
-static constexpr int64_t kMostMoved = int64_t(8) << 20;
-
-static int64_t getBlockBytes(Type type) {
-  return static_cast<int64_t>(getTypeBytes(type, SizeDefaults()));
-}
-
-/// The bytes that `op` reads and writes.
-static int64_t getReadAndWritten(linalg::LinalgOp op) {
-  int64_t bytes = 0;
-  for (OpOperand &operand : op->getOpOperands())
-    if (op.isDpsInit(&operand) || op.payloadUsesValueFromOperand(&operand))
-      bytes += getBlockBytes(operand.get().getType());
-  return bytes;
-}
 
 /// The most bytes of blocks that an iteration needs at the same time.
 static int64_t getPeak(const BlockIterations &blocks) {
@@ -74,7 +57,7 @@ static int64_t getPeak(const BlockIterations &blocks) {
     if (blocks.getBlockOps().contains(&op) && isa<linalg::LinalgOp>(op))
       for (OpResult result : op.getResults())
         if (blocks.is(result, Role::Block)) {
-          int64_t own = getBlockBytes(result.getType());
+          int64_t own = getBytes(result.getType());
           bytes += own;
           freed[lastUses.lookup(result)] += own;
         }
@@ -89,10 +72,10 @@ static int64_t chooseCount(const BlockIterations &blocks, int64_t mostBytes) {
   int64_t moved = 0, numOps = 0;
   for (auto &[op, merged] : blocks.getBlockOps())
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-      moved += getReadAndWritten(linalgOp);
+      moved += getMovedBytes(linalgOp);
       ++numOps;
     }
-  if (numOps == 0 || moved / numOps >= kMostMoved)
+  if (numOps == 0 || moved / numOps >= kBytesOfLaunch)
     return 1;
   int64_t most = mostBytes / std::max<int64_t>(1, getPeak(blocks));
   for (int64_t candidate = std::min(most, blocks.getNumIterations());

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AlignLayouts.h"
+#include "Rewrites.h"
 
-#include "FusionCost.h"
+#include "Dialect/Comm/Transforms/FusionCost.h"
 #include "FusionShapes.h"
 #include "MatmulLayouts.h"
 

@@ -6,19 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AlignLayouts.h"
+#include "Dialect/Comm/Transforms/FusionCost.h"
 #include "Dialect/Comm/Transforms/Iterations/MergeIterations.h"
 #include "FuseSiblings.h"
-#include "FusionCost.h"
 #include "FusionShapes.h"
-#include "Reads/DynamicSlices.h"
 #include "Reads/FuseReads.h"
-#include "Reads/ScalarReads.h"
-#include "ShortProducts.h"
-#include "SliceSums.h"
-#include "SplitScan.h"
-#include "TransposedOperands.h"
-#include "UnrollReduction.h"
+#include "Rewrites.h"
 #include "WaitSets.h"
 
 #include "braid/Analysis/Structure/StructuralPass.h"

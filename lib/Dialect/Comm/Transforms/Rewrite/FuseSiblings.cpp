@@ -8,7 +8,7 @@
 
 #include "FuseSiblings.h"
 
-#include "FusionCost.h"
+#include "Dialect/Comm/Transforms/FusionCost.h"
 #include "FusionShapes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -8,8 +8,8 @@
 
 #include "FusionShapes.h"
 
-#include "FusionCost.h"
-#include "ShortProducts.h"
+#include "Dialect/Comm/Transforms/FusionCost.h"
+#include "Rewrites.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"

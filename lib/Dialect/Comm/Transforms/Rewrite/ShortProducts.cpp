@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ShortProducts.h"
+#include "Rewrites.h"
 
-#include "FusionCost.h"
+#include "Dialect/Comm/Transforms/FusionCost.h"
 #include "braid/Support/MatmulAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TransposedOperands.h"
+#include "Rewrites.h"
 
-#include "FusionCost.h"
+#include "Dialect/Comm/Transforms/FusionCost.h"
 #include "MatmulLayouts.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"

@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "UnrollReduction.h"
+#include "Rewrites.h"
 
-#include "ShortProducts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DynamicSlices.h"
+#include "Dialect/Comm/Transforms/Rewrite/Rewrites.h"
 
-#include "Dialect/Comm/Transforms/Rewrite/FusionCost.h"
+#include "Dialect/Comm/Transforms/FusionCost.h"
 #include "FuseReads.h"
 
 #include "braid/Support/IR/Operations.h"

@@ -8,7 +8,7 @@
 
 #include "FuseReads.h"
 
-#include "Dialect/Comm/Transforms/Rewrite/FusionCost.h"
+#include "Dialect/Comm/Transforms/FusionCost.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Support/ReadAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ScalarReads.h"
+#include "Dialect/Comm/Transforms/Rewrite/Rewrites.h"
 
 #include "Dialect/Comm/Transforms/RowStacks.h"
 #include "FuseReads.h"

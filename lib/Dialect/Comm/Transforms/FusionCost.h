@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSIONCOST_H
-#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSIONCOST_H
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_FUSIONCOST_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_FUSIONCOST_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -62,4 +62,4 @@ Traffic getTraffic(mlir::OpOperand &operand);
 
 } // namespace braid::comm
 
-#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSIONCOST_H
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_FUSIONCOST_H
