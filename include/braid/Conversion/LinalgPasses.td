@@ -11,6 +11,11 @@
 
 include "mlir/Pass/PassBase.td"
 
+class TargetOption<string does>
+    : Option<"target", "target", "::braid::KernelTarget",
+             /*default=*/"::braid::KernelTarget::Host",
+             "The target, " # does # ": host or cuda", "::braid::getKernelTargetValues()">;
+
 def MarkOverwritingMatmulsPass
     : Pass<"braid-mark-overwriting-matmuls", "::mlir::func::FuncOp"> {
   let summary = "Mark matmuls whose initial value is zero";
@@ -36,10 +41,7 @@ def MarkOverwritingMatmulsPass
     ```
   }];
   let options = [
-    Option<"target", "target", "::braid::KernelTarget",
-           /*default=*/"::braid::KernelTarget::Host",
-           "The target, whose library multiplies: host or cuda",
-           "::braid::getKernelTargetValues()">
+    TargetOption<"whose library multiplies">
   ];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
@@ -73,10 +75,7 @@ def FoldMatmulLayoutsPass
     The remark `folded-layouts` counts the ops that became part of matmuls.
   }];
   let options = [
-    Option<"target", "target", "::braid::KernelTarget",
-           /*default=*/"::braid::KernelTarget::Host",
-           "The target, whose library multiplies: host or cuda",
-           "::braid::getKernelTargetValues()">
+    TargetOption<"whose library multiplies">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
@@ -201,10 +200,7 @@ def DecomposeAttentionPass
     The remark `decomposed-attention` counts the ops.
   }];
   let options = [
-    Option<"target", "target", "::braid::KernelTarget",
-           /*default=*/"::braid::KernelTarget::Host",
-           "The target, whose library may compute attention: host or cuda",
-           "::braid::getKernelTargetValues()">,
+    TargetOption<"whose library may compute attention">,
     Option<"attention", "attention", "::braid::LibraryLowering",
            /*default=*/"::braid::LibraryLowering::Library",
            "What computes attention on a GPU: library or decompose",
@@ -262,10 +258,7 @@ def DecomposeConvolutionsPass
     The remark `decomposed-convolutions` counts the ops that were replaced.
   }];
   let options = [
-    Option<"target", "target", "::braid::KernelTarget",
-           /*default=*/"::braid::KernelTarget::Host",
-           "The target, whose library may compute convolutions: host or cuda",
-           "::braid::getKernelTargetValues()">,
+    TargetOption<"whose library may compute convolutions">,
     Option<"convolution", "convolution", "::braid::LibraryLowering",
            /*default=*/"::braid::LibraryLowering::Library",
            "What computes convolutions on a GPU: library or decompose",
@@ -324,10 +317,7 @@ def DecomposeScattersPass
     became kernels, and those that remain loops.
   }];
   let options = [
-    Option<"target", "target", "::braid::KernelTarget",
-           /*default=*/"::braid::KernelTarget::Host",
-           "The target, which runs loops or kernels: host or cuda",
-           "::braid::getKernelTargetValues()">
+    TargetOption<"which runs loops or kernels">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
@@ -369,10 +359,7 @@ def ConvertLinalgToBraidRTPass
   let options = [
     Option<"useLibrary", "library", "bool", /*default=*/"true",
            "Call the library; otherwise every matmul becomes loops">,
-    Option<"target", "target", "::braid::KernelTarget",
-           /*default=*/"::braid::KernelTarget::Host",
-           "The target, whose library multiplies: host or cuda",
-           "::braid::getKernelTargetValues()">
+    TargetOption<"whose library multiplies">
   ];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",

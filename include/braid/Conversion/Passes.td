@@ -83,10 +83,7 @@ def PrepareEntriesPass : Pass<"braid-prepare-entries", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"target", "target", "::braid::KernelTarget",
-           /*default=*/"::braid::KernelTarget::Host",
-           "The target, which runs the kernels: host or cuda",
-           "::braid::getKernelTargetValues()">
+    TargetOption<"which runs the kernels">
   ];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }

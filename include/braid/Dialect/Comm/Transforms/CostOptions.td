@@ -40,4 +40,26 @@ defvar costOptions = [
          "node. Profiles have times for both">
 ];
 
+/// Options that several passes have.
+class MinGain<string what>
+    : Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
+             "The fraction by which " # what # ", such as 0.01; auto is 0.005">;
+defvar planResources =
+    Option<"planResources", "plan-resources", "bool", /*default=*/"true",
+           "Plan resources in predictions, on machines that were measured">;
+defvar maxMemory = Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
+                          "The most bytes that may be live at once, such as 80GiB">;
+defvar numerics =
+    Option<"numerics", "numerics", "::braid::comm::Numerics",
+           /*default=*/"::braid::comm::Numerics::Exact",
+           "What may happen to sums of floats", "::braid::comm::getNumericsValues()">;
+defvar keepOrder = Option<"keepOrder", "keep-order", "bool", /*default=*/"false",
+                          "Keep the program's order of the starts">;
+defvar lanes =
+    Option<"lanes", "lanes", "::braid::comm::LaneSharing",
+           /*default=*/"::braid::comm::LaneSharing::Communicator",
+           "Which collectives run beside each other: communicator (those of different "
+           "groups) or shared (none)",
+           "::braid::comm::getLaneSharingValues()">;
+
 #endif // BRAID_DIALECT_COMM_TRANSFORMS_COSTOPTIONS_TD

@@ -372,8 +372,7 @@ def CommLatencyHidingSchedulePass : Pass<"comm-latency-hiding-schedule"> {
            "Use the rules that XLA calls aggressive">,
     Option<"postProcess", "post-process", "bool", /*default=*/"true",
            "Finally raise starts and sink waits">,
-    Option<"keepOrder", "keep-order", "bool", /*default=*/"false",
-           "Keep the program's order of the starts">
+    keepOrder
   ] # costOptions;
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -444,13 +443,7 @@ def CommSchedulePass : Pass<"comm-schedule"> {
     Option<"maxInFlight", "max-in-flight", "unsigned", /*default=*/"0",
            "The most operations of one lane in flight at once; 0 is no limit. A block "
            "without such an order keeps its order, with a warning">,
-    Option<"lanes", "lanes", "::braid::comm::LaneSharing",
-           /*default=*/"::braid::comm::LaneSharing::Communicator",
-           "Which collectives run beside each other: communicator (those of different "
-           "groups) or shared (none)",
-           "::braid::comm::getLaneSharingValues()">,
-    Option<"keepOrder", "keep-order", "bool", /*default=*/"false",
-           "Keep the program's order of the starts">,
+    lanes, keepOrder,
     Option<"effort", "effort", "::braid::SearchEffort",
            /*default=*/"::braid::SearchEffort::Default",
            "How much the search invests: low, default (stops where twice the steps gain "

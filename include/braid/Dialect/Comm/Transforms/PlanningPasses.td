@@ -81,13 +81,7 @@ def CommPlanResourcesPass : Pass<"comm-plan-resources"> {
            "and so on; beyond the last one the best one again">,
     Option<"maxInFlight", "max-in-flight", "unsigned", /*default=*/"0",
            "The most operations of one lane in flight at once; 0 is no limit">,
-    Option<"lanes", "lanes", "::braid::comm::LaneSharing",
-           /*default=*/"::braid::comm::LaneSharing::Communicator",
-           "Which collectives run beside each other: communicator (those of different "
-           "groups) or shared (none)",
-           "::braid::comm::getLaneSharingValues()">,
-    Option<"keepOrder", "keep-order", "bool", /*default=*/"false",
-           "Keep the program's order of the starts">
+    lanes, keepOrder
   ] # costOptions;
   let dependentDialects = ["::braid::comm::CommDialect"];
 }
@@ -133,8 +127,7 @@ def CommSplitAllReducePass : Pass<"comm-split-all-reduce", "::mlir::ModuleOp"> {
     Option<"all", "all", "bool", /*default=*/"false",
            "Split all that can be split; an error on machines without copy engines for "
            "collectives">,
-    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
-           "The fraction by which a split has to shorten a block, such as 0.01; auto is 0.005">
+    MinGain<"a split has to shorten a block">
   ], costOptions);
   let dependentDialects = ["::braid::comm::CommDialect"];
 }
@@ -206,13 +199,7 @@ def CommCombinePass : Pass<"comm-combine", "::mlir::ModuleOp"> {
            "The most ops from the first start of a launch to the last one; 0 is no limit">,
     ListOption<"kinds", "kinds", "std::string",
                "The kinds of collectives to combine, such as all_gather; all without it">,
-    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
-           "The fraction by which launches have to shorten a block, such as 0.01; auto is "
-           "0.005">,
-    Option<"planResources", "plan-resources", "bool", /*default=*/"true",
-           "Plan resources in predictions, on machines that were measured">,
-    Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
-           "The most bytes that may be live at once, such as 80GiB">
+    MinGain<"launches have to shorten a block">, planResources, maxMemory
   ], costOptions);
   let dependentDialects = ["::braid::comm::CommDialect"];
 }
@@ -324,16 +311,8 @@ def CommPipelineLoopsPass : Pass<"comm-pipeline-loops", "::mlir::ModuleOp"> {
            "Sink all starts whose results fill a stack, whatever that is worth">,
     Option<"unroll", "unroll", "bool", /*default=*/"false",
            "Make several iterations of a loop one where that pays, with all two">,
-    Option<"numerics", "numerics", "::braid::comm::Numerics",
-           /*default=*/"::braid::comm::Numerics::Exact",
-           "What may happen to sums of floats", "::braid::comm::getNumericsValues()">,
-    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
-           "The fraction by which a loop has to become shorter, such as 0.01; auto is "
-           "0.005">,
-    Option<"planResources", "plan-resources", "bool", /*default=*/"true",
-           "Plan resources in predictions, on machines that were measured">,
-    Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
-           "The most bytes that may be live at once, such as 80GiB">
+    numerics, MinGain<"a loop has to become shorter">,
+    planResources, maxMemory
   ], costOptions);
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",

@@ -80,10 +80,7 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
   let options = !listconcat(costOptions, [
     Option<"chunks", "chunks", "int64_t", /*default=*/"0",
            "The chunks of each collective; 0 lets the pass choose">,
-    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
-           "The fraction by which chunks have to shorten a block, such as 0.01; auto is 0.005">,
-    Option<"planResources", "plan-resources", "bool", /*default=*/"true",
-           "Plan resources in predictions, on machines that were measured">
+    MinGain<"chunks have to shorten a block">, planResources
   ]);
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::affine::AffineDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
@@ -143,12 +140,7 @@ def CommOwnPartFirstPass : Pass<"comm-own-part-first", "::mlir::ModuleOp"> {
   let options = !listconcat(costOptions, [
     Option<"matmuls", "matmuls", "int64_t", /*default=*/"0",
            "Divide what is behind at most so many matmuls; 0 lets the pass choose">,
-    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
-           "The fraction by which a block has to become shorter, such as 0.01; auto is 0.005">,
-    Option<"planResources", "plan-resources", "bool", /*default=*/"true",
-           "Plan resources in predictions, on machines that were measured">,
-    Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
-           "The most bytes that may be live at once, such as 80GiB">
+    MinGain<"a block has to become shorter">, planResources, maxMemory
   ]);
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
@@ -220,16 +212,8 @@ def CommSimplifyPass : Pass<"comm-simplify", "::mlir::ModuleOp"> {
     `own-parts` the parts.
   }];
   let options = !listconcat([
-    Option<"numerics", "numerics", "::braid::comm::Numerics",
-           /*default=*/"::braid::comm::Numerics::Exact",
-           "What may happen to sums of floats", "::braid::comm::getNumericsValues()">,
-    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
-           "The fraction by which what has to pay shortens a block, such as 0.01; auto is "
-           "0.005">,
-    Option<"planResources", "plan-resources", "bool", /*default=*/"true",
-           "Plan resources in predictions, on machines that were measured">,
-    Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
-           "The most bytes that may be live at once, such as 80GiB">
+    numerics, MinGain<"what has to pay shortens a block">,
+    planResources, maxMemory
   ], costOptions);
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
@@ -285,12 +269,7 @@ def CommMergeBatchPass : Pass<"comm-merge-batch", "::mlir::ModuleOp"> {
   }];
   let options = !listconcat([
     Option<"all", "all", "bool", /*default=*/"false", "Merge whatever that is worth">,
-    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
-           "The fraction by which a whole has to shorten a block, such as 0.01; auto is 0.005">,
-    Option<"planResources", "plan-resources", "bool", /*default=*/"true",
-           "Plan resources in predictions, on machines that were measured">,
-    Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
-           "The most bytes that may be live at once, such as 80GiB">
+    MinGain<"a whole has to shorten a block">, planResources, maxMemory
   ], costOptions);
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
@@ -385,15 +364,8 @@ def CommSplitBatchPass : Pass<"comm-split-batch", "::mlir::ModuleOp"> {
                "The parts in percent of the batch, such as 40,60; none are equal parts">,
     Option<"all", "all", "bool", /*default=*/"false",
            "Split whatever that is worth: what splits the longest collectives">,
-    Option<"numerics", "numerics", "::braid::comm::Numerics",
-           /*default=*/"::braid::comm::Numerics::Exact",
-           "What may happen to sums of floats", "::braid::comm::getNumericsValues()">,
-    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
-           "The fraction by which parts have to shorten a block, such as 0.01; auto is 0.005">,
-    Option<"planResources", "plan-resources", "bool", /*default=*/"true",
-           "Plan resources in predictions, on machines that were measured">,
-    Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
-           "The most bytes that may be live at once, such as 80GiB">
+    numerics, MinGain<"parts have to shorten a block">,
+    planResources, maxMemory
   ], costOptions);
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
@@ -458,11 +430,7 @@ def CommSplitHierarchyPass : Pass<"comm-split-hierarchy", "::mlir::ModuleOp"> {
   }];
   let options = !listconcat([
     Option<"all", "all", "bool", /*default=*/"false", "Split all that can be split">,
-    Option<"numerics", "numerics", "::braid::comm::Numerics",
-           /*default=*/"::braid::comm::Numerics::Exact",
-           "What may happen to sums of floats", "::braid::comm::getNumericsValues()">,
-    Option<"minGain", "min-gain", "std::string", /*default=*/"\"auto\"",
-           "The fraction by which a split has to shorten a block, such as 0.01; auto is 0.005">
+    numerics, MinGain<"a split has to shorten a block">
   ], costOptions);
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::affine::AffineDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];

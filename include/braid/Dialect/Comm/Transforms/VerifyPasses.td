@@ -9,6 +9,7 @@
 #ifndef BRAID_DIALECT_COMM_TRANSFORMS_VERIFYPASSES_TD
 #define BRAID_DIALECT_COMM_TRANSFORMS_VERIFYPASSES_TD
 
+include "braid/Dialect/Comm/Transforms/CostOptions.td"
 include "mlir/Pass/PassBase.td"
 
 def CommVerifyPass : Pass<"comm-verify", "::mlir::ModuleOp"> {
@@ -47,11 +48,7 @@ def CommVerifyPass : Pass<"comm-verify", "::mlir::ModuleOp"> {
   let options = [
     Option<"ranks", "ranks", "int64_t", /*default=*/"0",
            "The number of ranks; 0 is the number that the program implies">,
-    Option<"lanes", "lanes", "::braid::comm::LaneSharing",
-           /*default=*/"::braid::comm::LaneSharing::Communicator",
-           "Which collectives run beside each other: communicator (those of different "
-           "groups) or shared (none)",
-           "::braid::comm::getLaneSharingValues()">,
+    lanes,
     Option<"strict", "strict", "bool", /*default=*/"false",
            "What is not proven is an error, too">,
     Option<"onlyWarns", "only-warns", "bool", /*default=*/"false",
