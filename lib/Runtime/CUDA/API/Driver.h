@@ -104,108 +104,93 @@ enum JitOption : unsigned {
   JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
 };
 
-/// FUNCTION(member, name in cuda.h, symbol, parameters).
+/// FUNCTION(member, name in cuda.h, what a symbol has behind it, parameters).
 #define BRAID_CUDA_DRIVER_FUNCTIONS(FUNCTION)                                  \
-  FUNCTION(init, cuInit, "cuInit", (unsigned))                                 \
-  FUNCTION(driverGetVersion, cuDriverGetVersion, "cuDriverGetVersion",         \
-           (int *))                                                            \
-  FUNCTION(getErrorName, cuGetErrorName, "cuGetErrorName",                     \
-           (Result, const char **))                                            \
-  FUNCTION(getErrorString, cuGetErrorString, "cuGetErrorString",               \
-           (Result, const char **))                                            \
+  FUNCTION(init, cuInit, , (unsigned))                                         \
+  FUNCTION(driverGetVersion, cuDriverGetVersion, , (int *))                    \
+  FUNCTION(getErrorName, cuGetErrorName, , (Result, const char **))            \
+  FUNCTION(getErrorString, cuGetErrorString, , (Result, const char **))        \
   /* Devices and contexts */                                                   \
-  FUNCTION(deviceGetCount, cuDeviceGetCount, "cuDeviceGetCount", (int *))      \
-  FUNCTION(deviceGet, cuDeviceGet, "cuDeviceGet", (DeviceHandle *, int))       \
-  FUNCTION(deviceGetName, cuDeviceGetName, "cuDeviceGetName",                  \
-           (char *, int, DeviceHandle))                                        \
-  FUNCTION(deviceGetAttribute, cuDeviceGetAttribute, "cuDeviceGetAttribute",   \
+  FUNCTION(deviceGetCount, cuDeviceGetCount, , (int *))                        \
+  FUNCTION(deviceGet, cuDeviceGet, , (DeviceHandle *, int))                    \
+  FUNCTION(deviceGetName, cuDeviceGetName, , (char *, int, DeviceHandle))      \
+  FUNCTION(deviceGetAttribute, cuDeviceGetAttribute, ,                         \
            (int *, DeviceAttribute, DeviceHandle))                             \
-  FUNCTION(devicePrimaryCtxRetain, cuDevicePrimaryCtxRetain,                   \
-           "cuDevicePrimaryCtxRetain", (ContextHandle *, DeviceHandle))        \
-  FUNCTION(devicePrimaryCtxRelease, cuDevicePrimaryCtxRelease,                 \
-           "cuDevicePrimaryCtxRelease_v2", (DeviceHandle))                     \
-  FUNCTION(ctxSetCurrent, cuCtxSetCurrent, "cuCtxSetCurrent", (ContextHandle)) \
-  FUNCTION(ctxSynchronize, cuCtxSynchronize, "cuCtxSynchronize", ())           \
-  FUNCTION(ctxGetStreamPriorityRange, cuCtxGetStreamPriorityRange,             \
-           "cuCtxGetStreamPriorityRange", (int *, int *))                      \
+  FUNCTION(devicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, ,                 \
+           (ContextHandle *, DeviceHandle))                                    \
+  FUNCTION(devicePrimaryCtxRelease, cuDevicePrimaryCtxRelease, _v2,            \
+           (DeviceHandle))                                                     \
+  FUNCTION(ctxSetCurrent, cuCtxSetCurrent, , (ContextHandle))                  \
+  FUNCTION(ctxSynchronize, cuCtxSynchronize, , ())                             \
+  FUNCTION(ctxGetStreamPriorityRange, cuCtxGetStreamPriorityRange, ,           \
+           (int *, int *))                                                     \
   /* Streams and events */                                                     \
-  FUNCTION(streamCreateWithPriority, cuStreamCreateWithPriority,               \
-           "cuStreamCreateWithPriority", (Stream *, unsigned, int))            \
-  FUNCTION(streamDestroy, cuStreamDestroy, "cuStreamDestroy_v2", (Stream))     \
-  FUNCTION(streamSynchronize, cuStreamSynchronize, "cuStreamSynchronize",      \
-           (Stream))                                                           \
-  FUNCTION(streamQuery, cuStreamQuery, "cuStreamQuery", (Stream))              \
-  FUNCTION(streamWaitEvent, cuStreamWaitEvent, "cuStreamWaitEvent",            \
-           (Stream, Event, unsigned))                                          \
-  FUNCTION(eventCreate, cuEventCreate, "cuEventCreate", (Event *, unsigned))   \
-  FUNCTION(eventDestroy, cuEventDestroy, "cuEventDestroy_v2", (Event))         \
-  FUNCTION(eventRecord, cuEventRecord, "cuEventRecord", (Event, Stream))       \
-  FUNCTION(eventQuery, cuEventQuery, "cuEventQuery", (Event))                  \
-  FUNCTION(eventSynchronize, cuEventSynchronize, "cuEventSynchronize",         \
-           (Event))                                                            \
-  FUNCTION(eventElapsedTime, cuEventElapsedTime, "cuEventElapsedTime_v2",      \
-           (float *, Event, Event))                                            \
+  FUNCTION(streamCreateWithPriority, cuStreamCreateWithPriority, ,             \
+           (Stream *, unsigned, int))                                          \
+  FUNCTION(streamDestroy, cuStreamDestroy, _v2, (Stream))                      \
+  FUNCTION(streamSynchronize, cuStreamSynchronize, , (Stream))                 \
+  FUNCTION(streamQuery, cuStreamQuery, , (Stream))                             \
+  FUNCTION(streamWaitEvent, cuStreamWaitEvent, , (Stream, Event, unsigned))    \
+  FUNCTION(eventCreate, cuEventCreate, , (Event *, unsigned))                  \
+  FUNCTION(eventDestroy, cuEventDestroy, _v2, (Event))                         \
+  FUNCTION(eventRecord, cuEventRecord, , (Event, Stream))                      \
+  FUNCTION(eventQuery, cuEventQuery, , (Event))                                \
+  FUNCTION(eventSynchronize, cuEventSynchronize, , (Event))                    \
+  FUNCTION(eventElapsedTime, cuEventElapsedTime, _v2, (float *, Event, Event)) \
   /* Capture and graphs */                                                     \
-  FUNCTION(streamBeginCapture, cuStreamBeginCapture,                           \
-           "cuStreamBeginCapture_v2", (Stream, CaptureMode))                   \
-  FUNCTION(streamEndCapture, cuStreamEndCapture, "cuStreamEndCapture",         \
-           (Stream, Graph *))                                                  \
-  FUNCTION(streamIsCapturing, cuStreamIsCapturing, "cuStreamIsCapturing",      \
+  FUNCTION(streamBeginCapture, cuStreamBeginCapture, _v2,                      \
+           (Stream, CaptureMode))                                              \
+  FUNCTION(streamEndCapture, cuStreamEndCapture, , (Stream, Graph *))          \
+  FUNCTION(streamIsCapturing, cuStreamIsCapturing, ,                           \
            (Stream, CaptureStatus *))                                          \
-  FUNCTION(graphGetNodes, cuGraphGetNodes, "cuGraphGetNodes",                  \
-           (Graph, GraphNode *, size_t *))                                     \
-  FUNCTION(graphDestroy, cuGraphDestroy, "cuGraphDestroy", (Graph))            \
-  FUNCTION(graphInstantiate, cuGraphInstantiate,                               \
-           "cuGraphInstantiateWithFlags",                                      \
+  FUNCTION(graphGetNodes, cuGraphGetNodes, , (Graph, GraphNode *, size_t *))   \
+  FUNCTION(graphDestroy, cuGraphDestroy, , (Graph))                            \
+  FUNCTION(graphInstantiate, cuGraphInstantiate, WithFlags,                    \
            (GraphExec *, Graph, unsigned long long))                           \
-  FUNCTION(graphLaunch, cuGraphLaunch, "cuGraphLaunch", (GraphExec, Stream))   \
-  FUNCTION(graphExecDestroy, cuGraphExecDestroy, "cuGraphExecDestroy",         \
-           (GraphExec))                                                        \
+  FUNCTION(graphLaunch, cuGraphLaunch, , (GraphExec, Stream))                  \
+  FUNCTION(graphExecDestroy, cuGraphExecDestroy, , (GraphExec))                \
   /* Memory */                                                                 \
-  FUNCTION(memGetInfo, cuMemGetInfo, "cuMemGetInfo_v2", (size_t *, size_t *))  \
-  FUNCTION(memAlloc, cuMemAlloc, "cuMemAlloc_v2", (DevicePointer *, size_t))   \
-  FUNCTION(memFree, cuMemFree, "cuMemFree_v2", (DevicePointer))                \
-  FUNCTION(memAllocAsync, cuMemAllocAsync, "cuMemAllocAsync",                  \
+  FUNCTION(memGetInfo, cuMemGetInfo, _v2, (size_t *, size_t *))                \
+  FUNCTION(memAlloc, cuMemAlloc, _v2, (DevicePointer *, size_t))               \
+  FUNCTION(memFree, cuMemFree, _v2, (DevicePointer))                           \
+  FUNCTION(memAllocAsync, cuMemAllocAsync, ,                                   \
            (DevicePointer *, size_t, Stream))                                  \
-  FUNCTION(memFreeAsync, cuMemFreeAsync, "cuMemFreeAsync",                     \
-           (DevicePointer, Stream))                                            \
-  FUNCTION(memHostAlloc, cuMemHostAlloc, "cuMemHostAlloc",                     \
-           (void **, size_t, unsigned))                                        \
-  FUNCTION(memFreeHost, cuMemFreeHost, "cuMemFreeHost", (void *))              \
-  FUNCTION(memcpyHtoDAsync, cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2",         \
+  FUNCTION(memFreeAsync, cuMemFreeAsync, , (DevicePointer, Stream))            \
+  FUNCTION(memHostAlloc, cuMemHostAlloc, , (void **, size_t, unsigned))        \
+  FUNCTION(memFreeHost, cuMemFreeHost, , (void *))                             \
+  FUNCTION(memcpyHtoDAsync, cuMemcpyHtoDAsync, _v2,                            \
            (DevicePointer, const void *, size_t, Stream))                      \
-  FUNCTION(memcpyDtoHAsync, cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2",         \
+  FUNCTION(memcpyDtoHAsync, cuMemcpyDtoHAsync, _v2,                            \
            (void *, DevicePointer, size_t, Stream))                            \
-  FUNCTION(memcpyDtoDAsync, cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2",         \
+  FUNCTION(memcpyDtoDAsync, cuMemcpyDtoDAsync, _v2,                            \
            (DevicePointer, DevicePointer, size_t, Stream))                     \
-  FUNCTION(memsetD8Async, cuMemsetD8Async, "cuMemsetD8Async",                  \
+  FUNCTION(memsetD8Async, cuMemsetD8Async, ,                                   \
            (DevicePointer, unsigned char, size_t, Stream))                     \
-  FUNCTION(memsetD16Async, cuMemsetD16Async, "cuMemsetD16Async",               \
+  FUNCTION(memsetD16Async, cuMemsetD16Async, ,                                 \
            (DevicePointer, unsigned short, size_t, Stream))                    \
-  FUNCTION(memsetD32Async, cuMemsetD32Async, "cuMemsetD32Async",               \
+  FUNCTION(memsetD32Async, cuMemsetD32Async, ,                                 \
            (DevicePointer, unsigned, size_t, Stream))                          \
-  FUNCTION(memsetD2D8Async, cuMemsetD2D8Async, "cuMemsetD2D8Async",            \
+  FUNCTION(memsetD2D8Async, cuMemsetD2D8Async, ,                               \
            (DevicePointer, size_t, unsigned char, size_t, size_t, Stream))     \
   /* Modules and kernels */                                                    \
-  FUNCTION(moduleLoadDataEx, cuModuleLoadDataEx, "cuModuleLoadDataEx",         \
+  FUNCTION(moduleLoadDataEx, cuModuleLoadDataEx, ,                             \
            (Module *, const void *, unsigned, JitOption *, void **))           \
-  FUNCTION(moduleUnload, cuModuleUnload, "cuModuleUnload", (Module))           \
-  FUNCTION(moduleGetFunction, cuModuleGetFunction, "cuModuleGetFunction",      \
+  FUNCTION(moduleUnload, cuModuleUnload, , (Module))                           \
+  FUNCTION(moduleGetFunction, cuModuleGetFunction, ,                           \
            (Function *, Module, const char *))                                 \
-  FUNCTION(moduleGetFunctionCount, cuModuleGetFunctionCount,                   \
-           "cuModuleGetFunctionCount", (unsigned *, Module))                   \
-  FUNCTION(moduleEnumerateFunctions, cuModuleEnumerateFunctions,               \
-           "cuModuleEnumerateFunctions", (Function *, unsigned, Module))       \
-  FUNCTION(funcGetName, cuFuncGetName, "cuFuncGetName",                        \
-           (const char **, Function))                                          \
-  FUNCTION(funcGetParamInfo, cuFuncGetParamInfo, "cuFuncGetParamInfo",         \
+  FUNCTION(moduleGetFunctionCount, cuModuleGetFunctionCount, ,                 \
+           (unsigned *, Module))                                               \
+  FUNCTION(moduleEnumerateFunctions, cuModuleEnumerateFunctions, ,             \
+           (Function *, unsigned, Module))                                     \
+  FUNCTION(funcGetName, cuFuncGetName, , (const char **, Function))            \
+  FUNCTION(funcGetParamInfo, cuFuncGetParamInfo, ,                             \
            (Function, size_t, size_t *, size_t *))                             \
-  FUNCTION(funcLoad, cuFuncLoad, "cuFuncLoad", (Function))                     \
-  FUNCTION(funcGetAttribute, cuFuncGetAttribute, "cuFuncGetAttribute",         \
+  FUNCTION(funcLoad, cuFuncLoad, , (Function))                                 \
+  FUNCTION(funcGetAttribute, cuFuncGetAttribute, ,                             \
            (int *, FunctionAttribute, Function))                               \
-  FUNCTION(funcSetAttribute, cuFuncSetAttribute, "cuFuncSetAttribute",         \
+  FUNCTION(funcSetAttribute, cuFuncSetAttribute, ,                             \
            (Function, FunctionAttribute, int))                                 \
-  FUNCTION(launchKernel, cuLaunchKernel, "cuLaunchKernel",                     \
+  FUNCTION(launchKernel, cuLaunchKernel, ,                                     \
            (Function, unsigned, unsigned, unsigned, unsigned, unsigned,        \
             unsigned, unsigned, Stream, void **, void **))
 
@@ -219,8 +204,8 @@ public:
   /// part: the library, functions, a GPU.
   Driver();
 
-#define BRAID_CUDA_MEMBER(member, name, symbol, parameters)                    \
-  LibraryFunction<Result parameters> member = {find(symbol), #name};
+#define BRAID_CUDA_MEMBER(member, name, suffix, parameters)                    \
+  LibraryFunction<Result parameters> member = {find(#name #suffix), #name};
   BRAID_CUDA_DRIVER_FUNCTIONS(BRAID_CUDA_MEMBER)
 #undef BRAID_CUDA_MEMBER
 

@@ -37,11 +37,11 @@ using namespace braid::test;
 #define TEXT_OF(name) #name
 // The name in the library, where cuda.h maps the name in the manual to it.
 #define EXPANDED(name) TEXT_OF(name)
-#define COMPARE(member, name, symbol, parameters)                              \
+#define COMPARE(member, name, suffix, parameters)                              \
   static_assert(HaveOneInterface<decltype(cuda::Driver::member.address),       \
                                  decltype(&name)>::value,                      \
-                "the parameters of " symbol);                                  \
-  static_assert(std::string_view(EXPANDED(name)) == symbol, symbol);
+                "the parameters of " #name);                                   \
+  static_assert(std::string_view(EXPANDED(name)) == #name #suffix, #name);
 BRAID_CUDA_DRIVER_FUNCTIONS(COMPARE)
 #undef COMPARE
 
