@@ -25,6 +25,7 @@ from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
 from . import partitioner_faults, private_names
 from .errors import UnsupportedError
 from .hlo_groups import read_channels
+from .rewrites.tensors import replace
 from .walk import walk
 
 _PASS = "spmd-partitioning"
@@ -261,8 +262,7 @@ def _normalize(module, channels):
             if name in op.attributes:
                 del op.attributes[name]
         if op.name == "mhlo.copy":
-            op.results[0].replace_all_uses_with(op.operands[0])
-            op.erase()
+            replace(op, op.operands[0])
         elif op.name == "stablehlo.dot":
             _generalize(op)
         elif op.name == "stablehlo.custom_call":
@@ -285,8 +285,7 @@ def _generalize(op):
     with ir.InsertionPoint(op), op.location:
         new = ir.Operation.create("stablehlo.dot_general", results=[op.results[0].type],
                                   operands=list(op.operands), attributes=attributes)
-    op.results[0].replace_all_uses_with(new.results[0])
-    op.erase()
+    replace(op, new.results[0])
 
 
 def _open_tuple(op):
@@ -303,8 +302,7 @@ def _open_tuple(op):
         if reader.name != "stablehlo.get_tuple_element":
             raise UnsupportedError(op, f"{reader.name} takes its results as one")
         number = ir.IntegerAttr(reader.attributes["index"]).value
-        reader.results[0].replace_all_uses_with(new.results[number])
-        reader.erase()
+        replace(reader, new.results[number])
     op.erase()
 
 

@@ -8,7 +8,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from ..errors import UnsupportedError
 from .scalars import splat
-from .tensors import element_of, shape_of
+from .tensors import element_of, replace, shape_of
 
 _IDENTITIES = ("stablehlo.reshape", "stablehlo.broadcast_in_dim", "stablehlo.copy")
 
@@ -69,7 +69,4 @@ def reduce_nothing(op):
         results = [broadcast(start, result_shape) for start in starts]
         if not dimensions:
             results = apply(op, op.regions[0].blocks[0], results + arrays)
-    for old, new in zip(op.results, results):
-        old.replace_all_uses_with(new)
-    op.erase()
-    return True
+    return replace(op, *results)

@@ -14,6 +14,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from ..walk import walk
+from .tensors import replace
 
 
 def _complex_type(op):
@@ -32,8 +33,7 @@ def simplify(module):
             continue
         with ir.InsertionPoint(op), op.location:
             result = _Quotient(type).rsqrt(op.operands[0])
-        op.results[0].replace_all_uses_with(result)
-        op.erase()
+        replace(op, result)
 
 
 def rewrite(op):
@@ -44,9 +44,7 @@ def rewrite(op):
         return False
     with ir.InsertionPoint(op), op.location:
         result = rewriter(_Quotient(type), *op.operands)
-    op.results[0].replace_all_uses_with(result)
-    op.erase()
-    return True
+    return replace(op, result)
 
 
 class _Quotient:

@@ -15,6 +15,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from ..walk import ops_of, terminator_of
+from .tensors import replace
 
 # The attribute of a `while` that says how often its body runs.
 _ITERATIONS = "braid_iterations"
@@ -35,8 +36,7 @@ def note_iterations(op):
         compare = terminator_of(op.regions[0].blocks[0]).operands[0].owner
         with ir.InsertionPoint(compare), compare.location:
             less = ir.Operation.create(_LESS, results=[compare.results[0].type], operands=list(compare.operands)).result
-        compare.results[0].replace_all_uses_with(less)
-        compare.erase()
+        replace(compare, less)
     return False
 
 
@@ -148,10 +148,7 @@ def convert(op):
         return False
     with ir.InsertionPoint(op), op.location:
         new = converter(op)
-    for old, result in zip(op.results, new if isinstance(new, list) else new.results):
-        old.replace_all_uses_with(result)
-    op.erase()
-    return True
+    return replace(op, *(new if isinstance(new, list) else new.results))
 
 
 def _scalar(tensor):

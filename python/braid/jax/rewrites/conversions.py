@@ -8,7 +8,7 @@ one, and 0 for NaN. The legalisation to linalg leaves these to the processor. It
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
-from .tensors import element_of
+from .tensors import element_of, replace
 
 
 def rewrite(op):
@@ -16,9 +16,7 @@ def rewrite(op):
     if op.name == "stablehlo.is_finite" and str(element_of(op.operands[0])) == "f8E4M3FN":
         with ir.InsertionPoint(op), op.location:
             is_number = stablehlo.compare(*[op.operands[0]] * 2, stablehlo.ComparisonDirectionAttr.get("EQ"))
-        op.results[0].replace_all_uses_with(is_number)
-        op.erase()
-        return True
+        return replace(op, is_number)
     if op.name != "stablehlo.convert":
         return False
     value, type = op.operands[0], ir.RankedTensorType(op.results[0].type)
@@ -30,9 +28,7 @@ def rewrite(op):
         return False
     with ir.InsertionPoint(op), op.location:
         result = _saturate(value, type, integer)
-    op.results[0].replace_all_uses_with(result)
-    op.erase()
-    return True
+    return replace(op, result)
 
 
 def _saturate(value, type, integer):

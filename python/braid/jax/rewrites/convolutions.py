@@ -12,7 +12,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from . import matmuls
-from .tensors import element_of, shape_of
+from .tensors import element_of, replace, shape_of
 
 _TYPES = ("f16", "bf16", "f32", "f64")
 
@@ -31,9 +31,7 @@ def rewrite(op):
         result = ir.Operation.create(
             "library.convolution", results=[output.type], operands=[op.operands[0], kernel, output],
             attributes=_attributes(op, is_reversed)).result
-    op.results[0].replace_all_uses_with(result)
-    op.erase()
-    return True
+    return replace(op, result)
 
 
 def _cut(op):

@@ -8,7 +8,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from . import bodies
-from .tensors import element_of, shape_of
+from .tensors import element_of, replace, shape_of
 
 # Ops that compute nothing but their results.
 _PURE = ("abs", "add", "and", "broadcast_in_dim", "bitcast_convert", "clamp", "compare", "concatenate",
@@ -27,9 +27,7 @@ def rewrite(op):
         result = _replacement(op)
     if result is None:
         return False
-    op.results[0].replace_all_uses_with(result)
-    op.erase()
-    return True
+    return replace(op, result)
 
 
 def _empty(type):

@@ -10,6 +10,7 @@ gathers that, beside the gather of the parts as they are.
 from jaxlib.mlir import ir
 
 from ..walk import walk
+from .tensors import replace
 
 
 def share(module):
@@ -36,8 +37,7 @@ def share(module):
                 with reversal.location:
                     whole = ir.Operation.create("stablehlo.reverse", results=[whole.type], operands=[whole],
                                                 attributes={"dimensions": reversal.attributes["dimensions"]}).result
-        op.results[0].replace_all_uses_with(whole)
-        op.erase()
+        replace(op, whole)
 
 
 def _kind(op):

@@ -15,7 +15,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from .scalars import splat
-from .tensors import rank_of, reshape, shape_of, transpose
+from .tensors import rank_of, replace, reshape, shape_of, transpose
 
 
 def rewrite(op):
@@ -24,9 +24,7 @@ def rewrite(op):
         return False
     with ir.InsertionPoint(op), op.location:
         result = _dot(op) if op.name == "stablehlo.dot_general" else _round(op, _wide(op))
-    op.results[0].replace_all_uses_with(result)
-    op.erase()
-    return True
+    return replace(op, result)
 
 
 def _round(op, value):

@@ -14,7 +14,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from .scalars import splat
-from .tensors import element_of
+from .tensors import element_of, replace
 
 # A selection reads all pieces for each element, so these have to be few, and near in memory.
 _MOST_PIECES = 4
@@ -29,9 +29,7 @@ def rewrite(op):
         result = _concatenate(op) if op.name == "stablehlo.concatenate" else _pad(op)
     if result is None:
         return False
-    op.results[0].replace_all_uses_with(result)
-    op.erase()
-    return True
+    return replace(op, result)
 
 
 def _concatenate(op):

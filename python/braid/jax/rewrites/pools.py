@@ -13,7 +13,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from . import bodies
 from ..errors import UnsupportedError
-from .tensors import integer_splat, tensor_type
+from .tensors import integer_splat, replace, tensor_type
 
 _MOST_POSITIONS = 4096
 
@@ -24,9 +24,7 @@ def rewrite(op):
         return False
     with ir.InsertionPoint(op), op.location:
         result = _Gradient(op).compute()
-    op.results[0].replace_all_uses_with(result)
-    op.erase()
-    return True
+    return replace(op, result)
 
 
 def _integers(op, name, default):

@@ -12,7 +12,7 @@ import numpy as np
 
 from jaxlib.mlir import ir
 
-from .tensors import shape_of
+from .tensors import replace, shape_of
 
 
 def fuse(op, world):
@@ -109,6 +109,5 @@ def _replace(op, reduce, groups, dimension):
                                   operands=list(reduce.operands), attributes=attributes,
                                   regions=1)
     reduce.regions[0].blocks[0].append_to(new.regions[0])
-    op.results[0].replace_all_uses_with(new.results[0])
-    op.erase()
+    replace(op, new.results[0])
     reduce.erase()

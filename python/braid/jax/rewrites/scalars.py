@@ -6,7 +6,7 @@
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
-from .tensors import element_of
+from .tensors import element_of, replace
 
 
 def fold_broadcast(op):
@@ -47,9 +47,7 @@ def read_known(op):
         result = _compute(op.operands[0]) if _is_known(op.operands[0]) else None
     if result is None:
         return False
-    op.results[0].replace_all_uses_with(result)
-    op.erase()
-    return True
+    return replace(op, result)
 
 
 def _is_known(array):
@@ -94,9 +92,7 @@ def expand(op):
         return False
     with ir.InsertionPoint(op), op.location:
         result = _EXPANSIONS[op.name](op)
-    op.results[0].replace_all_uses_with(result)
-    op.erase()
-    return True
+    return replace(op, result)
 
 
 def _copy_sign(op):

@@ -8,7 +8,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from . import bodies
-from .tensors import shape_of
+from .tensors import replace, shape_of
 
 _SHORTEST = 2
 
@@ -22,10 +22,7 @@ def rewrite(op):
         return False
     with ir.InsertionPoint(op), op.location:
         results = _compute(op, dim, is_reverse)
-    for old, new in zip(op.results, results):
-        old.replace_all_uses_with(new)
-    op.erase()
-    return True
+    return replace(op, *results)
 
 
 def _match(op):

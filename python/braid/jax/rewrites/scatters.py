@@ -17,7 +17,7 @@ from jaxlib.mlir.dialects import stablehlo
 from ..errors import UnsupportedError
 from ..walk import terminator_of
 from .scatter_loops import make_loop
-from .tensors import element_of, shape_of, tensor_type
+from .tensors import element_of, replace, shape_of, tensor_type
 
 # So many updates at constant places become slices.
 _FEW_UPDATES = 4
@@ -30,10 +30,7 @@ def rewrite(op):
     with ir.InsertionPoint(op), op.location:
         windows = _Windows(op)
         results = [windows.scatter()] if windows.are_whole() else make_loop(op)
-    for old, new in zip(op.results, results):
-        old.replace_all_uses_with(new)
-    op.erase()
-    return True
+    return replace(op, *results)
 
 
 def _integer(like, value):
@@ -172,9 +169,7 @@ def finish(op):
         value = _move_body(new, op.regions[0].blocks[0], target)
         with ir.InsertionPoint(target):
             ir.Operation.create("library.yield", operands=[value])
-    op.results[0].replace_all_uses_with(new.results[0])
-    op.erase()
-    return True
+    return replace(op, new.results[0])
 
 
 def _move_body(op, block, target):

@@ -15,7 +15,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from . import bodies, library_calls
-from .tensors import element_of, integer_splat, reshape, shape_of, tensor_type, transpose
+from .tensors import element_of, integer_splat, replace, reshape, shape_of, tensor_type, transpose
 from ..errors import UnsupportedError
 from ..walk import terminator_of, walk
 
@@ -30,8 +30,7 @@ def rewrite(op):
         results = list(op.operands)
         if shape and 0 not in shape and shape[dimension] > 1:
             results = _Rows(shape, dimension % len(shape)).sort(op, _match(op))
-    _replace(op, results)
-    return True
+    return replace(op, *results)
 
 
 def expand_top_k(module):
@@ -50,16 +49,10 @@ def expand_top_k(module):
         arrays = list(op.operands)[:len(op.results)]
         with ir.InsertionPoint(op), op.location:
             sort = _create_sort(op, arrays, dimension, comparators[name].regions[0].blocks[0])
-            _replace(op, [stablehlo.slice(new, [0] * len(shape), shape, [1] * len(shape))
+            replace(op, *[stablehlo.slice(new, [0] * len(shape), shape, [1] * len(shape))
                           for new, shape in zip(sort.results, map(shape_of, op.results))])
     for function in comparators.values():
         function.erase()
-
-
-def _replace(op, results):
-    for old, new in zip(op.results, results):
-        old.replace_all_uses_with(new)
-    op.erase()
 
 
 def _create_sort(op, arrays, dimension, comparator):

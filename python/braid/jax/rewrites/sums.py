@@ -7,7 +7,7 @@ as XLA does: gradients of biases and norms sum thousands of bf16 elements."""
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
-from .tensors import element_of, shape_of, tensor_type
+from .tensors import element_of, replace, shape_of, tensor_type
 
 # What combines elements without rounding.
 _EXACT = {f"stablehlo.{name}" for name in ("maximum", "minimum", "compare", "select", "and", "or", "not", "constant", "return")}
@@ -25,10 +25,7 @@ def rewrite(op):
         return False
     with ir.InsertionPoint(op), op.location:
         results = [_convert(wide, element_of(result)) for wide, result in zip(_widen(op).results, op.results)]
-    for old, new in zip(op.results, results):
-        old.replace_all_uses_with(new)
-    op.erase()
-    return True
+    return replace(op, *results)
 
 
 def _is_small(value):

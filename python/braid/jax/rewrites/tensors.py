@@ -1,7 +1,7 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Types, shapes and elements of the values that rewrites work on, and ops that change no element."""
+"""Types, shapes and elements of the values that rewrites work on, ops that change no element, and how ops are replaced."""
 
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
@@ -38,3 +38,11 @@ def integer_splat(type, value):
     """A constant whose elements are all one integer."""
     return stablehlo.constant(ir.DenseElementsAttr.get_splat(
         type, ir.IntegerAttr.get(ir.RankedTensorType(type).element_type, value)))
+
+
+def replace(op, *results):
+    """Puts `results` in place of those of `op`, and erases it. Gives True, as rewrites do that replace an op."""
+    for old, new in zip(op.results, results):
+        old.replace_all_uses_with(new)
+    op.erase()
+    return True

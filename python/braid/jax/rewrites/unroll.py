@@ -10,6 +10,7 @@ Unrolled, all of them fuse.
 from jaxlib.mlir import ir
 
 from . import control
+from .tensors import replace
 
 #: How often a loop runs at most, and how many ops its iterations have together, without constants.
 _MOST_ITERATIONS, _MOST_OPS = 16, 1024
@@ -35,10 +36,7 @@ def rewrite(op):
     arguments, values = list(op.regions[1].blocks[0].arguments), list(op.operands)
     for _ in range(count):
         values = _copy(ops, terminator, dict(zip(arguments, values)), op)
-    for old, new in zip(op.results, values):
-        old.replace_all_uses_with(new)
-    op.erase()
-    return True
+    return replace(op, *values)
 
 
 def _copy(ops, terminator, values, before):
