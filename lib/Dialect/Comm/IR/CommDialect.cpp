@@ -107,7 +107,7 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
       return emitWrongValue(op, attribute, "an i64 that is not negative");
     return success();
   }
-  if (name == kLastingSourcesAttrName) {
+  if (name == kLastingSourcesAttrName || name == kAnyOrderAttrName) {
     if (!getAsyncStart(op))
       return emitWrongPlace(op, attribute, "starts");
     if (!isa<UnitAttr>(value))
@@ -167,8 +167,9 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
                            << "', '" << kMultiprocessorsAttrName << "', '"
                            << kChunksAttrName << "', '"
                            << kReorderedSumsAttrName << "', '"
-                           << kMachineAttrName << "', '" << kMpmdAttrName
-                           << "', '" << kOptionDefaultsAttrName << "', '"
+                           << kAnyOrderAttrName << "', '" << kMachineAttrName
+                           << "', '" << kMpmdAttrName << "', '"
+                           << kOptionDefaultsAttrName << "', '"
                            << kReportNumberAttrName << "', '"
                            << kEffectsAttrName << "'";
 }

@@ -3,7 +3,7 @@
 // The attributes and types of the dialect that its ops do not define.
 
 func.func @unknown_attribute() {
-  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.lasting_sources', 'comm.lane', 'comm.ctas', 'comm.transport', 'comm.lanes', 'comm.multiprocessors', 'comm.chunks', 'comm.reordered_sums', 'comm.machine', 'comm.mpmd', 'comm.option_defaults', 'comm.report_number', 'comm.effects'}}
+  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.lasting_sources', 'comm.lane', 'comm.ctas', 'comm.transport', 'comm.lanes', 'comm.multiprocessors', 'comm.chunks', 'comm.reordered_sums', 'comm.any_order', 'comm.machine', 'comm.mpmd', 'comm.option_defaults', 'comm.report_number', 'comm.effects'}}
   %0 = arith.constant {comm.cost = 1 : i64} 0 : index
   return
 }
@@ -339,6 +339,25 @@ func.func @no_multiprocessors(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>, %c: tens
   // expected-error@+1 {{attribute 'comm.multiprocessors' is 0 : i64, expected an i64 from 1 to 2147483647}}
   %0 = linalg.matmul {comm.multiprocessors = 0 : i64} ins(%a, %b : tensor<4x8xf32>, tensor<8x2xf32>)
       outs(%c : tensor<4x2xf32>) -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @place_of_any_order() {
+  // expected-error@+1 {{'arith.constant' op has attribute 'comm.any_order', which only starts may have}}
+  %0 = arith.constant {comm.any_order} 0 : index
+  return
+}
+
+// -----
+
+comm.group @g [[0, 1]]
+
+func.func @value_of_any_order(%a: tensor<4xf32>) {
+  // expected-error@+1 {{attribute 'comm.any_order' is true, expected no value}}
+  %t = comm.all_reduce sum %a on @g {comm.any_order = true} : tensor<4xf32>
+  comm.wait %t : !comm.token<tensor<4xf32>>
   return
 }
 

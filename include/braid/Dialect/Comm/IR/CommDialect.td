@@ -91,6 +91,7 @@ def Comm_Dialect : Dialect {
     | `comm.multiprocessors = 124 : i64` | matmuls, and ops whose `canLimitMultiprocessors` (`CostOpInterface`) is true | multiprocessors that the op counts on; the others are left to collectives |
     | `comm.chunks = 4 : i64` | starts of collectives | chunks that `comm-pipeline-matmul` divides the collective and its matmul into; 1 keeps them whole |
     | `comm.reordered_sums`, a dictionary of strings, `divided` and `planned` | ops that add | what a pass has changed: the op may add in [another order](../guides/trust.md#same-program-same-results) than in the program as written |
+    | `comm.any_order` | starts | the program does not say who adds the terms first, as where a partitioner of JAX has made the sum |
     | `comm.machine = "h200x8"` | modules | machine that costs are estimated for |
     | `comm.mpmd` | modules | every rank compiles a text of its own |
     | `comm.option_defaults`, a dictionary | modules | what the options of passes say where the user sets none; `comm-report` writes it on copies of a program |
@@ -130,6 +131,7 @@ def Comm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kLanesAttrName = "comm.lanes";
     static constexpr ::llvm::StringLiteral kMultiprocessorsAttrName = "comm.multiprocessors";
     static constexpr ::llvm::StringLiteral kChunksAttrName = "comm.chunks";
+    static constexpr ::llvm::StringLiteral kAnyOrderAttrName = "comm.any_order";
     static constexpr ::llvm::StringLiteral kMachineAttrName = "comm.machine";
     static constexpr ::llvm::StringLiteral kMpmdAttrName = "comm.mpmd";
     static constexpr ::llvm::StringLiteral kOptionDefaultsAttrName = "comm.option_defaults";
