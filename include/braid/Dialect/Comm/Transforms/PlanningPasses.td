@@ -230,11 +230,12 @@ def CommPipelineLoopsPass : Pass<"comm-pipeline-loops", "::mlir::ModuleOp"> {
     results live as long as the loop. A start whose result an op of the loop
     overwrites is no such start.
 
-    *Summed* are all-reduces whose results a value that the loop carries adds up,
-    and nothing else in the loop reads, such as gradients of micro-batches. Each
-    rank adds its own terms, and one all-reduce behind the loop sends the sum, if
-    the loop becomes shorter although nothing hides that one. Sums of floats are
-    rounded in another order then, which takes `numerics=reassociate`.
+    *Summed* are all-reduces whose results, or parts of them, values that the loop
+    carries add up, and nothing else in the loop reads, such as gradients of
+    micro-batches. Each rank adds its own terms, and one all-reduce behind the loop
+    for each value sends the sum, if the loop becomes shorter although nothing hides
+    these. Sums of floats are rounded in another order then, which takes
+    `numerics=reassociate`, or `comm.any_order` on the all-reduce.
 
     *Sunk* are all-reduces, broadcasts, permutations, and gathers and
     reduce-scatters within rows, whose results replace the rows of a tensor that

@@ -15,23 +15,30 @@
 
 namespace braid::comm {
 
-/// A value that a loop carries, to which each iteration adds what an all-reduce
-/// gives, and which nothing else in the loop reads.
+/// An all-reduce of a loop whose value, or parts of it, the loop adds to values
+/// that it carries, and nothing else in the loop reads.
 struct LoopSum {
-  /// The place among the values that the loop carries.
-  unsigned number;
-  /// Adds the carried value and `awaited`.
-  mlir::Operation *sum;
   AwaitedValue awaited;
+  struct Addition {
+    /// The place among the values that the loop carries.
+    unsigned number;
+    /// Adds the carried value and `term`.
+    mlir::Operation *sum;
+    /// The awaited value, or elements of it at other places.
+    mlir::Value term;
+  };
+  llvm::SmallVector<Addition> additions;
 };
 
-/// The sums of `loop`. Those of floats only if `reassociates`: each rank then
-/// adds its own terms before they are sent.
+/// The sums of `loop`. Those of floats only if `reassociates`, or if the
+/// all-reduce may add them in any order: each rank then adds its own terms
+/// before they are sent.
 llvm::SmallVector<LoopSum> findLoopSums(mlir::scf::ForOp loop,
                                         bool reassociates);
 
 /// Lets each iteration of `loop` add what the all-reduces of `sums` send, and
-/// one all-reduce behind the loop send the sum. Returns the new starts.
+/// one all-reduce behind the loop for each addition send the sum. Returns the
+/// new starts.
 llvm::SmallVector<mlir::Operation *>
 reduceBehindLoop(mlir::RewriterBase &rewriter, mlir::scf::ForOp loop,
                  llvm::ArrayRef<LoopSum> sums);
