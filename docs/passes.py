@@ -19,7 +19,7 @@ PHASES = {
         "comm-simple-overlap", "comm-sink-waits", "comm-sink-waits-iterative"]),
     "rewrite": ("Passes that rewrite a program before it is scheduled", "for other ops that do the same", [
         "braid-fuse-epilogues", "comm-combine", "comm-fuse-elementwise", "comm-inline-compute", "comm-legalize-for-nccl",
-        "comm-merge-batch", "comm-own-part-first", "comm-pipeline-loops", "comm-pipeline-matmul", "comm-simplify",
+        "comm-merge-batch", "comm-own-part-first", "comm-pipeline-loops", "comm-pipeline-matmul", "comm-reduce-behind-loops", "comm-simplify",
         "comm-split-all-reduce", "comm-split-batch", "comm-split-hierarchy", "convert-shard-to-comm"]),
     "plan": ("Passes that choose resources", "for the multiprocessors, transports and lanes of ops", [
         "comm-assign-lanes", "comm-plan-resources"]),

@@ -52,6 +52,7 @@ void braid::buildPreparePipeline(OpPassManager &pm,
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+  pm.addNestedPass<func::FuncOp>(comm::createCommReduceBehindLoopsPass());
   if (options.target == KernelTarget::CUDA)
     pm.addNestedPass<func::FuncOp>(comm::createCommLegalizeForNCCLPass());
   addDecompositions(pm, options.target, options.attention, options.convolution,

@@ -65,7 +65,7 @@ PIPELINES = [
     ["braid-prepare", "braid-overlap", "braid-lower-to-host"],
     ["braid-overlap-inductor", "braid-lower-to-host"],
     ["convert-shard-to-comm{ranks=*}", "comm-schedule{steps=20000}", "braid-lower-to-host"],
-    ["comm-legalize-for-nccl", "braid-decompose-attention", "braid-decompose-convolutions{target=*}",
+    ["comm-reduce-behind-loops", "comm-legalize-for-nccl", "braid-decompose-attention", "braid-decompose-convolutions{target=*}",
      "braid-decompose-scatters{target=*}",
      "braid-fold-splats", "braid-mark-overwriting-matmuls{target=cuda}", "braid-fold-matmul-layouts{target=cuda}",
      "braid-fuse-epilogues", "comm-assign-lanes", "braid-hash-schedule"],

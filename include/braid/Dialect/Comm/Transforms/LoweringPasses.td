@@ -45,7 +45,12 @@ def CommFuseElementwisePass
     A loop in which each iteration computes a block of rows from blocks of other
     tensors, and adds to sums, has fewer iterations on larger blocks, or becomes its
     body, where what it computes fits into `most-merged-bytes` and the ops of an
-    iteration take about as long as their launches. The sums keep their terms.
+    iteration take about as long as their launches. The sums keep their terms. In
+    a loop that passes a state on, as a recurrent network, this is done with the
+    matmuls by weights that the state does not wait for, or that do not wait for the
+    state, and with gradients that the iterations add up: they become loops of their
+    own in front of the loop or behind it, and stacks of at most `most-merged-bytes`
+    keep what they need.
 
     Reductions of the same tensor that depend on the same set of collectives, but
     not on each other, become one op with all results, so the tensor is read once,
@@ -128,6 +133,53 @@ def CommAssignLanesPass : Pass<"comm-assign-lanes", "::mlir::ModuleOp"> {
     ]}
     ```
   }];
+}
+
+def CommReduceBehindLoopsPass
+    : Pass<"comm-reduce-behind-loops", "::mlir::func::FuncOp"> {
+  let summary = "Reduce what a loop adds up once behind the loop";
+  let description = [{
+    Moves all-reduces with `comm.any_order` behind the `scf.for` around them where
+    values that the loop carries add up their results, or parts of these at fixed
+    places, and nothing else in the loop reads them. Each rank adds its own terms,
+    and one all-reduce for each value sends the sum. A partitioner leaves such
+    all-reduces in the gradients of recurrent networks.
+
+    Here the pass asks for no costs: less is sent in all. `comm-pipeline-loops` does
+    the same to other all-reduces where that is shorter and `numerics` allows it.
+
+    Before:
+
+    ```mlir
+    %r = scf.for %i = %c0 to %c8 step %c1 iter_args(%a = %g) -> (tensor<4xf32>) {
+      %x = tensor.extract_slice %xs[%i, 0] [1, 4] [1, 1] : tensor<8x4xf32> to tensor<4xf32>
+      %t = comm.all_reduce sum %x on @dp {comm.any_order} : tensor<4xf32>
+      %w = comm.wait %t : !comm.token<tensor<4xf32>>
+      %s = arith.addf %a, %w : tensor<4xf32>
+      scf.yield %s : tensor<4xf32>
+    }
+    ```
+
+    After:
+
+    ```mlir
+    %l = scf.for %i = %c0 to %c8 step %c1 iter_args(%a = %zeros) -> (tensor<4xf32>) {
+      %x = tensor.extract_slice %xs[%i, 0] [1, 4] [1, 1] : tensor<8x4xf32> to tensor<4xf32>
+      %s = arith.addf %a, %x : tensor<4xf32>
+      scf.yield %s : tensor<4xf32>
+    }
+    %t = comm.all_reduce sum %l on @dp {comm.any_order} : tensor<4xf32>
+    %w = comm.wait %t : !comm.token<tensor<4xf32>>
+    %r = arith.addf %g, %w : tensor<4xf32>
+    ```
+
+    The remark `moved-starts` counts the all-reduces.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
 }
 
 def CommLegalizeForNCCLPass
