@@ -260,6 +260,11 @@ _MARKERS = {
 }
 
 
+def is_collective(op):
+    """Whether ranks exchange values in an op of StableHLO or Shardy."""
+    return op.name in _MARKERS and _MARKERS[op.name] not in (_identity, _rank)
+
+
 def maximum(value, world):
     """The maxima of an array of signed integers over all ranks, as `mark` leaves them."""
     return _create("all_reduce", [value], [value.type], reduction=ir.StringAttr.get("max"),
@@ -277,6 +282,7 @@ class Groups:
     def __init__(self, world):
         self._lists = {}  # by symbol
         self._symbols = {}  # by the text of the lists
+        self.any_order = world.partitioned
         self._names = {str(_lists(world.every_rank())): "world"}
         for mesh in world.meshes.values():
             for axes in _subsets(list(mesh.axes)):
@@ -343,6 +349,8 @@ def _start_and_wait(kind, op, groups):
     if "reduction" in op.attributes:
         number = _REDUCTION_NUMBERS[ir.StringAttr(op.attributes["reduction"]).value]
         attributes["reduction"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), number)
+        if groups.any_order:
+            attributes["comm.any_order"] = ir.UnitAttr.get()
     operands = list(op.operands)
     segments = [0, len(operands), 0] if "reduction" in attributes else [len(operands), 0]
     if kind == "all_to_all":

@@ -58,6 +58,8 @@ class World:
         if self.replicas * self.partitions == 1:
             self.partitions = largest
         self.size = self.replicas * self.partitions
+        # Whether XLA's partitioner has made all sums over ranks: the program says nothing of their order.
+        self.partitioned = False
 
     def every_rank(self):
         return [list(range(self.size))]

@@ -76,6 +76,7 @@ def to_one_rank(module):
         with module.context:
             attention.warn_of_whole(module)
             _simplify_locations(module, name_with_place)
+        world.partitioned = not any(collectives.is_collective(op) for op in walk(module))
         module, shardings = partition(module, world)
         inline_calls(module)
     elif shardings is None:

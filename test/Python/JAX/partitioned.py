@@ -71,6 +71,27 @@ class PartitionedTest(jt.JaxTestCase):
                     jt.integers((16, 16)), jt.integers((16, 8)))
                 self.assertIn("comm.reduce_scatter sum", program.text)
 
+    def test_gradients_of_a_recurrent_loop_are_summed_before_they_are_sent(self):
+        def loss(w, xs):
+            def step(state, x):
+                state = jnp.tanh(state @ w + x)
+                return state, state
+            return lax.scan(step, jnp.zeros_like(xs[0]), xs)[1].sum()
+
+        program = self.check_equal(
+            jax.jit(jax.grad(loss), in_shardings=(self.on(), self.on(None, ("a", "b"))), out_shardings=self.on()),
+            jt.normals((32, 32)) / 8, jt.normals((16, 64, 32), seed=1), tolerance=1e-5)
+        self.assertEqual(program.text.count("{comm.any_order} : tensor<32x32xf32>"), 1)
+        moved = program.run_passes("comm-pipeline-loops{machine=h200x8}").text
+        self.assertLess(moved.rindex("scf.yield"), moved.index("comm.all_reduce sum"))
+
+    def test_sums_of_the_program_keep_their_order(self):
+        program = braid.jax.export(jax.jit(jax.shard_map(
+            lambda x: lax.psum(x, "b"), mesh=SQUARE, in_specs=P(None, "b"), out_specs=P(), axis_names={"b"}),
+            in_shardings=self.on("a", "b")), jt.normals((8, 16)))
+        self.assertIn("comm.all_reduce sum", program.text)
+        self.assertNotIn("comm.any_order", program.text)
+
     def test_shardings_of_the_arguments(self):
         x = jax.device_put(jt.integers((16, 16)), self.on("a", "b"))
         y = jax.device_put(jt.integers((16, 8), seed=1), self.on("b"))
