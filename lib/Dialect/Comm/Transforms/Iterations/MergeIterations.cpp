@@ -16,6 +16,7 @@
 
 #include "BlockIterations.h"
 #include "Dialect/Comm/Transforms/FusionCost.h"
+#include "DistributeLoop.h"
 
 #include "braid/Analysis/Structure/ReorderedSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -369,6 +370,18 @@ void IterationMerger::merge() {
       rewriter.eraseOp(copy);
 }
 
+/// Lets iterations of `loop` do the work of several ones. Returns how many
+/// became a part of others.
+static int64_t mergeIterationsOf(RewriterBase &rewriter, scf::ForOp loop,
+                                 int64_t mostBytes) {
+  BlockIterations blocks(loop);
+  int64_t count = blocks.analyze() ? chooseCount(blocks, mostBytes) : 1;
+  if (count == 1)
+    return 0;
+  IterationMerger(rewriter, blocks, count).merge();
+  return blocks.getNumIterations() / count * (count - 1);
+}
+
 int64_t braid::comm::mergeIterations(RewriterBase &rewriter, Operation *root,
                                      int64_t mostBytes) {
   SmallVector<scf::ForOp> loops;
@@ -377,12 +390,21 @@ int64_t braid::comm::mergeIterations(RewriterBase &rewriter, Operation *root,
     root->walk([&](scf::ForOp loop) { loops.push_back(loop); });
   int64_t numMerged = 0;
   for (scf::ForOp loop : loops) {
-    BlockIterations blocks(loop);
-    int64_t count = blocks.analyze() ? chooseCount(blocks, mostBytes) : 1;
-    if (count == 1)
+    int64_t number = mergeIterationsOf(rewriter, loop, mostBytes);
+    numMerged += number;
+    if (number > 0)
       continue;
-    numMerged += blocks.getNumIterations() / count * (count - 1);
-    IterationMerger(rewriter, blocks, count).merge();
+    // Parts of the body may have loops whose iterations merge.
+    SmallVector<scf::ForOp> parts;
+    distributeLoop(rewriter, loop, mostBytes, [&](scf::ForOp part) {
+      BlockIterations blocks(part);
+      bool isMerged = blocks.analyze() && chooseCount(blocks, mostBytes) > 1;
+      if (isMerged)
+        parts.push_back(part);
+      return isMerged;
+    });
+    for (scf::ForOp part : parts)
+      numMerged += mergeIterationsOf(rewriter, part, mostBytes);
   }
   return numMerged;
 }

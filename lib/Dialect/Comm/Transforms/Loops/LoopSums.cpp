@@ -20,7 +20,7 @@ using namespace braid::comm;
 
 /// True if each element of the result of `op` is an element of `use`, at a
 /// place that is the same on all ranks: sums over ranks may follow.
-static bool movesElements(OpOperand &use) {
+static bool keepsElements(OpOperand &use) {
   Operation *op = use.getOwner();
   if (use.getOperandNumber() != 0)
     return false;
@@ -85,7 +85,7 @@ findLoopSum(scf::ForOp loop, CollectiveOpInterface start, bool reassociates) {
     for (OpOperand &use : moved.pop_back_val().getUses()) {
       if (use.getOwner()->getBlock() != loop.getBody())
         return std::nullopt;
-      if (movesElements(use))
+      if (keepsElements(use))
         moved.push_back(use.getOwner()->getResult(0));
       else if (std::optional<LoopSum::Addition> addition =
                    getAddition(loop, use, reassociates))

@@ -1,0 +1,27 @@
+//===- DistributeLoop.h - Loops of their own for parts of one ---*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_ITERATIONS_DISTRIBUTELOOP_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_ITERATIONS_DISTRIBUTELOOP_H
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace braid::comm {
+
+/// Moves matmuls and sums on which no iteration of `loop` waits to loops of
+/// their own: one in front of `loop` for what needs nothing of it, one behind
+/// it for what it does not need. Stacks of at most `mostBytes` keep what one
+/// loop computes for the other. A part moves if `accepts` its loop, which then
+/// stays.
+void distributeLoop(mlir::RewriterBase &rewriter, mlir::scf::ForOp loop,
+                    int64_t mostBytes,
+                    llvm::function_ref<bool(mlir::scf::ForOp)> accepts);
+
+} // namespace braid::comm
+
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_ITERATIONS_DISTRIBUTELOOP_H
