@@ -24,6 +24,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -158,8 +159,8 @@ void addVerification(PassManager &pm) {
   pm.addPass(braid::comm::createCommVerifyPass(options));
 }
 
-/// Builds the pipeline from the program to the LLVM dialect.
-LogicalResult buildPipeline(PassManager &pm) {
+/// Builds the pipeline from the program to its schedule.
+LogicalResult buildSchedulePipeline(PassManager &pm) {
   braid::PrepareOptions prepareOptions;
   prepareOptions.target =
       target == "cuda" ? braid::KernelTarget::CUDA : braid::KernelTarget::Host;
@@ -179,6 +180,11 @@ LogicalResult buildPipeline(PassManager &pm) {
     return failure();
   }
   addVerification(pm);
+  return success();
+}
+
+/// Builds the pipeline from the schedule to the LLVM dialect.
+LogicalResult buildLoweringPipeline(PassManager &pm) {
   if (target == "host") {
     braid::buildLowerToHostPipeline(pm);
     return success();
@@ -194,14 +200,26 @@ LogicalResult buildPipeline(PassManager &pm) {
   return success();
 }
 
-/// The same, with comm-verify after every pass if the options ask for it.
-LogicalResult buildVerifiedPipeline(PassManager &pm) {
-  if (verification != Findings::Each)
-    return buildPipeline(pm);
+/// Runs the pipeline that `build` makes. Gives the status to exit with.
+ExitStatus runPipeline(ModuleOp module, TimingScope &timing,
+                       LogicalResult (*build)(PassManager &)) {
+  bool verifiesEach = verification == Findings::Each;
+  PassManager pm(module.getContext());
+  if (failed(applyPassManagerCLOptions(pm)))
+    return usageStatus;
+  // The rules of ops, checked after each pass, take a quarter of all time.
+  pm.enableVerifier(verifiesEach);
   braid::ProgramVerifierOptions options;
   if (ranks != 0)
     options.numRanks = ranks;
-  return braid::verifyProgramAfterEachPass(pm, options, buildPipeline);
+  if (failed(verifiesEach
+                 ? braid::verifyProgramAfterEachPass(pm, options, build)
+                 : build(pm)))
+    return usageStatus;
+  pm.enableTiming(timing);
+  return succeeded(pm.run(module)) && succeeded(verify(module))
+             ? succeededStatus
+             : failedStatus;
 }
 
 /// Writes `bytes` to `outputPath`, a whole file or standard output.
@@ -400,15 +418,10 @@ int main(int argc, char **argv) {
   if (!module)
     return failedStatus;
 
-  PassManager pm(&context);
-  if (failed(applyPassManagerCLOptions(pm)))
-    return usageStatus;
-  if (failed(buildVerifiedPipeline(pm)))
-    return usageStatus;
   TimingScope passTiming = timing.nest("Passes");
-  pm.enableTiming(passTiming);
-  if (failed(pm.run(*module)))
-    return failedStatus;
+  for (auto *build : {buildSchedulePipeline, buildLoweringPipeline})
+    if (ExitStatus status = runPipeline(*module, passTiming, build))
+      return status;
   passTiming.stop();
 
   std::string runtimePath = runtimeLibrary.empty() ? findRuntimeLibrary(argv[0])
