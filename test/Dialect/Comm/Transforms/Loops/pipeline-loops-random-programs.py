@@ -26,6 +26,24 @@ PASSES = ["comm-pipeline-loops=all", "comm-pipeline-loops=all numerics=reassocia
 
 
 class LoopGenerator(rewritten_programs.Generator):
+    #: Whether ranks may add up the terms of sums in any order.
+    any_order = False
+
+    def take_part(self, whole):
+        """A value of the shape (4, 4) that has elements of `whole` at other places."""
+        name, shape, element = whole
+        if shape != (4, 4):
+            part = self.new()
+            self.lines.append(f"{part} = tensor.extract_slice {name}[3, 0] [4, 4] [1, 1] : {spell(shape, element)} to "
+                              f"{spell((4, 4), element)}")
+            name = part
+        if self.draw.random() < 0.5:
+            type, empty, turned = spell((4, 4), element), self.new(), self.new()
+            self.lines += [f"{empty} = tensor.empty() : {type}",
+                           f"{turned} = linalg.transpose ins({name} : {type}) outs({empty} : {type}) permutation = [1, 0]"]
+            name = turned
+        return name
+
     def add_up(self, carried):
         """The next value of `carried`: most are sums of what an all-reduce gives."""
         name, shape, element = carried
@@ -34,12 +52,18 @@ class LoopGenerator(rewritten_programs.Generator):
         if self.draw.random() < 0.2:
             return term[0]
         reduction = "sum" if self.draw.random() < 0.8 else "max"
+        moves = shape == (4, 4) and self.draw.random() < 0.4
+        if moves and self.draw.random() < 0.5:
+            term = self.pick(lambda value: value[1:] == ((8, 4), element)) or term
         token, value, total = self.new(), self.new(), self.new()
+        type = spell(term[1], element)
+        mark = " {comm.any_order}" if self.any_order and self.draw.random() < 0.8 else ""
+        self.lines += [f"{token} = comm.all_reduce {reduction} {term[0]} on @world{mark} : {type}",
+                       f"{value} = comm.wait {token} : !comm.token<{type}>"]
+        if moves:
+            value = self.take_part((value, term[1], element))
         operands = [name, value] if self.draw.random() < 0.5 else [value, name]
-        type = spell(shape, element)
-        self.lines += [f"{token} = comm.all_reduce {reduction} {term[0]} on @world : {type}",
-                       f"{value} = comm.wait {token} : !comm.token<{type}>",
-                       f"{total} = {add} {operands[0]}, {operands[1]} : {type}"]
+        self.lines.append(f"{total} = {add} {operands[0]}, {operands[1]} : {spell(shape, element)}")
         return total
 
     def stack(self, counter, rows):
@@ -120,4 +144,5 @@ class LoopGenerator(rewritten_programs.Generator):
 
 
 if __name__ == "__main__":
+    LoopGenerator.any_order = "comm-reduce-behind-loops" in sys.argv
     sys.exit(rewritten_programs.main(__doc__, PASSES, "comm-pipeline-loops", LoopGenerator))
