@@ -6,8 +6,9 @@
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import sdy
 
+from .errors import UnsupportedError
 from .sharding import Sharding
-from .walk import walk
+from .walk import terminator_of, walk
 
 
 def find_main(module):
@@ -22,11 +23,29 @@ def _shardings(attribute, meshes):
             for s in sdy.TensorShardingPerValueAttr(attribute).shardings]
 
 
+def _refuse_unreduced(main):
+    """Raises UnsupportedError for an argument or a result of `main` of which each rank has a summand."""
+    block = main.regions[0].blocks[0]
+    end = terminator_of(block)
+    for name, values in (("arg_attrs", block.arguments), ("res_attrs", end.operands)):
+        rows = ir.ArrayAttr(main.attributes[name]) if name in main.attributes else []
+        for number, (row, value) in enumerate(zip(map(ir.DictAttr, rows), values)):
+            if "sdy.sharding" not in row or not sdy.TensorShardingAttr(row["sdy.sharding"]).unreduced_axes:
+                continue
+            ops = [use.owner.operation for use in value.uses] if name == "arg_attrs" else [value.owner]
+            op = next((op for op in ops if not isinstance(op, ir.Block)), end)
+            kind = "argument" if name == "arg_attrs" else "result"
+            raise UnsupportedError(op, f"{kind} {number} of the program has a summand on each rank (`unreduced`), expected the "
+                                       "sum, as jax.sharding.reshard gives it")
+
+
 def unwrap(module, world):
     """Replaces `main` by its manual computation and gives the shardings of its
     arguments and results; None, and nothing changes, when `main` is not one manual
-    computation over all axes of its mesh, of arguments and constants."""
+    computation over all axes of its mesh, of arguments and constants. Raises UnsupportedError for
+    arguments and results that are summands."""
     main = find_main(module)
+    _refuse_unreduced(main)
     block = main.regions[0].blocks[0]
     operations = [op.operation for op in block.operations]
     constants = operations[:-2]

@@ -323,7 +323,7 @@ def _to_tiles(sharding, ranks):
     sharding = private_names.read_sharding(sharding)
     if sharding.is_replicated():
         return None
-    if not sharding.is_tiled():
+    if not sharding.is_tiled() or "unreduced" in str(sharding):
         raise RuntimeError(f"an argument or a result has the sharding {sharding}")
     shape = list(sharding.tile_assignment_dimensions())
     # Dimensions behind those of the array count ranks that have the same part.
