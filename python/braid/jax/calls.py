@@ -18,7 +18,13 @@ def lower(fn, args, kwargs):
     another one where a package has wrapped `jax.jit`."""
     if not hasattr(fn, "lower"):
         fn = jax.jit(fn, keep_unused=True)
-    outer = inner = fn.lower(*args, **kwargs)
+    try:
+        outer = inner = fn.lower(*args, **kwargs)
+    except ValueError as error:
+        # Shardings on an abstract mesh alone say of no device which platform it is of.
+        if "lowering_platforms" not in str(error) or not hasattr(fn, "trace"):
+            raise
+        outer = inner = fn.trace(*args, **kwargs).lower(lowering_platforms=("cpu",))
     while not isinstance(inner, jax.stages.Lowered):
         found = getattr(inner, "lowered", None)
         if found is None:
