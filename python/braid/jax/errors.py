@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The error for what has no translation, with its place in the JAX program."""
 
+import os
 import re
 
 from braid.mlir import BraidError, Location
@@ -14,8 +15,8 @@ _XLA_SOURCE = re.compile(r'source_file="([^"\n]+)" source_line=(\d+)[^}\n]*?sour
 # A primitive with its place, as name_with_place makes them.
 _PLACE_IN_NAME = re.compile(r'([^"/]*) <- ((?:(?! <- )[^"\n])+):(\d+):(\d+)"')
 
-# Files of packages, whose lines are not the user's.
-_PACKAGES = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
+# Files of packages, whose lines are not the user's, nor are those of this one.
+_PACKAGES = re.compile(r"[/\\](?:site|dist)-packages[/\\]|^" + re.escape(os.path.dirname(os.path.abspath(__file__)) + os.sep))
 
 # What XLA writes behind an instruction.
 _XLA_ATTRIBUTES = re.compile(r", (?:metadata|backend_config|frontend_attributes|origin)=\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
