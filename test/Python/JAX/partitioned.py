@@ -99,15 +99,6 @@ class PartitionedTest(jt.JaxTestCase):
         self.assertEqual([s.axes for s in program.in_shardings],
                          [[["a"], ["b"]], [["b"], []]])
 
-    def test_axes_with_shardings_in_types(self):
-        mesh = jax.make_mesh((2, 4), ("a", "b"))
-        with jax.set_mesh(mesh):
-            x = jax.device_put(jt.integers((16, 16)), P("a", "b"))
-            y = jax.device_put(jt.integers((16, 8), seed=1), P("b", None))
-            program = self.check_equal(jax.jit(lambda x, y: jnp.einsum(
-                "ij,jk->ik", x, y, out_sharding=P("a", None))), x, y)
-        self.assertIn("comm.all_reduce sum", program.text)
-
     def test_other_sharding_of_the_result(self):
         self.check_equal(jax.jit(lambda x: x * 2, in_shardings=(self.on(("a", "b")),),
                                  out_shardings=self.on(None, ("b", "a"))),
