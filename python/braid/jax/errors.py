@@ -127,7 +127,8 @@ def source_location(location):
     """The place in the Python source and the primitive that an MLIR location of JAX
     names: the innermost call in a file of the user's, and the outermost name."""
     text = str(location)
-    if named := _PLACE_IN_NAME.search(text):
+    # The search takes long where there is nothing to find.
+    if " <- " in text and (named := _PLACE_IN_NAME.search(text)):
         return Location(*named.groups()[1:]), named[1] or None
     places = re.findall(r'"([^"\n]+)":(\d+):(\d+)', text)
     own = next((place for place in places if not _PACKAGES.search(place[0])), None)

@@ -190,10 +190,10 @@ def _simplify_locations(module, make_name=lambda primitive, location: primitive)
         name = make_name(primitive, location)
         return ir.Location.name(name, file) if name else file
 
-    # Many ops share a location, whose text has all calls.
+    # Many ops share a location, whose text has all calls. A location has no hash, its attribute has one.
     known = {}
     for op in walk(module):
         old = op.location
-        if (text := str(old)) not in known:
-            known[text] = simplify(old)
-        op.location = known[text]
+        if (key := old.attr) not in known:
+            known[key] = simplify(old)
+        op.location = known[key]
