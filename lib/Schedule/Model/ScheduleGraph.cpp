@@ -143,6 +143,45 @@ bool braid::isLegalOrder(const ScheduleGraph &graph,
   return true;
 }
 
+ScheduleOrder braid::sinkWaitsIn(const ScheduleGraph &graph,
+                                 llvm::ArrayRef<unsigned> order) {
+  ScheduleOrder sunk;
+  sunk.reserve(order.size());
+  // By node: its place in `order`, if it is a wait that is held back.
+  std::vector<unsigned> held(order.size(), ~0u);
+  llvm::SmallVector<unsigned> needed;
+  auto need = [&](unsigned node) {
+    for (unsigned predecessor : graph.predecessors(node))
+      if (held[predecessor] != ~0u) {
+        needed.push_back(held[predecessor]);
+        held[predecessor] = ~0u;
+      }
+  };
+  for (auto [place, node] : llvm::enumerate(order)) {
+    if (graph[node].kind == NodeKind::Wait) {
+      held[node] = place;
+      continue;
+    }
+    // Waits may have to follow other waits.
+    needed.clear();
+    need(node);
+    for (size_t i = 0; i != needed.size(); ++i)
+      need(order[needed[i]]);
+    llvm::sort(needed);
+    for (unsigned wait : needed)
+      sunk.push_back(order[wait]);
+    sunk.push_back(node);
+  }
+  for (unsigned node : order)
+    if (held[node] != ~0u)
+      sunk.push_back(node);
+  return sunk;
+}
+
+ScheduleOrder braid::sinkWaits(const ScheduleGraph &graph) {
+  return sinkWaitsIn(graph, getProgramOrder(graph));
+}
+
 bool braid::keepsOrderOfStarts(const ScheduleGraph &graph,
                                llvm::ArrayRef<unsigned> order) {
   size_t next = 0;

@@ -10,7 +10,6 @@
 #include "ChoiceSimulator.h"
 #include "ResourceHeadroom.h"
 #include "Schedule/Model/FlatProblem.h"
-#include "Schedule/Search/Construction/AlapWaits.h"
 #include "Schedule/Search/LeastMemory.h"
 #include "Schedule/Search/SearchParts.h"
 
@@ -300,7 +299,7 @@ void Planner::sinkWaits(ResourcePlan &sunk) {
   if (isProgramOrder(sunk.order))
     return;
   const SchedulingProblem &problem = simulator.getProblem(sunk.options);
-  ScheduleOrder order = getOrderWithAlapWaits(FlatProblem(problem), sunk.order);
+  ScheduleOrder order = sinkWaitsIn(problem.graph, sunk.order);
   if (isAllowedOrder(problem, order) &&
       simulator.simulate(order, sunk.options) <= sunk.afterNs)
     sunk.order = std::move(order);

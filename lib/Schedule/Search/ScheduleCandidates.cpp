@@ -11,7 +11,6 @@
 #include "braid/Schedule/Baselines/Inductor/RaiseCollectives.h"
 #include "braid/Schedule/Baselines/Inductor/ReorderComputeForOverlap.h"
 #include "braid/Schedule/Baselines/Inductor/SimpleOverlap.h"
-#include "braid/Schedule/Baselines/Inductor/SinkWaits.h"
 #include "braid/Schedule/Baselines/ListSchedule.h"
 #include "braid/Schedule/Baselines/XLA/LatencyHidingSchedule.h"
 #include "braid/Schedule/Search/SearchSchedule.h"

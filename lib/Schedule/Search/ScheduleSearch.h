@@ -9,7 +9,6 @@
 #ifndef BRAID_SCHEDULE_SEARCH_SCHEDULESEARCH_H
 #define BRAID_SCHEDULE_SEARCH_SCHEDULESEARCH_H
 
-#include "Construction/AlapWaits.h"
 #include "Construction/ListScheduler.h"
 #include "Construction/PriorityRules.h"
 #include "Improvement/StopRule.h"
@@ -95,7 +94,7 @@ private:
     if (problem.carriedAwaits.empty())
       return consider(order, method);
     int64_t sunkNs =
-        considerUnchecked(getOrderWithAlapWaits(flat, order), method);
+        considerUnchecked(sinkWaitsIn(flat.problem.graph, order), method);
     return std::min(sunkNs, consider(order, method));
   }
   void sinkWaitsOfResult();

@@ -8,7 +8,6 @@
 
 #include "braid/Schedule/Search/SearchSchedule.h"
 
-#include "Construction/AlapWaits.h"
 #include "Improvement/ContentionLocalSearch.h"
 #include "Improvement/LocalSearch.h"
 #include "Improvement/MemorySchedule.h"
@@ -99,7 +98,7 @@ void ScheduleSearch::sinkWaitsOfResult() {
   constexpr int64_t mostLost = 1000; // A fraction of the makespan.
   if (isProgramOrder(result.order))
     return;
-  ScheduleOrder order = getOrderWithAlapWaits(flat, result.order);
+  ScheduleOrder order = sinkWaitsIn(problem.graph, result.order);
   otherSteps += flat.size();
   if (order == result.order || !isAllowedOrder(problem, order))
     return;

@@ -136,6 +136,15 @@ bool isProgramOrder(llvm::ArrayRef<unsigned> order);
 bool isLegalOrder(const ScheduleGraph &graph, llvm::ArrayRef<unsigned> order,
                   std::string *reason = nullptr);
 
+/// `order`, a legal one, with every wait just before the first node that has to
+/// follow it, or at the end; several waits at one place stand as in `order`,
+/// and nothing else moves. Linear in nodes and edges; idempotent.
+ScheduleOrder sinkWaitsIn(const ScheduleGraph &graph,
+                          llvm::ArrayRef<unsigned> order);
+
+/// The same of the program order: `sink_waits` of PyTorch Inductor.
+ScheduleOrder sinkWaits(const ScheduleGraph &graph);
+
 /// True if the starts stand in `order` as they stand in the program.
 bool keepsOrderOfStarts(const ScheduleGraph &graph,
                         llvm::ArrayRef<unsigned> order);

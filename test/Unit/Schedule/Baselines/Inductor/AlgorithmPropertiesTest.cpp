@@ -14,7 +14,6 @@
 
 #include "braid/Schedule/Baselines/Inductor/RaiseCollectives.h"
 #include "braid/Schedule/Baselines/Inductor/ReorderComputeForOverlap.h"
-#include "braid/Schedule/Baselines/Inductor/SinkWaits.h"
 
 #include "gtest/gtest.h"
 

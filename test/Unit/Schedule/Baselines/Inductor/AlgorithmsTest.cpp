@@ -11,7 +11,6 @@
 
 #include "braid/Schedule/Baselines/Inductor/RaiseCollectives.h"
 #include "braid/Schedule/Baselines/Inductor/ReorderComputeForOverlap.h"
-#include "braid/Schedule/Baselines/Inductor/SinkWaits.h"
 
 #include "gtest/gtest.h"
 
