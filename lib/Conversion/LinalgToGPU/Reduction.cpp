@@ -106,16 +106,9 @@ SmallVector<Value> Combiner::reduceScatterThreads(
   return values;
 }
 
-/// True if `op` may combine elements in any order. A reduction of floats allows
-/// any order of its roundings.
-static bool isAssociative(Operation *op) {
-  return isa<arith::AddFOp, arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp,
-             arith::MaxNumFOp, arith::MinNumFOp, arith::AddIOp, arith::MulIOp,
-             arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp,
-             arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op);
-}
-
-/// The neutral element of `op` in the type `type`.
+/// The neutral element, in the type `type`, of an `op` that may combine
+/// elements in any order: a reduction of floats allows any order of its
+/// roundings.
 static TypedAttr getNeutralOf(Operation *op, Type type) {
   std::optional<TypedAttr> neutral = arith::getNeutralElement(op);
   if (!neutral)
@@ -151,9 +144,8 @@ braid::kernels::matchCombiners(const LoopNest &nest) {
         op = op->getOperand(0).getDefiningOp();
         accumulator = wide;
       }
-    if (!op || op->getBlock() != nest.body || !isAssociative(op) ||
-        !op->hasOneUse() || !accumulator.hasOneUse() ||
-        *accumulator.user_begin() != op)
+    if (!op || op->getBlock() != nest.body || !op->hasOneUse() ||
+        !accumulator.hasOneUse() || *accumulator.user_begin() != op)
       return std::nullopt;
     bool isFirst = op->getOperand(0) == accumulator;
     combiner.op = op;
