@@ -9,6 +9,7 @@
 #include "Lowering.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Support/IR/Operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -223,21 +224,16 @@ Value Lowering::select(Value condition, Value yes, Value no) {
   Value empty = tensor::EmptyOp::create(
       *this, tensor::getMixedSizes(*this, getLoc(), tensors.front()),
       type.getElementType());
-  SmallVector<AffineMap> maps(tensors.size() + 1,
+  SmallVector<AffineMap> maps(tensors.size(),
                               getMultiDimIdentityMap(type.getRank()));
-  SmallVector<utils::IteratorType> iterators(type.getRank(),
-                                             utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(
-      *this, type, tensors, empty, maps, iterators,
-      [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+  return createParallel(
+      *this, getLoc(), empty, tensors, maps,
+      [&](ImplicitLocOpBuilder &b, ValueRange arguments) -> Value {
         bool isTensor = isa<RankedTensorType>(yes.getType());
         Value first = isTensor ? arguments[0] : yes;
         Value second = isa<RankedTensorType>(no.getType())
                            ? arguments[isTensor ? 1 : 0]
                            : no;
-        Value chosen =
-            arith::SelectOp::create(builder, loc, condition, first, second);
-        linalg::YieldOp::create(builder, loc, chosen);
+        return arith::SelectOp::create(b, condition, first, second);
       });
-  return generic.getResult(0);
 }

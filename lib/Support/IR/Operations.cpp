@@ -10,6 +10,7 @@
 
 #include "braid/Support/IterationCount.h"
 #include "braid/Support/Units.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -54,4 +55,34 @@ void braid::eraseDead(RewriterBase &rewriter,
         ops.insert(producer);
     rewriter.eraseOp(op);
   }
+}
+
+Value braid::createGeneric(OpBuilder &builder, Location loc, Value init,
+                           ValueRange inputs, ArrayRef<AffineMap> maps,
+                           ArrayRef<utils::IteratorType> loops,
+                           ElementBody body) {
+  return linalg::GenericOp::create(
+             builder, loc, init.getType(), inputs, init, maps, loops,
+             [&](OpBuilder &nested, Location at, ValueRange arguments) {
+               ImplicitLocOpBuilder inner(at, nested);
+               linalg::YieldOp::create(inner, body(inner, arguments));
+             })
+      .getResult(0);
+}
+
+Value braid::createParallel(OpBuilder &builder, Location loc, Value init,
+                            ValueRange inputs, ArrayRef<AffineMap> maps,
+                            ElementBody body) {
+  int64_t rank = cast<RankedTensorType>(init.getType()).getRank();
+  SmallVector<AffineMap> all(maps);
+  all.push_back(builder.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  return createGeneric(builder, loc, init, inputs, all, loops, body);
+}
+
+Value braid::createElementwise(OpBuilder &builder, Location loc, Value init,
+                               Value input, ElementBody body) {
+  int64_t rank = cast<RankedTensorType>(init.getType()).getRank();
+  return createParallel(builder, loc, init, input,
+                        builder.getMultiDimIdentityMap(rank), body);
 }

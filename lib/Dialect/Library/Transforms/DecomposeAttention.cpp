@@ -155,12 +155,8 @@ private:
   /// Computes each element of a result of `sizes` and `type`.
   Value map(ArrayRef<int64_t> sizes, Type type, ValueRange inputs,
             ArrayRef<AffineMap> inputMaps, ElementBody body) {
-    auto rank = static_cast<unsigned>(sizes.size());
-    SmallVector<AffineMap> maps(inputMaps);
-    maps.push_back(builder.getMultiDimIdentityMap(rank));
-    SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
-    return createGeneric(builder, loc, empty(sizes, type), inputs, maps, loops,
-                         body);
+    return createParallel(builder, loc, empty(sizes, type), inputs, inputMaps,
+                          body);
   }
 
   /// Combines what `body` gives of the elements of `inputs`, all of the same

@@ -9,7 +9,6 @@
 #include "TensorOps.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -44,26 +43,4 @@ Operation *library::moveToTensors(RewriterBase &rewriter,
   rewriter.eraseOp(op);
   rewriter.setInsertionPoint(onTensors);
   return onTensors;
-}
-
-Value library::createGeneric(OpBuilder &builder, Location loc, Value init,
-                             ValueRange inputs, ArrayRef<AffineMap> maps,
-                             ArrayRef<utils::IteratorType> loops,
-                             ElementBody body) {
-  return linalg::GenericOp::create(
-             builder, loc, init.getType(), inputs, init, maps, loops,
-             [&](OpBuilder &nested, Location at, ValueRange arguments) {
-               ImplicitLocOpBuilder inner(at, nested);
-               linalg::YieldOp::create(inner, body(inner, arguments));
-             })
-      .getResult(0);
-}
-
-Value library::createElementwise(OpBuilder &builder, Location loc, Value init,
-                                 Value input, ElementBody body) {
-  int64_t rank = cast<RankedTensorType>(init.getType()).getRank();
-  AffineMap identity = builder.getMultiDimIdentityMap(rank);
-  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
-  return createGeneric(builder, loc, init, input, {identity, identity}, loops,
-                       body);
 }

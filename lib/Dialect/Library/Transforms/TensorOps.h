@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_DIALECT_LIBRARY_TRANSFORMS_TENSOROPS_H
 #define BRAID_LIB_DIALECT_LIBRARY_TRANSFORMS_TENSOROPS_H
 
-#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "braid/Support/IR/Operations.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 
@@ -21,23 +21,6 @@ namespace braid::library {
 /// tensors stays.
 mlir::Operation *moveToTensors(mlir::RewriterBase &rewriter,
                                mlir::DestinationStyleOpInterface op);
-
-/// Gives the element of a result from elements of operands, the old one of the
-/// result last.
-using ElementBody = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &,
-                                                   mlir::ValueRange)>;
-
-/// The result of a `linalg.generic` whose elements `body` gives.
-mlir::Value createGeneric(mlir::OpBuilder &builder, mlir::Location loc,
-                          mlir::Value init, mlir::ValueRange inputs,
-                          llvm::ArrayRef<mlir::AffineMap> maps,
-                          llvm::ArrayRef<mlir::utils::IteratorType> loops,
-                          ElementBody body);
-
-/// The same of the elements at one place of `init` and of `input`.
-mlir::Value createElementwise(mlir::OpBuilder &builder, mlir::Location loc,
-                              mlir::Value init, mlir::Value input,
-                              ElementBody body);
 
 } // namespace braid::library
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TensorRewrites.h"
+#include "braid/Support/IR/Operations.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -23,20 +24,13 @@ RankedTensorType braid::comm::getTensorType(Value value) {
 Value braid::comm::map(
     ImplicitLocOpBuilder &b, Value input, Type element,
     function_ref<Value(ImplicitLocOpBuilder &, Value)> body) {
-  RankedTensorType type = getTensorType(input);
   Value empty = tensor::EmptyOp::create(
       b, tensor::getMixedSizes(b, b.getLoc(), input), element);
-  AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> iterators(type.getRank(),
-                                             utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             b, empty.getType(), input, empty,
-             ArrayRef<AffineMap>{identity, identity}, iterators,
-             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-               ImplicitLocOpBuilder inner(loc, builder);
-               linalg::YieldOp::create(inner, body(inner, arguments[0]));
-             })
-      .getResult(0);
+  return braid::createElementwise(
+      b, b.getLoc(), empty, input,
+      [&](ImplicitLocOpBuilder &inner, ValueRange arguments) {
+        return body(inner, arguments[0]);
+      });
 }
 
 /// The size of dimension `dim` of `input`.
@@ -112,22 +106,16 @@ Value braid::comm::unpackBits(ImplicitLocOpBuilder &b, Value input) {
   sizes.insert(sizes.begin(), b.getIndexAttr(width));
   Value empty = tensor::EmptyOp::create(b, sizes, byte);
   AffineMap all = b.getMultiDimIdentityMap(sizes.size());
-  SmallVector<utils::IteratorType> iterators(sizes.size(),
-                                             utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             b, empty.getType(), input, empty,
-             ArrayRef<AffineMap>{all.dropResult(0), all}, iterators,
-             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-               ImplicitLocOpBuilder inner(loc, builder);
-               Value place = linalg::IndexOp::create(inner, 0);
-               place = arith::IndexCastOp::create(inner, element, place);
-               Value bit = arith::ShRUIOp::create(inner, arguments[0], place);
-               if (width > 1)
-                 bit = arith::TruncIOp::create(inner, inner.getI1Type(), bit);
-               bit = arith::ExtUIOp::create(inner, byte, bit);
-               linalg::YieldOp::create(inner, bit);
-             })
-      .getResult(0);
+  return braid::createParallel(
+      b, b.getLoc(), empty, input, all.dropResult(0),
+      [&](ImplicitLocOpBuilder &inner, ValueRange arguments) -> Value {
+        Value place = linalg::IndexOp::create(inner, 0);
+        place = arith::IndexCastOp::create(inner, element, place);
+        Value bit = arith::ShRUIOp::create(inner, arguments[0], place);
+        if (width > 1)
+          bit = arith::TruncIOp::create(inner, inner.getI1Type(), bit);
+        return arith::ExtUIOp::create(inner, byte, bit);
+      });
 }
 
 Value braid::comm::packBits(ImplicitLocOpBuilder &b, Value input,
@@ -140,22 +128,18 @@ Value braid::comm::packBits(ImplicitLocOpBuilder &b, Value input,
   SmallVector<utils::IteratorType> iterators(type.getRank(),
                                              utils::IteratorType::parallel);
   iterators.front() = utils::IteratorType::reduction;
-  return linalg::GenericOp::create(
-             b, init.getType(), input, init,
-             ArrayRef<AffineMap>{all, all.dropResult(0)}, iterators,
-             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-               ImplicitLocOpBuilder inner(loc, builder);
-               Value bit = arith::TruncIOp::create(inner, inner.getI1Type(),
-                                                   arguments[0]);
-               if (element.getWidth() > 1)
-                 bit = arith::ExtUIOp::create(inner, element, bit);
-               Value place = linalg::IndexOp::create(inner, 0);
-               place = arith::IndexCastOp::create(inner, element, place);
-               bit = arith::ShLIOp::create(inner, bit, place);
-               linalg::YieldOp::create(inner, Value(arith::OrIOp::create(
-                                                  inner, arguments[1], bit)));
-             })
-      .getResult(0);
+  return braid::createGeneric(
+      b, b.getLoc(), init, input, {all, all.dropResult(0)}, iterators,
+      [&](ImplicitLocOpBuilder &inner, ValueRange arguments) -> Value {
+        Value bit =
+            arith::TruncIOp::create(inner, inner.getI1Type(), arguments[0]);
+        if (element.getWidth() > 1)
+          bit = arith::ExtUIOp::create(inner, element, bit);
+        Value place = linalg::IndexOp::create(inner, 0);
+        place = arith::IndexCastOp::create(inner, element, place);
+        bit = arith::ShLIOp::create(inner, bit, place);
+        return arith::OrIOp::create(inner, arguments[1], bit);
+      });
 }
 
 Value braid::comm::reduceBits(ImplicitLocOpBuilder &b, Value input,

@@ -11,6 +11,7 @@
 #include "Dialect/Comm/Transforms/FusionCost.h"
 #include "Rewrites.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Support/IR/Operations.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -307,16 +308,12 @@ linalg::GenericOp braid::comm::moveBroadcastBehind(RewriterBase &rewriter,
   copyAttributes(op, reduced);
   AffineMap source =
       AffineMap::get(op.getNumLoops(), 0, kept, rewriter.getContext());
-  auto broadcast = linalg::GenericOp::create(
-      rewriter, loc, type, reduced->getResult(0), init,
-      {source, rewriter.getMultiDimIdentityMap(op.getNumLoops())},
-      op.getIteratorTypesArray(),
-      [](OpBuilder &builder, Location loc, ValueRange arguments) {
-        linalg::YieldOp::create(builder, loc, arguments.front());
-      });
+  Value broadcast = braid::createParallel(
+      rewriter, loc, init, reduced->getResult(0), source,
+      [](ImplicitLocOpBuilder &, ValueRange elements) { return elements[0]; });
   rewriter.replaceOp(op, broadcast);
   // Reads of elements need no copies of them.
-  for (Operation *user : llvm::make_early_inc_range(broadcast->getUsers())) {
+  for (Operation *user : llvm::make_early_inc_range(broadcast.getUsers())) {
     auto read = dyn_cast<tensor::ExtractOp>(user);
     if (!read)
       continue;
@@ -328,8 +325,8 @@ linalg::GenericOp braid::comm::moveBroadcastBehind(RewriterBase &rewriter,
     rewriter.replaceOpWithNewOp<tensor::ExtractOp>(read, reduced->getResult(0),
                                                    places);
   }
-  if (broadcast->use_empty())
-    rewriter.eraseOp(broadcast);
+  if (broadcast.use_empty())
+    rewriter.eraseOp(broadcast.getDefiningOp());
   return reduced;
 }
 

@@ -8,6 +8,7 @@
 
 #include "Rewrites.h"
 
+#include "braid/Support/IR/Operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -163,18 +164,16 @@ Value ScanBuilder::reduce(Value input, ArrayRef<int64_t> sizes,
                                          utils::IteratorType::parallel);
   loops.back() = utils::IteratorType::reduction;
   AffineMap result = b.getMultiDimIdentityMap(last + 1).getMajorSubMap(last);
-  return linalg::GenericOp::create(
-             b, init.getType(), input, init, ArrayRef{element, result}, loops,
-             [&](OpBuilder &nested, Location loc, ValueRange arguments) {
-               ImplicitLocOpBuilder at(loc, nested);
-               Value wanted = arith::CmpIOp::create(
-                   at, isWanted, linalg::IndexOp::create(at, last),
-                   linalg::IndexOp::create(at, dim));
-               Value given =
-                   arith::SelectOp::create(at, wanted, arguments[0], neutral);
-               linalg::YieldOp::create(at, combine(at, arguments[1], given));
-             })
-      .getResult(0);
+  return braid::createGeneric(
+      b, b.getLoc(), init, input, {element, result}, loops,
+      [&](ImplicitLocOpBuilder &at, ValueRange arguments) {
+        Value wanted = arith::CmpIOp::create(at, isWanted,
+                                             linalg::IndexOp::create(at, last),
+                                             linalg::IndexOp::create(at, dim));
+        Value given =
+            arith::SelectOp::create(at, wanted, arguments[0], neutral);
+        return combine(at, arguments[1], given);
+      });
 }
 
 Value ScanBuilder::build() {
@@ -222,23 +221,17 @@ Value ScanBuilder::build() {
     if (loop != dim + 1)
       ofBlock.push_back(b.getAffineDimExpr(loop));
   AffineMap identity = b.getMultiDimIdentityMap(rank + 1);
-  SmallVector<utils::IteratorType> loops(rank + 1,
-                                         utils::IteratorType::parallel);
   Value init =
       tensor::ExpandShapeOp::create(b, split, op.getOutputs().front(), groups);
   Value empty = tensor::EmptyOp::create(b, sizes, type.getElementType());
-  Value combined =
-      linalg::GenericOp::create(
-          b, split, ValueRange{init, before, within}, empty,
-          ArrayRef{identity,
-                   AffineMap::get(rank + 1, 0, ofBlock, b.getContext()),
-                   identity, identity},
-          loops,
-          [&](OpBuilder &at, Location loc, ValueRange arguments) {
-            Value sum = combine(at, arguments[1], arguments[2]);
-            linalg::YieldOp::create(at, loc, combine(at, arguments[0], sum));
-          })
-          .getResult(0);
+  Value combined = braid::createParallel(
+      b, b.getLoc(), empty, {init, before, within},
+      {identity, AffineMap::get(rank + 1, 0, ofBlock, b.getContext()),
+       identity},
+      [&](ImplicitLocOpBuilder &at, ValueRange arguments) {
+        Value sum = combine(at, arguments[1], arguments[2]);
+        return combine(at, arguments[0], sum);
+      });
   return tensor::CollapseShapeOp::create(b, type, combined, groups);
 }
 

@@ -12,6 +12,7 @@
 #include "MatmulLayouts.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Support/IR/Operations.h"
 #include "braid/Support/MatmulAttributes.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -62,20 +63,14 @@ static Value transpose(RewriterBase &rewriter, Location loc, Value tensor) {
   unsigned rank = type.getRank();
   SmallVector<int64_t> shape(type.getShape());
   std::swap(shape[rank - 2], shape[rank - 1]);
-  AffineMap identity = rewriter.getMultiDimIdentityMap(rank);
-  SmallVector<AffineExpr> places(identity.getResults());
-  std::swap(places[rank - 2], places[rank - 1]);
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::swap(order[rank - 2], order[rank - 1]);
   Value empty =
       tensor::EmptyOp::create(rewriter, loc, shape, type.getElementType());
-  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             rewriter, loc, empty.getType(), tensor, empty,
-             {AffineMap::get(rank, 0, places, rewriter.getContext()), identity},
-             kinds,
-             [](OpBuilder &b, Location loc, ValueRange arguments) {
-               linalg::YieldOp::create(b, loc, arguments[0]);
-             })
-      .getResult(0);
+  return createParallel(
+      rewriter, loc, empty, tensor,
+      AffineMap::getPermutationMap(order, rewriter.getContext()),
+      [](ImplicitLocOpBuilder &, ValueRange elements) { return elements[0]; });
 }
 
 int64_t braid::comm::transposeOperands(RewriterBase &rewriter,

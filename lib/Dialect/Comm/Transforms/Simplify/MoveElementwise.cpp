@@ -11,6 +11,7 @@
 #include "Rewrites.h"
 
 #include "braid/Analysis/Structure/ReorderedSums.h"
+#include "braid/Support/IR/Operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -378,24 +379,16 @@ static void replaceCopy(RewriterBase &rewriter, linalg::GenericOp generic) {
 static Value convert(RewriterBase &rewriter, Value value,
                      Operation *conversion) {
   Location loc = conversion->getLoc();
-  auto type = cast<RankedTensorType>(value.getType());
   Value empty = tensor::EmptyOp::create(
       rewriter, loc, tensor::getMixedSizes(rewriter, loc, value),
       conversion->getResult(0).getType());
-  AffineMap identity = rewriter.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> iterators(type.getRank(),
-                                             utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             rewriter, loc, empty.getType(), value, empty,
-             ArrayRef<AffineMap>{identity, identity}, iterators,
-             [&](OpBuilder &builder, Location, ValueRange arguments) {
-               IRMapping mapping;
-               mapping.map(conversion->getOperand(0), arguments[0]);
-               linalg::YieldOp::create(
-                   builder, loc,
-                   builder.clone(*conversion, mapping)->getResults());
-             })
-      .getResult(0);
+  return createElementwise(rewriter, loc, empty, value,
+                           [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
+                             IRMapping mapping;
+                             mapping.map(conversion->getOperand(0),
+                                         arguments[0]);
+                             return b.clone(*conversion, mapping)->getResult(0);
+                           });
 }
 
 bool braid::comm::moveConversionInFront(RewriteState &state, WaitOp wait) {

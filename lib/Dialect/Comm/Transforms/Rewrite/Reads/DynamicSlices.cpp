@@ -130,11 +130,10 @@ private:
   /// The offsets of a slice, at the insertion point of `b`.
   SmallVector<Value> computeOffsets(ImplicitLocOpBuilder &b,
                                     OffsetSizeAndStrideOpInterface op);
-  linalg::GenericOp
-  createOp(Operation *op, RankedTensorType type, ValueRange inputs,
-           llvm::function_ref<Value(ImplicitLocOpBuilder &, ArrayRef<Value>,
-                                    ValueRange)>
-               compute);
+  Value createOp(Operation *op, RankedTensorType type, ValueRange inputs,
+                 llvm::function_ref<Value(ImplicitLocOpBuilder &,
+                                          ArrayRef<Value>, ValueRange)>
+                     compute);
 
   RewriterBase &rewriter;
   const llvm::SetVector<Operation *> &scalars;
@@ -181,32 +180,28 @@ SliceReplacer::computeOffsets(ImplicitLocOpBuilder &b,
   return offsets;
 }
 
-linalg::GenericOp
-SliceReplacer::createOp(Operation *op, RankedTensorType type, ValueRange inputs,
-                        llvm::function_ref<Value(ImplicitLocOpBuilder &,
-                                                 ArrayRef<Value>, ValueRange)>
-                            compute) {
+Value SliceReplacer::createOp(
+    Operation *op, RankedTensorType type, ValueRange inputs,
+    llvm::function_ref<Value(ImplicitLocOpBuilder &, ArrayRef<Value>,
+                             ValueRange)>
+        compute) {
   rewriter.setInsertionPoint(op);
   Value empty = tensor::EmptyOp::create(rewriter, op->getLoc(), type.getShape(),
                                         type.getElementType());
-  SmallVector<AffineMap> maps(inputs.size() + 1,
+  SmallVector<AffineMap> maps(inputs.size(),
                               rewriter.getMultiDimIdentityMap(type.getRank()));
-  SmallVector<utils::IteratorType> kinds(type.getRank(),
-                                         utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-      rewriter, op->getLoc(), type, inputs, empty, maps, kinds,
-      [&](OpBuilder &nested, Location loc, ValueRange arguments) {
-        ImplicitLocOpBuilder b(loc, nested);
-        SmallVector<Value> places;
-        for (int64_t dim = 0; dim < type.getRank(); ++dim)
-          places.push_back(linalg::IndexOp::create(b, dim));
-        linalg::YieldOp::create(b, compute(b, places, arguments));
-      });
+  return createParallel(rewriter, op->getLoc(), empty, inputs, maps,
+                        [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
+                          SmallVector<Value> places;
+                          for (int64_t dim = 0; dim < type.getRank(); ++dim)
+                            places.push_back(linalg::IndexOp::create(b, dim));
+                          return compute(b, places, arguments);
+                        });
 }
 
 void SliceReplacer::replace(tensor::ExtractSliceOp op) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
-  linalg::GenericOp read = createOp(
+  Value read = createOp(
       op, op.getType(), {},
       [&](ImplicitLocOpBuilder &b, ArrayRef<Value> places, ValueRange) {
         SmallVector<Value> indices = computeOffsets(b, op);
@@ -222,7 +217,7 @@ void SliceReplacer::replace(tensor::ExtractSliceOp op) {
 
 void SliceReplacer::replace(tensor::InsertSliceOp op) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
-  linalg::GenericOp inserted = createOp(
+  Value inserted = createOp(
       op, op.getType(), op.getDest(),
       [&](ImplicitLocOpBuilder &b, ArrayRef<Value> places,
           ValueRange arguments) {
