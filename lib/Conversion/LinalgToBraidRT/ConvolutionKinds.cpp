@@ -8,6 +8,8 @@
 
 #include "ConvolutionKinds.h"
 
+#include "Dialect/Library/IR/Operands.h"
+#include "braid/Support/IR/Operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -19,10 +21,6 @@ using library::ConvolutionDim;
 using library::ConvolutionOp;
 using library::ConvolutionShape;
 using Dim = LibraryConvolution::Dim;
-
-static ArrayRef<int64_t> getOperandSizes(Value value) {
-  return cast<ShapedType>(value.getType()).getShape();
-}
 
 //===----------------------------------------------------------------------===//
 // Kinds
@@ -188,8 +186,8 @@ private:
 /// around them.
 Value Arranger::trim(SmallVectorImpl<int64_t> &padding) {
   Value input = op.getInput();
-  SmallVector<int64_t> from(getOperandSizes(input).size(), 0),
-      sizes(getOperandSizes(input));
+  SmallVector<int64_t> from(library::getSizes(input).size(), 0),
+      sizes(library::getSizes(input));
   for (auto [number, pair] :
        llvm::enumerate(llvm::zip_equal(shape.spatial, match.spatial))) {
     auto &[dim, found] = pair;
@@ -201,7 +199,7 @@ Value Arranger::trim(SmallVectorImpl<int64_t> &padding) {
     padding[2 * number] = dim.low + found.begin;
     padding[2 * number + 1] = dim.high + dim.inputs - found.end;
   }
-  if (ArrayRef<int64_t>(sizes) == getOperandSizes(input))
+  if (ArrayRef<int64_t>(sizes) == library::getSizes(input))
     return input;
   auto attributes = [&](ArrayRef<int64_t> values) {
     return getAsIndexOpFoldResult(rewriter.getContext(), values);
@@ -213,7 +211,7 @@ Value Arranger::trim(SmallVectorImpl<int64_t> &padding) {
 
 /// The kernel in the direction that the kind of the convolution has.
 Value Arranger::reverse(Value kernel) {
-  ArrayRef<int64_t> sizes = getOperandSizes(kernel);
+  ArrayRef<int64_t> sizes = library::getSizes(kernel);
   AffineMap same = rewriter.getMultiDimIdentityMap(sizes.size());
   SmallVector<AffineExpr> places(same.getResults());
   for (const ConvolutionDim &dim : shape.spatial)
@@ -224,16 +222,9 @@ Value Arranger::reverse(Value kernel) {
       AffineMap::get(sizes.size(), 0, places, rewriter.getContext());
   if (map == same)
     return kernel;
-  Value init = empty(sizes);
-  SmallVector<utils::IteratorType> kinds(sizes.size(),
-                                         utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             rewriter, loc, init.getType(), kernel, init,
-             ArrayRef<AffineMap>{map, same}, kinds,
-             [](OpBuilder &nested, Location at, ValueRange arguments) {
-               linalg::YieldOp::create(nested, at, arguments[0]);
-             })
-      .getResult(0);
+  return createParallel(
+      rewriter, loc, empty(sizes), kernel, map,
+      [](ImplicitLocOpBuilder &, ValueRange elements) { return elements[0]; });
 }
 
 Value Arranger::transpose(Value value, ArrayRef<int64_t> order, Value init) {
@@ -242,7 +233,7 @@ Value Arranger::transpose(Value value, ArrayRef<int64_t> order, Value init) {
   if (!init) {
     SmallVector<int64_t> sizes;
     for (int64_t dim : order)
-      sizes.push_back(getOperandSizes(value)[dim]);
+      sizes.push_back(library::getSizes(value)[dim]);
     init = empty(sizes);
   }
   return linalg::TransposeOp::create(rewriter, loc, value, init, order)
@@ -256,8 +247,8 @@ Value Arranger::regroup(Value kernel) {
     return kernel;
   unsigned from = isInput ? shape.kernelOutput : shape.kernelInput;
   unsigned to = isInput ? shape.kernelInput : shape.kernelOutput;
-  SmallVector<int64_t> divided(getOperandSizes(kernel)), joined = divided,
-                                                         order;
+  SmallVector<int64_t> divided(library::getSizes(kernel)), joined = divided,
+                                                           order;
   divided[from] /= match.groups;
   divided.insert(divided.begin() + from, match.groups);
   SmallVector<ReassociationIndices> parts, whole;
@@ -321,7 +312,7 @@ void Arranger::arrange() {
   addLabels(outputLabels, orders[2], "");
   SmallVector<int64_t> sizes;
   for (int64_t dim : orders[2])
-    sizes.push_back(getOperandSizes(op.getOutput())[dim]);
+    sizes.push_back(library::getSizes(op.getOutput())[dim]);
   bool isOutputMoved = !llvm::is_sorted(orders[2]);
   Value init = isOutputMoved ? empty(sizes) : op.getOutput();
   SmallVector<bool> reversed(shape.spatial.size(), true);

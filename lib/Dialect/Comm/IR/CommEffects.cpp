@@ -27,25 +27,20 @@ void braid::comm::getStartEffects(AsyncStartOpInterface start,
                        CommunicatorResource::get());
   for (OpOperand &source : start.getSourceOperands())
     if (isBuffer(source))
-      effects.emplace_back(MemoryEffects::Read::get(), &source,
-                           SideEffects::DefaultResource::get());
+      effects.emplace_back(MemoryEffects::Read::get(), &source);
   for (OpOperand &destination : start.getDestinationOperands())
     if (isBuffer(destination))
-      effects.emplace_back(MemoryEffects::Write::get(), &destination,
-                           SideEffects::DefaultResource::get());
+      effects.emplace_back(MemoryEffects::Write::get(), &destination);
 }
 
 void WaitOp::getEffects(Effects &effects) {
   effects.emplace_back(MemoryEffects::Free::get(), &getTokenMutable(),
                        RequestResource::get());
   for (OpOperand &buffer : getReadsMutable())
-    effects.emplace_back(MemoryEffects::Read::get(), &buffer,
-                         SideEffects::DefaultResource::get());
+    effects.emplace_back(MemoryEffects::Read::get(), &buffer);
   for (OpOperand &buffer : getWritesMutable()) {
-    effects.emplace_back(MemoryEffects::Read::get(), &buffer,
-                         SideEffects::DefaultResource::get());
-    effects.emplace_back(MemoryEffects::Write::get(), &buffer,
-                         SideEffects::DefaultResource::get());
+    effects.emplace_back(MemoryEffects::Read::get(), &buffer);
+    effects.emplace_back(MemoryEffects::Write::get(), &buffer);
   }
 }
 
@@ -60,9 +55,7 @@ void ComputeOp::getEffects(Effects &effects) {
   for (OpOperand &input : getInputsMutable()) {
     if (!isBuffer(input))
       continue;
-    effects.emplace_back(MemoryEffects::Read::get(), &input,
-                         SideEffects::DefaultResource::get());
-    effects.emplace_back(MemoryEffects::Write::get(), &input,
-                         SideEffects::DefaultResource::get());
+    effects.emplace_back(MemoryEffects::Read::get(), &input);
+    effects.emplace_back(MemoryEffects::Write::get(), &input);
   }
 }

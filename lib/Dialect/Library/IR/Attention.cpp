@@ -283,9 +283,6 @@ SmallVector<comm::SplitAxis> AttentionBackwardOp::getSplitAxes() {
 // Effects and costs
 //===----------------------------------------------------------------------===//
 
-using Effects =
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
-
 void AttentionOp::getEffects(Effects &effects) { addEffects(*this, effects); }
 
 void AttentionBackwardOp::getEffects(Effects &effects) {

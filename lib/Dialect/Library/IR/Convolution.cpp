@@ -260,11 +260,7 @@ LogicalResult ConvolutionOp::verify() {
 // Effects, costs and buffers
 //===----------------------------------------------------------------------===//
 
-void ConvolutionOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  addEffects(*this, effects);
-}
+void ConvolutionOp::getEffects(Effects &effects) { addEffects(*this, effects); }
 
 /// The elements of a sum that a library does not divide.
 static constexpr uint64_t kPart = 2048;

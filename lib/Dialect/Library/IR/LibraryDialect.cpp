@@ -124,22 +124,11 @@ LogicalResult CallOp::verify() {
   return diagnostic << ", expected " << fault->expected;
 }
 
-void CallOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  for (OpOperand &operand : (*this)->getOpOperands()) {
-    if (!isa<MemRefType>(operand.get().getType()))
-      continue;
-    bool isOutput = isDpsInit(&operand);
-    if (!isOutput ||
-        readsOutput(getRoutineNumber(),
-                    operand.getOperandNumber() - getInputs().size()))
-      effects.emplace_back(MemoryEffects::Read::get(), &operand,
-                           SideEffects::DefaultResource::get());
-    if (isOutput)
-      effects.emplace_back(MemoryEffects::Write::get(), &operand,
-                           SideEffects::DefaultResource::get());
-  }
+void CallOp::getEffects(Effects &effects) {
+  addEffects(*this, effects, [&](OpOperand &output) {
+    return readsOutput(getRoutineNumber(),
+                       output.getOperandNumber() - getInputs().size());
+  });
 }
 
 /// The bytes of a value; `defaults` gives its dynamic sizes.
@@ -209,17 +198,16 @@ comm::Work CallOp::getWork(const comm::SizeDefaults &defaults) {
   return work;
 }
 
-void library::addEffects(
-    DestinationStyleOpInterface op,
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
+void library::addEffects(DestinationStyleOpInterface op, Effects &effects,
+                         function_ref<bool(OpOperand &)> readsOutput) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<MemRefType>(operand.get().getType()))
       continue;
-    MemoryEffects::Effect *effect = MemoryEffects::Read::get();
-    if (op.isDpsInit(&operand))
-      effect = MemoryEffects::Write::get();
-    effects.emplace_back(effect, &operand, SideEffects::DefaultResource::get());
+    bool isOutput = op.isDpsInit(&operand);
+    if (!isOutput || readsOutput(operand))
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+    if (isOutput)
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
   }
 }
 

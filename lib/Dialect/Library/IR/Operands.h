@@ -13,10 +13,15 @@
 
 namespace braid::library {
 
-/// The effects of an op that reads its inputs and writes its outputs.
-void addEffects(mlir::DestinationStyleOpInterface op,
-                llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<
-                    mlir::MemoryEffects::Effect>> &effects);
+using Effects = llvm::SmallVectorImpl<
+    mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>;
+
+/// The effects of an op that reads its inputs and the outputs for which
+/// `readsOutput` is true, and writes its outputs.
+void addEffects(
+    mlir::DestinationStyleOpInterface op, Effects &effects,
+    llvm::function_ref<bool(mlir::OpOperand &)> readsOutput =
+        [](mlir::OpOperand &) { return false; });
 
 /// The sizes of a value of a shaped type.
 inline llvm::ArrayRef<int64_t> getSizes(mlir::Value value) {

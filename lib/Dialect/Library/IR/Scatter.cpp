@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Dialect/Library/IR/Library.h"
+#include "Operands.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,10 +14,6 @@
 using namespace mlir;
 using namespace braid;
 using namespace braid::library;
-
-static ArrayRef<int64_t> getDimSizes(Value value) {
-  return cast<ShapedType>(value.getType()).getShape();
-}
 
 static int64_t getProduct(ArrayRef<int64_t> sizes, ArrayRef<int64_t> dims) {
   int64_t product = 1;
@@ -27,20 +23,19 @@ static int64_t getProduct(ArrayRef<int64_t> sizes, ArrayRef<int64_t> dims) {
   return product;
 }
 
-int64_t ScatterOp::getNumUpdates() { return getDimSizes(getIndices()).back(); }
+int64_t ScatterOp::getNumUpdates() { return getSizes(getIndices()).back(); }
 
 int64_t ScatterOp::getNumWindows() {
-  return getProduct(getDimSizes(getOutput()), getIndexedDims());
+  return getProduct(getSizes(getOutput()), getIndexedDims());
 }
 
 int64_t ScatterOp::getNumBatches() {
-  return getProduct(getDimSizes(getOutput()), getBatchDims());
+  return getProduct(getSizes(getOutput()), getBatchDims());
 }
 
 SmallVector<int64_t> ScatterOp::getWindowDims() {
   SmallVector<int64_t> dims;
-  for (int64_t dim = 0, rank = getDimSizes(getOutput()).size(); dim < rank;
-       ++dim)
+  for (int64_t dim = 0, rank = getSizes(getOutput()).size(); dim < rank; ++dim)
     if (!llvm::is_contained(getBatchDims(), dim) &&
         !llvm::is_contained(getIndexedDims(), dim))
       dims.push_back(dim);
@@ -53,7 +48,7 @@ SmallVector<int64_t> ScatterOp::getWindowDims() {
 
 /// Checks the attributes of `op` against the rank of its output.
 static LogicalResult verifyDims(ScatterOp op) {
-  int64_t rank = getDimSizes(op.getOutput()).size();
+  int64_t rank = getSizes(op.getOutput()).size();
   SmallVector<int64_t> seen;
   for (ArrayRef<int64_t> dims : {op.getBatchDims(), op.getIndexedDims()})
     for (int64_t dim : dims) {
@@ -109,7 +104,7 @@ LogicalResult ScatterOp::verify() {
   if (indices.getRank() == 0)
     return emitOpError() << "has input #0 of type " << indices
                          << ", expected the batch dimensions and one more";
-  ArrayRef<int64_t> outputSizes = getDimSizes(getOutput());
+  ArrayRef<int64_t> outputSizes = getSizes(getOutput());
   Type element = getElementTypeOrSelf(getOutput().getType());
   SmallVector<int64_t> sizes;
   for (int64_t dim : getBatchDims())
@@ -146,18 +141,8 @@ LogicalResult ScatterOp::verify() {
 // Effects and costs
 //===----------------------------------------------------------------------===//
 
-void ScatterOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  for (OpOperand &operand : (*this)->getOpOperands()) {
-    if (!isa<MemRefType>(operand.get().getType()))
-      continue;
-    effects.emplace_back(MemoryEffects::Read::get(), &operand,
-                         SideEffects::DefaultResource::get());
-    if (isDpsInit(&operand))
-      effects.emplace_back(MemoryEffects::Write::get(), &operand,
-                           SideEffects::DefaultResource::get());
-  }
+void ScatterOp::getEffects(Effects &effects) {
+  addEffects(*this, effects, [](OpOperand &) { return true; });
 }
 
 /// The number of elements, and of bytes, of `value`.

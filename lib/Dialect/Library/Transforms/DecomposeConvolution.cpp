@@ -8,6 +8,7 @@
 
 #include "braid/Dialect/Library/Transforms/Decompose.h"
 
+#include "Dialect/Library/IR/Operands.h"
 #include "TensorOps.h"
 #include "braid/Support/MatmulAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -47,15 +48,11 @@ using ConvolutionLoops = SmallVector<Loop, 8>;
 
 } // namespace
 
-static ArrayRef<int64_t> getOperandSizes(Value value) {
-  return cast<ShapedType>(value.getType()).getShape();
-}
-
 /// The loops of an operand in the order of its dimensions.
 static ConvolutionLoops getKernelLoops(ConvolutionOp op,
                                        const ConvolutionShape &shape) {
-  ConvolutionLoops loops(getOperandSizes(op.getKernel()).size());
-  ArrayRef<int64_t> sizes = getOperandSizes(op.getKernel());
+  ConvolutionLoops loops(getSizes(op.getKernel()).size());
+  ArrayRef<int64_t> sizes = getSizes(op.getKernel());
   loops[shape.kernelInput] = {Role::Feature, 0, sizes[shape.kernelInput]};
   loops[shape.kernelOutput] = {Role::Column, 0, sizes[shape.kernelOutput]};
   for (auto [number, dim] : llvm::enumerate(shape.spatial))
@@ -65,8 +62,8 @@ static ConvolutionLoops getKernelLoops(ConvolutionOp op,
 
 static ConvolutionLoops getOutputLoops(ConvolutionOp op,
                                        const ConvolutionShape &shape) {
-  ConvolutionLoops loops(getOperandSizes(op.getOutput()).size());
-  ArrayRef<int64_t> sizes = getOperandSizes(op.getOutput());
+  ConvolutionLoops loops(getSizes(op.getOutput()).size());
+  ArrayRef<int64_t> sizes = getSizes(op.getOutput());
   loops[shape.outputBatch] = {Role::Batch, 0, sizes[shape.outputBatch]};
   loops[shape.outputFeature] = {Role::Column, 0, sizes[shape.outputFeature]};
   for (auto [number, dim] : llvm::enumerate(shape.spatial))
@@ -99,7 +96,7 @@ static int64_t countPoints(ArrayRef<Loop> loops) {
 /// some elements are read more than once, or not at all.
 static std::optional<ConvolutionLoops>
 getInputLoops(ConvolutionOp op, const ConvolutionShape &shape) {
-  ArrayRef<int64_t> sizes = getOperandSizes(op.getInput());
+  ArrayRef<int64_t> sizes = getSizes(op.getInput());
   SmallVector<ConvolutionLoops, 5> parts(sizes.size());
   parts[shape.inputBatch] = {{Role::Batch, 0, sizes[shape.inputBatch]}};
   parts[shape.inputFeature] = {{Role::Feature, 0, sizes[shape.inputFeature]}};
@@ -231,7 +228,7 @@ static SmallVector<int64_t> sizesOf(ArrayRef<Loop> loops) {
 }
 
 Value ConvolutionDecomposer::reshape(Value value, ArrayRef<int64_t> sizes) {
-  ArrayRef<int64_t> old = getOperandSizes(value);
+  ArrayRef<int64_t> old = getSizes(value);
   if (old == sizes)
     return value;
   auto all = [](int64_t count) {
@@ -255,7 +252,7 @@ Value ConvolutionDecomposer::transpose(Value value, ArrayRef<int64_t> order,
     return value;
   if (!init) {
     SmallVector<int64_t> sizes = llvm::map_to_vector(
-        order, [&](int64_t dim) { return getOperandSizes(value)[dim]; });
+        order, [&](int64_t dim) { return getSizes(value)[dim]; });
     init = tensor::EmptyOp::create(builder, loc, sizes,
                                    getElementTypeOrSelf(value.getType()));
   }
@@ -295,7 +292,7 @@ AffineMap ConvolutionDecomposer::map(ArrayRef<Loop> all,
 
 /// Where `loops` read the input behind its padding and dilation.
 AffineMap ConvolutionDecomposer::mapInput(ArrayRef<Loop> loops) {
-  SmallVector<AffineExpr> results(getOperandSizes(op.getInput()).size());
+  SmallVector<AffineExpr> results(getSizes(op.getInput()).size());
   results[shape.inputBatch] = find(loops, {Role::Batch, 0, 0});
   results[shape.inputFeature] = find(loops, {Role::Feature, 0, 0});
   for (auto [index, dim] : llvm::enumerate(shape.spatial)) {
@@ -312,7 +309,7 @@ AffineMap ConvolutionDecomposer::mapInput(ArrayRef<Loop> loops) {
 /// The input behind its padding and dilation.
 Value ConvolutionDecomposer::pad() {
   Value input = op.getInput();
-  SmallVector<int64_t> whole(getOperandSizes(input)), sizes = whole;
+  SmallVector<int64_t> whole(getSizes(input)), sizes = whole;
   size_t rank = whole.size();
   SmallVector<int64_t> from(rank, 0), to(rank, 0), steps(rank, 1);
   bool isSame = true;
@@ -338,7 +335,7 @@ Value ConvolutionDecomposer::pad() {
     return getAsIndexOpFoldResult(builder.getContext(), values);
   };
   SmallVector<int64_t> ones(rank, 1);
-  if (ArrayRef<int64_t>(sizes) != getOperandSizes(input))
+  if (ArrayRef<int64_t>(sizes) != getSizes(input))
     input =
         tensor::ExtractSliceOp::create(builder, loc, input, attributes(from),
                                        attributes(sizes), attributes(ones));
@@ -357,14 +354,10 @@ Value ConvolutionDecomposer::collect(Value input, ArrayRef<Loop> loops) {
     return transpose(reshape(input, sizesOf(*whole)), order);
   }
   Value init = tensor::EmptyOp::create(builder, loc, sizesOf(loops), element);
-  SmallVector<AffineMap> maps = {mapInput(loops),
-                                 builder.getMultiDimIdentityMap(loops.size())};
-  SmallVector<utils::IteratorType> kinds(loops.size(),
-                                         utils::IteratorType::parallel);
-  return createGeneric(builder, loc, init, input, maps, kinds,
-                       [](ImplicitLocOpBuilder &, ValueRange arguments) {
-                         return arguments[0];
-                       });
+  return createParallel(builder, loc, init, input, mapInput(loops),
+                        [](ImplicitLocOpBuilder &, ValueRange arguments) {
+                          return arguments[0];
+                        });
 }
 
 Value ConvolutionDecomposer::contract(ValueRange inputs,
@@ -399,8 +392,8 @@ Value ConvolutionDecomposer::multiply(Value left, bool isLeftSwapped,
         .getSubMap(isSwapped ? ArrayRef<unsigned>{1, 0}
                              : ArrayRef<unsigned>{0, 1});
   };
-  SmallVector<int64_t> sizes = {getOperandSizes(left)[isLeftSwapped],
-                                getOperandSizes(right)[!isRightSwapped]};
+  SmallVector<int64_t> sizes = {getSizes(left)[isLeftSwapped],
+                                getSizes(right)[!isRightSwapped]};
   if (isResultSwapped)
     std::swap(sizes[0], sizes[1]);
   return round(
@@ -438,7 +431,7 @@ Value ConvolutionDecomposer::multiply(Value left, ArrayRef<Loop> leftLoops) {
   ConvolutionLoops rowLoops = filter(outputLoops, isRow);
   int64_t rows = countPoints(rowLoops);
   int64_t summed = countPoints(filter(kernelLoops, isSummed));
-  int64_t columns = getOperandSizes(op.getOutput())[shape.outputFeature];
+  int64_t columns = getSizes(op.getOutput())[shape.outputFeature];
   const auto *first = llvm::find_if(leftLoops, isLong);
   bool areRowsFirst = first == leftLoops.end() || first->isRow();
   left = reshape(left, areRowsFirst ? SmallVector<int64_t>{rows, summed}
@@ -456,7 +449,7 @@ Value ConvolutionDecomposer::multiply(Value left, ArrayRef<Loop> leftLoops) {
   Value sum = multiply(left, !areRowsFirst, kernel, isColumnFirst,
                        /*isResultSwapped=*/!areColumnsLast);
   if (areColumnsLast || isColumn(longOutputs.front()))
-    return reshape(sum, getOperandSizes(op.getOutput()));
+    return reshape(sum, getSizes(op.getOutput()));
   SmallVector<int64_t> sizes = {columns}, order;
   llvm::append_range(sizes, sizesOf(rowLoops));
   int64_t next = 1;
@@ -468,8 +461,8 @@ Value ConvolutionDecomposer::multiply(Value left, ArrayRef<Loop> leftLoops) {
 /// The output of a gradient of patches: the product has a patch for each place
 /// of the input, and a transpose puts the patches next to each other.
 Value ConvolutionDecomposer::spreadPatches() {
-  ConvolutionLoops inputLoops(getOperandSizes(op.getInput()).size());
-  ArrayRef<int64_t> sizes = getOperandSizes(op.getInput());
+  ConvolutionLoops inputLoops(getSizes(op.getInput()).size());
+  ArrayRef<int64_t> sizes = getSizes(op.getInput());
   inputLoops[shape.inputBatch] = {Role::Batch, 0, sizes[shape.inputBatch]};
   inputLoops[shape.inputFeature] = {Role::Feature, 0,
                                     sizes[shape.inputFeature]};
@@ -496,7 +489,7 @@ Value ConvolutionDecomposer::spreadPatches() {
       add(Role::Tap, loop.spatial);
   }
   return reshape(transpose(reshape(sum, sizesOf(loops)), order),
-                 getOperandSizes(op.getOutput()));
+                 getSizes(op.getOutput()));
 }
 
 /// The output as a sum of products in a nest of loops.
@@ -507,12 +500,12 @@ Value ConvolutionDecomposer::sumInLoops(Value input) {
   auto divide = [&](Value value, unsigned dim) -> Value {
     if (groups == 1)
       return value;
-    SmallVector<int64_t> sizes(getOperandSizes(value));
+    SmallVector<int64_t> sizes(getSizes(value));
     sizes[dim] /= groups;
     sizes.insert(sizes.begin() + dim, groups);
     SmallVector<ReassociationIndices> indices;
-    for (int64_t i = 0, next = 0, rank = getOperandSizes(value).size();
-         i < rank; ++i) {
+    for (int64_t i = 0, next = 0, rank = getSizes(value).size(); i < rank;
+         ++i) {
       indices.push_back({next++});
       if (i == dim)
         indices.back().push_back(next++);
@@ -554,7 +547,7 @@ Value ConvolutionDecomposer::sumInLoops(Value input) {
   Value kernel = divide(op.getKernel(), kernelDim);
   Value output = divide(op.getOutput(), shape.outputFeature);
   Value sum = round(contract({divide(input, inputDim), kernel}, maps,
-                             zeros(getOperandSizes(output), exact), kinds));
+                             zeros(getSizes(output), exact), kinds));
   if (groups == 1)
     return sum;
   SmallVector<ReassociationIndices> indices;
@@ -579,8 +572,8 @@ Value ConvolutionDecomposer::decompose() {
                        countPoints(rows), countPoints(summed)) > kMostCopies)
     return sumInLoops(input);
   // The dimension whose elements are adjacent in the input stays the last one.
-  size_t last = getOperandSizes(op.getInput()).size() - 1;
-  while (last > 0 && getOperandSizes(op.getInput())[last] == 1)
+  size_t last = getSizes(op.getInput()).size() - 1;
+  while (last > 0 && getSizes(op.getInput())[last] == 1)
     --last;
   bool areRowsFirst = last == shape.inputFeature;
   ConvolutionLoops loops = filter(areRowsFirst ? rows : summed, isLong);
