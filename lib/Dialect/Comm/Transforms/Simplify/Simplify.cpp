@@ -263,22 +263,14 @@ static SmallVector<Rewrite> findEqual(Block &block) {
   return found;
 }
 
-static SmallVector<Rewrite> findMovesBehind(Block &block) {
+/// `rewrite` of each wait of `block` that it changes.
+template <bool (*canRewrite)(WaitOp), bool (*rewrite)(RewriteState &, WaitOp)>
+static SmallVector<Rewrite> findOnWaits(Block &block) {
   SmallVector<Rewrite> found;
   for (auto wait : block.getOps<WaitOp>())
-    if (canMoveBehind(wait))
+    if (canRewrite(wait))
       found.push_back({{wait}, [](RewriteState &state, ArrayRef<WaitOp> waits) {
-                         moveBehind(state, waits[0]);
-                       }});
-  return found;
-}
-
-static SmallVector<Rewrite> findJoins(Block &block) {
-  SmallVector<Rewrite> found;
-  for (auto wait : block.getOps<WaitOp>())
-    if (canJoinGather(wait))
-      found.push_back({{wait}, [](RewriteState &state, ArrayRef<WaitOp> waits) {
-                         joinGather(state, waits[0]);
+                         rewrite(state, waits[0]);
                        }});
   return found;
 }
@@ -288,9 +280,9 @@ LogicalResult CommSimplifyPass::simplifyJudged(func::FuncOp function,
                                                RankUniformity &uniformity,
                                                RewriteState &state) {
   using Find = SmallVector<Rewrite> (*)(Block &);
-  SmallVector<Find> kinds = {findEqual, findMovesBehind};
+  SmallVector<Find> kinds = {findEqual, findOnWaits<canMoveBehind, moveBehind>};
   if (numerics != Numerics::Exact)
-    kinds.push_back(findJoins);
+    kinds.push_back(findOnWaits<canJoinGather, joinGather>);
   RewriteJudge judge = getJudge(function, block, uniformity, planResources);
   std::optional<BlockPrediction> present;
   size_t trialsLeft = getMostTrials(getTrialOps(block.numOps));
