@@ -133,8 +133,8 @@ static FailureOr<Value> getWidened(Lowering &b, OpTy op) {
                            getElementTypeOrSelf(op.getResult().getType()));
 }
 
-static Replacement lowerOnGroup(Lowering &b, mlir::shard::AllReduceOp op,
-                                const AxisGroup &group) {
+static FailureOr<Value> lowerOnGroup(Lowering &b, mlir::shard::AllReduceOp op,
+                                     const AxisGroup &group) {
   FailureOr<comm::ReductionKind> kind = getReduction(op, op.getReduction());
   if (failed(kind))
     return failure();
@@ -153,15 +153,14 @@ static Replacement lowerOnGroup(Lowering &b, mlir::shard::AllReduceOp op,
     return failure();
   Value result = group.symbol ? allReduce(b, group, *kind, *widened) : *widened;
   if (!isBuffer)
-    return SmallVector<Value>{b.cast(result, op.getResult().getType())};
+    return result;
   Type resultType = op.getResult().getType();
   result = b.cast(result, memref::getTensorTypeFromMemRefType(resultType));
-  return SmallVector<Value>{
-      bufferization::ToBufferOp::create(b, resultType, result)};
+  return Value(bufferization::ToBufferOp::create(b, resultType, result));
 }
 
-static Replacement lowerOnGroup(Lowering &b, mlir::shard::ReduceOp op,
-                                const AxisGroup &group) {
+static FailureOr<Value> lowerOnGroup(Lowering &b, mlir::shard::ReduceOp op,
+                                     const AxisGroup &group) {
   FailureOr<comm::ReductionKind> kind = getReduction(op, op.getReduction());
   FailureOr<OpFoldResult> root =
       b.getMember(group, op.getRoot(), op.getRootDynamic(), "root");
@@ -180,11 +179,12 @@ static Replacement lowerOnGroup(Lowering &b, mlir::shard::ReduceOp op,
     // The result of ranks other than the root is undefined.
     result = allReduce(b, group, *kind, *input);
   }
-  return SmallVector<Value>{b.cast(result, op.getType())};
+  return result;
 }
 
-static Replacement lowerOnGroup(Lowering &b, mlir::shard::ReduceScatterOp op,
-                                const AxisGroup &group) {
+static FailureOr<Value> lowerOnGroup(Lowering &b,
+                                     mlir::shard::ReduceScatterOp op,
+                                     const AxisGroup &group) {
   FailureOr<comm::ReductionKind> kind = getReduction(op, op.getReduction());
   FailureOr<int64_t> dim =
       getDim(b, op.getScatterAxis(), op.getInput(), "scatter_axis");
@@ -192,11 +192,11 @@ static Replacement lowerOnGroup(Lowering &b, mlir::shard::ReduceScatterOp op,
   if (failed(kind) || failed(dim) || failed(input))
     return failure();
   if (!group.symbol)
-    return SmallVector<Value>{b.cast(*input, op.getType())};
+    return *input;
   auto reduction = comm::ReductionKindAttr::get(b.getContext(), *kind);
-  return SmallVector<Value>{b.await(comm::ReduceScatterOp::create(
+  return b.await(comm::ReduceScatterOp::create(
       b, getToken(op.getType()), reduction, Value(), *input, ValueRange(),
-      group.symbol, b.getI64IntegerAttr(*dim)))};
+      group.symbol, b.getI64IntegerAttr(*dim)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -212,18 +212,17 @@ static Value allGather(Lowering &b, const AxisGroup &group, Value input,
                                            b.getI64IntegerAttr(dim)));
 }
 
-static Replacement lowerOnGroup(Lowering &b, mlir::shard::AllGatherOp op,
-                                const AxisGroup &group) {
+static FailureOr<Value> lowerOnGroup(Lowering &b, mlir::shard::AllGatherOp op,
+                                     const AxisGroup &group) {
   FailureOr<int64_t> dim =
       getDim(b, op.getGatherAxis(), op.getInput(), "gather_axis");
   if (failed(dim))
     return failure();
-  return SmallVector<Value>{
-      allGather(b, group, op.getInput(), *dim, op.getType())};
+  return allGather(b, group, op.getInput(), *dim, op.getType());
 }
 
-static Replacement lowerOnGroup(Lowering &b, mlir::shard::GatherOp op,
-                                const AxisGroup &group) {
+static FailureOr<Value> lowerOnGroup(Lowering &b, mlir::shard::GatherOp op,
+                                     const AxisGroup &group) {
   FailureOr<int64_t> dim =
       getDim(b, op.getGatherAxis(), op.getInput(), "gather_axis");
   FailureOr<OpFoldResult> root =
@@ -234,17 +233,16 @@ static Replacement lowerOnGroup(Lowering &b, mlir::shard::GatherOp op,
   std::optional<int64_t> constant = getConstantIntValue(*root);
   // The result of ranks other than the root is undefined.
   if (!group.symbol || !constant)
-    return SmallVector<Value>{allGather(b, group, op.getInput(), *dim, type)};
+    return allGather(b, group, op.getInput(), *dim, type);
   SmallVector<int64_t> order = getOrderWithFirst(type.getRank(), *dim);
   Value gathered = b.await(comm::GatherOp::create(
       b, getToken(permuteType(type, order)), b.transpose(op.getInput(), order),
       ValueRange(), group.symbol, b.getI64IntegerAttr(*constant)));
-  return SmallVector<Value>{
-      b.cast(b.transpose(gathered, invertPermutationVector(order)), type)};
+  return b.transpose(gathered, invertPermutationVector(order));
 }
 
-static Replacement lowerOnGroup(Lowering &b, mlir::shard::ScatterOp op,
-                                const AxisGroup &group) {
+static FailureOr<Value> lowerOnGroup(Lowering &b, mlir::shard::ScatterOp op,
+                                     const AxisGroup &group) {
   Value input = op.getInput();
   FailureOr<int64_t> dim =
       getDim(b, op.getScatterAxis(), input, "scatter_axis");
@@ -254,26 +252,25 @@ static Replacement lowerOnGroup(Lowering &b, mlir::shard::ScatterOp op,
     return failure();
   auto type = cast<RankedTensorType>(op.getType());
   if (!group.symbol)
-    return SmallVector<Value>{b.cast(input, type)};
+    return input;
   std::optional<int64_t> constant = getConstantIntValue(*root);
   if (!constant) {
     auto reduction =
         comm::ReductionKindAttr::get(b.getContext(), getMaskedKind(input));
-    return SmallVector<Value>{b.await(comm::ReduceScatterOp::create(
+    return b.await(comm::ReduceScatterOp::create(
         b, getToken(type), reduction, Value(),
         maskOperand(b, group, *root, input), ValueRange(), group.symbol,
-        b.getI64IntegerAttr(*dim)))};
+        b.getI64IntegerAttr(*dim)));
   }
   SmallVector<int64_t> order = getOrderWithFirst(type.getRank(), *dim);
   Value part = b.await(comm::ScatterOp::create(
       b, getToken(permuteType(type, order)), b.transpose(input, order),
       ValueRange(), group.symbol, b.getI64IntegerAttr(*constant)));
-  return SmallVector<Value>{
-      b.cast(b.transpose(part, invertPermutationVector(order)), type)};
+  return b.transpose(part, invertPermutationVector(order));
 }
 
-static Replacement lowerOnGroup(Lowering &b, mlir::shard::BroadcastOp op,
-                                const AxisGroup &group) {
+static FailureOr<Value> lowerOnGroup(Lowering &b, mlir::shard::BroadcastOp op,
+                                     const AxisGroup &group) {
   Value input = op.getInput();
   FailureOr<OpFoldResult> root =
       b.getMember(group, op.getRoot(), op.getRootDynamic(), "root");
@@ -289,17 +286,17 @@ static Replacement lowerOnGroup(Lowering &b, mlir::shard::BroadcastOp op,
     result = allReduce(b, group, getMaskedKind(input),
                        maskOperand(b, group, *root, input));
   }
-  return SmallVector<Value>{b.cast(result, op.getType())};
+  return result;
 }
 
-static Replacement lowerOnGroup(Lowering &b, mlir::shard::AllSliceOp op,
-                                const AxisGroup &group) {
+static FailureOr<Value> lowerOnGroup(Lowering &b, mlir::shard::AllSliceOp op,
+                                     const AxisGroup &group) {
   Value input = op.getInput();
   FailureOr<int64_t> dim = getDim(b, op.getSliceAxis(), input, "slice_axis");
   if (failed(dim))
     return failure();
   if (!group.symbol)
-    return SmallVector<Value>{b.cast(input, op.getType())};
+    return input;
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), input);
   SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0));
   SmallVector<OpFoldResult> strides(sizes.size(), b.getIndexAttr(1));
@@ -307,12 +304,12 @@ static Replacement lowerOnGroup(Lowering &b, mlir::shard::AllSliceOp op,
   offsets[*dim] = b.multiply(b.getRank(group), sizes[*dim]);
   Value slice =
       tensor::ExtractSliceOp::create(b, input, offsets, sizes, strides);
-  return SmallVector<Value>{b.cast(slice, op.getType())};
+  return slice;
 }
 
 /// comm.all_to_all splits and joins dimension 0.
-static Replacement lowerOnGroup(Lowering &b, mlir::shard::AllToAllOp op,
-                                const AxisGroup &group) {
+static FailureOr<Value> lowerOnGroup(Lowering &b, mlir::shard::AllToAllOp op,
+                                     const AxisGroup &group) {
   Value input = op.getInput();
   FailureOr<int64_t> split = getDim(b, op.getSplitAxis(), input, "split_axis");
   FailureOr<int64_t> concat =
@@ -320,7 +317,7 @@ static Replacement lowerOnGroup(Lowering &b, mlir::shard::AllToAllOp op,
   if (failed(split) || failed(concat))
     return failure();
   if (!group.symbol)
-    return SmallVector<Value>{b.cast(input, op.getType())};
+    return input;
   auto type = cast<RankedTensorType>(input.getType());
   int64_t rank = type.getRank();
   SmallVector<int64_t> order = getOrderWithFirst(rank, *split);
@@ -331,8 +328,7 @@ static Replacement lowerOnGroup(Lowering &b, mlir::shard::AllToAllOp op,
       ArrayAttr()));
   SmallVector<int64_t> inverse = invertPermutationVector(order);
   if (*split == *concat)
-    return SmallVector<Value>{
-        b.cast(b.transpose(exchanged, inverse), op.getType())};
+    return b.transpose(exchanged, inverse);
 
   // Dimension 0 has the parts of all members. It becomes two dimensions, of
   // which the first, the member, goes in front of dimension `concat`.
@@ -363,13 +359,13 @@ static Replacement lowerOnGroup(Lowering &b, mlir::shard::AllToAllOp op,
   }
   Value ordered = b.transpose(expanded, back);
   Value result = tensor::CollapseShapeOp::create(b, ordered, joined);
-  return SmallVector<Value>{b.cast(result, op.getType())};
+  return result;
 }
 
 /// `line` is the group along the shift axis, the only one along which data
 /// move.
-static Replacement lowerOnGroup(Lowering &b, mlir::shard::ShiftOp op,
-                                const AxisGroup &line) {
+static FailureOr<Value> lowerOnGroup(Lowering &b, mlir::shard::ShiftOp op,
+                                     const AxisGroup &line) {
   Value input = op.getInput();
   int64_t size = line.size, offset = static_cast<int64_t>(op.getOffset());
   // An offset by the whole axis or more leaves no source.
@@ -386,10 +382,10 @@ static Replacement lowerOnGroup(Lowering &b, mlir::shard::ShiftOp op,
   }
   // Without a source the result is undefined.
   if (offset == 0 || pairs.empty())
-    return SmallVector<Value>{b.cast(input, op.getType())};
+    return input;
   Value shifted = b.await(comm::PermuteOp::create(
       b, input, ValueRange(), line.symbol, b.getArrayAttr(pairs)));
-  return SmallVector<Value>{b.cast(shifted, op.getType())};
+  return shifted;
 }
 
 //===----------------------------------------------------------------------===//
@@ -420,6 +416,10 @@ Replacement braid::spmd::lowerCollective(Lowering &b) {
                 b.groups.getGroup(op, op.getGridAttr(), getAxes(op));
             if (failed(group))
               return failure();
-            return lowerOnGroup(b, op, *group);
+            FailureOr<Value> result = lowerOnGroup(b, op, *group);
+            if (failed(result))
+              return failure();
+            return SmallVector<Value>{
+                b.cast(*result, op.getResult().getType())};
           });
 }
