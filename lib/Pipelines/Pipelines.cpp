@@ -79,9 +79,10 @@ void braid::buildPreparePipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
 }
 
-/// Gives a pass the costs that `options` of a pipeline ask for.
+/// The options of a pass with the costs that `options` of a pipeline ask for.
 template <typename PassOptions>
-static void setCosts(PassOptions &passOptions, const OverlapOptions &options) {
+static PassOptions getCosts(const OverlapOptions &options) {
+  PassOptions passOptions;
   passOptions.machine = options.machine;
   passOptions.ranks = options.ranks;
   passOptions.ranksPerNode = options.ranksPerNode;
@@ -91,15 +92,16 @@ static void setCosts(PassOptions &passOptions, const OverlapOptions &options) {
   passOptions.dynamicSize = options.dynamicSize;
   passOptions.profile = options.profile;
   passOptions.cudaGraph = options.cudaGraph;
+  return passOptions;
 }
 
 /// The options of a pass that predicts what its rewrites are worth.
 template <typename PassOptions>
-static void setPredictions(PassOptions &passOptions,
-                           const OverlapOptions &options) {
-  setCosts(passOptions, options);
+static PassOptions getPredictions(const OverlapOptions &options) {
+  auto passOptions = getCosts<PassOptions>(options);
   passOptions.planResources = options.planResources;
   passOptions.maxMemory = options.maxMemory;
+  return passOptions;
 }
 
 void braid::buildOverlapPipeline(OpPassManager &pm,
@@ -107,60 +109,49 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
   // Passes that rewrite blocks judge copies of functions in their module.
   bool isOnFunction = pm.getOpAnchorName() == func::FuncOp::getOperationName();
   if (options.simplify && !options.keepOrder && !isOnFunction) {
-    comm::CommSimplifyPassOptions simplifyOptions;
-    setPredictions(simplifyOptions, options);
+    auto simplifyOptions =
+        getPredictions<comm::CommSimplifyPassOptions>(options);
     simplifyOptions.numerics = options.numerics;
     pm.addPass(comm::createCommSimplifyPass(simplifyOptions));
   }
-  if (options.mergeBatch && !options.keepOrder && !isOnFunction) {
-    comm::CommMergeBatchPassOptions mergeOptions;
-    setPredictions(mergeOptions, options);
-    pm.addPass(comm::createCommMergeBatchPass(mergeOptions));
-  }
+  if (options.mergeBatch && !options.keepOrder && !isOnFunction)
+    pm.addPass(comm::createCommMergeBatchPass(
+        getPredictions<comm::CommMergeBatchPassOptions>(options)));
   if (options.splitBatch && !isOnFunction) {
-    comm::CommSplitBatchPassOptions splitOptions;
-    setPredictions(splitOptions, options);
+    auto splitOptions =
+        getPredictions<comm::CommSplitBatchPassOptions>(options);
     splitOptions.numerics = options.numerics;
     pm.addPass(comm::createCommSplitBatchPass(splitOptions));
   }
-  if (options.ownPartFirst && !isOnFunction) {
-    comm::CommOwnPartFirstPassOptions ownOptions;
-    setPredictions(ownOptions, options);
-    pm.addPass(comm::createCommOwnPartFirstPass(ownOptions));
-  }
+  if (options.ownPartFirst && !isOnFunction)
+    pm.addPass(comm::createCommOwnPartFirstPass(
+        getPredictions<comm::CommOwnPartFirstPassOptions>(options)));
   if (options.pipelineMatmul && !isOnFunction) {
-    comm::CommPipelineMatmulPassOptions chunkOptions;
-    setCosts(chunkOptions, options);
+    auto chunkOptions = getCosts<comm::CommPipelineMatmulPassOptions>(options);
     chunkOptions.planResources = options.planResources;
     pm.addPass(comm::createCommPipelineMatmulPass(chunkOptions));
   }
-  if (options.splitAllReduce && !isOnFunction) {
-    comm::CommSplitAllReducePassOptions splitOptions;
-    setCosts(splitOptions, options);
-    pm.addPass(comm::createCommSplitAllReducePass(splitOptions));
-  }
+  if (options.splitAllReduce && !isOnFunction)
+    pm.addPass(comm::createCommSplitAllReducePass(
+        getCosts<comm::CommSplitAllReducePassOptions>(options)));
   if (options.splitHierarchy && !isOnFunction) {
-    comm::CommSplitHierarchyPassOptions splitOptions;
-    setCosts(splitOptions, options);
+    auto splitOptions = getCosts<comm::CommSplitHierarchyPassOptions>(options);
     splitOptions.numerics = options.numerics;
     pm.addPass(comm::createCommSplitHierarchyPass(splitOptions));
   }
   // With `keep-order` each start keeps its place among the others.
   if (options.pipelineLoops && !options.keepOrder && !isOnFunction) {
-    comm::CommPipelineLoopsPassOptions loopOptions;
-    setPredictions(loopOptions, options);
+    auto loopOptions =
+        getPredictions<comm::CommPipelineLoopsPassOptions>(options);
     loopOptions.numerics = options.numerics;
     loopOptions.unroll = options.unrollLoops;
     pm.addPass(comm::createCommPipelineLoopsPass(loopOptions));
   }
-  if (options.combine && !options.keepOrder && !isOnFunction) {
-    comm::CommCombinePassOptions combineOptions;
-    setPredictions(combineOptions, options);
-    pm.addPass(comm::createCommCombinePass(combineOptions));
-  }
+  if (options.combine && !options.keepOrder && !isOnFunction)
+    pm.addPass(comm::createCommCombinePass(
+        getPredictions<comm::CommCombinePassOptions>(options)));
   if (options.planResources) {
-    comm::CommPlanResourcesPassOptions planOptions;
-    setCosts(planOptions, options);
+    auto planOptions = getCosts<comm::CommPlanResourcesPassOptions>(options);
     planOptions.orders = comm::PlannedOrders::Search;
     planOptions.planNumber = options.planNumber;
     planOptions.maxInFlight = options.maxInFlight;
@@ -168,8 +159,7 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
     planOptions.keepOrder = options.keepOrder;
     pm.addPass(comm::createCommPlanResourcesPass(planOptions));
   }
-  comm::CommSchedulePassOptions passOptions;
-  setCosts(passOptions, options);
+  auto passOptions = getCosts<comm::CommSchedulePassOptions>(options);
   passOptions.maxMemory = options.maxMemory;
   passOptions.maxInFlight = options.maxInFlight;
   passOptions.lanes = options.lanes;
