@@ -8,7 +8,6 @@
 
 #include "Run/Tune.h"
 #include "Run/Session.h"
-#include "Run/TuningRounds.h"
 #include "Tools/PassOption.h"
 #include "braid/Support/OutputFile.h"
 
@@ -17,6 +16,22 @@
 #include <iterator>
 
 using namespace braid::run;
+
+bool TuningRounds::add(const std::string &schedule, double stepMs) {
+  bool isNew = true;
+  for (const auto &[earlier, ms] : rounds)
+    isNew &= schedule.empty() || earlier != schedule;
+  rounds.emplace_back(schedule, stepMs);
+  return isNew;
+}
+
+size_t TuningRounds::best() const {
+  size_t fastest = 0;
+  for (size_t i = 1; i < rounds.size(); ++i)
+    if (rounds[i].second < rounds[fastest].second)
+      fastest = i;
+  return fastest;
+}
 
 static std::string readText(const std::string &file) {
   std::ifstream stream(file);

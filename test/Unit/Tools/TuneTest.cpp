@@ -1,4 +1,4 @@
-//===- TuningRoundsTest.cpp - Which schedules have run --------------------===//
+//===- TuneTest.cpp - Which schedules have run ----------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Run/TuningRounds.h"
+#include "Run/Tune.h"
 
 #include "gtest/gtest.h"
 
