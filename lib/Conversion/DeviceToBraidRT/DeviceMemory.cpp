@@ -128,18 +128,8 @@ struct ConvertGlobal : public ConvertOpToLLVMPattern<memref::GlobalOp> {
         // A global without dimensions has its element as value.
         type.getRank() == 0 ? elements.getValues<Attribute>()[0]
                             : Attribute(elements));
-    auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
-    Type i64 = rewriter.getI64Type();
-    auto constantType =
-        LLVM::LLVMStructType::getLiteral(rewriter.getContext(), {pointer, i64});
-    createConstant(rewriter, module, loc, constantType, name,
-                   [&](OpBuilder &builder) {
-                     Value size = LLVM::ConstantOp::create(
-                         builder, loc, i64, builder.getI64IntegerAttr(*bytes));
-                     return createStruct(
-                         builder, loc, constantType,
-                         {LLVM::AddressOfOp::create(builder, loc, data), size});
-                   });
+    createStructConstant(rewriter, module, loc, name,
+                         {data, ConstantField::i64(*bytes)});
     rewriter.eraseOp(op);
     return success();
   }

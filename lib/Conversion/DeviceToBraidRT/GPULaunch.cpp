@@ -53,10 +53,7 @@ LogicalResult emitImage(ModuleOp module, gpu::BinaryOp binary,
   if (!object || object.getFormat() == gpu::CompilationTarget::Offload)
     return binary.emitOpError() << "has an object that is no code, expected a "
                                    "fat binary, a cubin or PTX";
-  MLIRContext *context = module.getContext();
-  OpBuilder builder(context);
-  auto pointer = LLVM::LLVMPointerType::get(context);
-  Type i64 = builder.getI64Type();
+  OpBuilder builder(module.getContext());
   std::string name = (kImageGlobalPrefix + binary.getSymName()).str();
 
   // PTX needs a closing zero; other formats ignore it.
@@ -67,30 +64,14 @@ LogicalResult emitImage(ModuleOp module, gpu::BinaryOp binary,
   data.setAlignment(16);
   LLVM::GlobalOp chip =
       createString(builder, module, loc, name + "_chip", getChip(object));
-  auto imageType =
-      LLVM::LLVMStructType::getLiteral(context, {pointer, i64, pointer});
-  LLVM::GlobalOp image = createConstant(
-      builder, module, loc, imageType, name, [&](OpBuilder &builder) {
-        Value size = LLVM::ConstantOp::create(
-            builder, loc, i64,
-            builder.getI64IntegerAttr(static_cast<int64_t>(code.size())));
-        return createStruct(builder, loc, imageType,
-                            {LLVM::AddressOfOp::create(builder, loc, data),
-                             size,
-                             LLVM::AddressOfOp::create(builder, loc, chip)});
-      });
-  auto kernelType =
-      LLVM::LLVMStructType::getLiteral(context, {pointer, pointer});
+  LLVM::GlobalOp image =
+      createStructConstant(builder, module, loc, name,
+                           {data, ConstantField::i64(code.size()), chip});
   for (StringAttr kernel : kernels) {
     std::string global = getKernelGlobalName(binary.getSymName(), kernel);
     LLVM::GlobalOp text =
         createString(builder, module, loc, global + "_name", kernel);
-    createConstant(
-        builder, module, loc, kernelType, global, [&](OpBuilder &builder) {
-          return createStruct(builder, loc, kernelType,
-                              {LLVM::AddressOfOp::create(builder, loc, image),
-                               LLVM::AddressOfOp::create(builder, loc, text)});
-        });
+    createStructConstant(builder, module, loc, global, {image, text});
   }
   return success();
 }

@@ -39,8 +39,6 @@ private:
   LLVM::LLVMFuncOp emitThunk(LLVM::LLVMFuncOp function, ArrayAttr arguments);
   LLVM::GlobalOp emitArguments(Location loc, StringRef prefix,
                                ArrayAttr arguments);
-  LLVM::GlobalOp emitArray(Location loc, StringRef name, Type element,
-                           ArrayRef<SmallVector<Value>> elements);
   LLVM::GlobalOp emitPointers(Location loc, StringRef name,
                               ArrayRef<LLVM::GlobalOp> globals);
   SmallVector<LLVM::GlobalOp> findDescriptors(StringRef prefix);
@@ -210,17 +208,9 @@ void TableEmitter::emitEntry(LLVM::LLVMFuncOp function, ArrayAttr arguments) {
       createString(builder, module, loc, prefix + "_name", function.getName());
   LLVM::GlobalOp descriptions = emitArguments(loc, prefix, arguments);
   LLVM::GlobalOp site = createSite(builder, module, prefix + "_site", loc, "");
-  auto type = getStruct({pointer, pointer, i64, pointer, pointer});
-  entries.push_back(createConstant(
-      builder, module, loc, type, prefix, [&](OpBuilder &builder) {
-        return createStruct(
-            builder, loc, type,
-            {getAddress(builder, loc, name),
-             LLVM::AddressOfOp::create(builder, loc, thunk).getResult(),
-             getInteger(builder, loc, i64, arguments.size()),
-             getAddress(builder, loc, descriptions),
-             getAddress(builder, loc, site)});
-      }));
+  entries.push_back(createStructConstant(
+      builder, module, loc, prefix,
+      {name, thunk, ConstantField::i64(arguments.size()), descriptions, site}));
 }
 
 /// A constant array of pointers to `globals`; null if there are none.
@@ -262,19 +252,13 @@ LLVM::GlobalOp TableEmitter::emitDeviceProgram() {
     auto attribute = module->getAttrOfType<IntegerAttr>(name);
     return attribute ? attribute.getInt() : 0;
   };
-  auto type = getStruct({i64, pointer, i64, pointer, i64, i64, i64});
-  return createConstant(
-      builder, module, loc, type, "__braid_device", [&](OpBuilder &builder) {
-        return createStruct(
-            builder, loc, type,
-            {getInteger(builder, loc, i64, images.size()),
-             getAddress(builder, loc, imageList),
-             getInteger(builder, loc, i64, constants.size()),
-             getAddress(builder, loc, constantList),
-             getInteger(builder, loc, i64, getNumber(kArenaBytesAttrName)),
-             getInteger(builder, loc, i64, getNumber(kHostReadsAttrName)),
-             getInteger(builder, loc, i64, getNumber(kBufferAllocsAttrName))});
-      });
+  return createStructConstant(
+      builder, module, loc, "__braid_device",
+      {ConstantField::i64(images.size()), imageList,
+       ConstantField::i64(constants.size()), constantList,
+       ConstantField::i64(getNumber(kArenaBytesAttrName)),
+       ConstantField::i64(getNumber(kHostReadsAttrName)),
+       ConstantField::i64(getNumber(kBufferAllocsAttrName))});
 }
 
 /// Emits a braid_rt_reordered_sum.
@@ -287,16 +271,10 @@ LLVM::GlobalOp TableEmitter::emitReorderedSum(StringRef name,
       createString(builder, module, loc, (name + "_reason").str(), sum.reason);
   LLVM::GlobalOp site =
       createSite(builder, module, (name + "_site").str(), sum.loc, "");
-  auto type = getStruct({pointer, pointer, pointer, i32, i32});
-  return createConstant(
-      builder, module, loc, type, name, [&](OpBuilder &builder) {
-        return createStruct(builder, loc, type,
-                            {getAddress(builder, loc, operation),
-                             getAddress(builder, loc, reason),
-                             getAddress(builder, loc, site),
-                             getInteger(builder, loc, i32, sum.kind),
-                             getInteger(builder, loc, i32, sum.members)});
-      });
+  return createStructConstant(builder, module, loc, name,
+                              {operation, reason, site,
+                               ConstantField::i32(sum.kind),
+                               ConstantField::i32(sum.members)});
 }
 
 /// Emits what the program records of its numerics (braid_rt_numerics).
@@ -308,16 +286,10 @@ void TableEmitter::emitNumerics(ArrayAttr sums, bool isOnHost) {
       descriptions.push_back(emitReorderedSum(
           "__braid_sum_" + std::to_string(descriptions.size()), read));
   LLVM::GlobalOp list = emitPointers(loc, "__braid_sums", descriptions);
-  auto type = getStruct({i64, i64, pointer});
-  LLVM::GlobalOp numerics = createConstant(
-      builder, module, loc, type, BRAID_RT_NUMERICS_SYMBOL,
-      [&](OpBuilder &builder) {
-        return createStruct(
-            builder, loc, type,
-            {getInteger(builder, loc, i64, BRAID_RT_NUMERICS_VERSION),
-             getInteger(builder, loc, i64, descriptions.size()),
-             getAddress(builder, loc, list)});
-      });
+  LLVM::GlobalOp numerics =
+      createStructConstant(builder, module, loc, BRAID_RT_NUMERICS_SYMBOL,
+                           {ConstantField::i64(BRAID_RT_NUMERICS_VERSION),
+                            ConstantField::i64(descriptions.size()), list});
   numerics.setLinkage(LLVM::Linkage::External);
 }
 
@@ -339,24 +311,12 @@ void TableEmitter::emitProgram() {
   LLVM::GlobalOp name;
   if (std::optional<StringRef> symbol = module.getSymName())
     name = createString(builder, module, loc, "__braid_program_name", *symbol);
-  auto type = getStruct(
-      {i32, i32, pointer, i64, pointer, i64, pointer, pointer, pointer});
-  LLVM::GlobalOp program = createConstant(
-      builder, module, loc, type, BRAID_RT_PROGRAM_SYMBOL,
-      [&](OpBuilder &builder) {
-        return createStruct(
-            builder, loc, type,
-            {getInteger(builder, loc, i32, BRAID_RT_ABI_VERSION),
-             getInteger(builder, loc, i32,
-                        isCUDA ? BRAID_RT_TARGET_CUDA : BRAID_RT_TARGET_HOST),
-             getAddress(builder, loc, name),
-             getInteger(builder, loc, i64, groups.size()),
-             getAddress(builder, loc, groupList),
-             getInteger(builder, loc, i64, entries.size()),
-             getAddress(builder, loc, entryList),
-             getAddress(builder, loc, schedule),
-             getAddress(builder, loc, device)});
-      });
+  LLVM::GlobalOp program = createStructConstant(
+      builder, module, loc, BRAID_RT_PROGRAM_SYMBOL,
+      {ConstantField::i32(BRAID_RT_ABI_VERSION),
+       ConstantField::i32(isCUDA ? BRAID_RT_TARGET_CUDA : BRAID_RT_TARGET_HOST),
+       name, ConstantField::i64(groups.size()), groupList,
+       ConstantField::i64(entries.size()), entryList, schedule, device});
   program.setLinkage(LLVM::Linkage::External);
 }
 

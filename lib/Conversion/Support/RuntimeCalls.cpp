@@ -115,14 +115,32 @@ static LLVM::GlobalOp createIntegers(OpBuilder &builder, ModuleOp module,
                                 DenseElementsAttr::get(shape, elements));
 }
 
-static Value createI32(OpBuilder &builder, Location loc, int32_t value) {
-  return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
-                                  builder.getI32IntegerAttr(value));
-}
-
-static Value createI64(OpBuilder &builder, Location loc, int64_t value) {
-  return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
-                                  builder.getI64IntegerAttr(value));
+LLVM::GlobalOp braid::createStructConstant(OpBuilder &builder, ModuleOp module,
+                                           Location loc, StringRef name,
+                                           ArrayRef<ConstantField> fields) {
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  auto getType = [&](const ConstantField &field) -> Type {
+    if (field.width == 0)
+      return pointer;
+    return builder.getIntegerType(field.width);
+  };
+  auto type = LLVM::LLVMStructType::getLiteral(
+      builder.getContext(), llvm::map_to_vector(fields, getType));
+  return createConstant(
+      builder, module, loc, type, name, [&](OpBuilder &builder) {
+        SmallVector<Value> values;
+        for (const ConstantField &field : fields) {
+          Value &value = values.emplace_back();
+          if (field.width != 0)
+            value = LLVM::ConstantOp::create(
+                builder, loc, getType(field),
+                builder.getIntegerAttr(getType(field), field.value));
+          else if (field.symbol)
+            value = LLVM::AddressOfOp::create(builder, loc, pointer,
+                                              field.symbol.getValue());
+        }
+        return createStruct(builder, loc, type, values);
+      });
 }
 
 /// The position in a file of `loc`; null if there is none.
@@ -141,11 +159,6 @@ static FileLineColLoc getPosition(Location loc) {
 LLVM::GlobalOp braid::createSite(OpBuilder &builder, ModuleOp module,
                                  StringRef name, Location loc,
                                  StringRef label) {
-  MLIRContext *context = builder.getContext();
-  auto pointer = LLVM::LLVMPointerType::get(context);
-  Type i32 = builder.getI32Type();
-  auto type =
-      LLVM::LLVMStructType::getLiteral(context, {pointer, pointer, i32, i32});
   FileLineColLoc position = getPosition(loc);
   LLVM::GlobalOp file, labelText;
   if (position) {
@@ -162,19 +175,10 @@ LLVM::GlobalOp braid::createSite(OpBuilder &builder, ModuleOp module,
   if (!label.empty())
     labelText =
         createString(builder, module, loc, (name + "_label").str(), label);
-  return createConstant(
-      builder, module, loc, type, name, [&](OpBuilder &builder) {
-        auto getAddress = [&](LLVM::GlobalOp global) -> Value {
-          return global ? LLVM::AddressOfOp::create(builder, loc, global)
-                              .getResult()
-                        : Value();
-        };
-        return createStruct(
-            builder, loc, type,
-            {getAddress(file), getAddress(labelText),
-             createI32(builder, loc, position ? position.getLine() : 0),
-             createI32(builder, loc, position ? position.getColumn() : 0)});
-      });
+  return createStructConstant(
+      builder, module, loc, name,
+      {file, labelText, ConstantField::i32(position ? position.getLine() : 0),
+       ConstantField::i32(position ? position.getColumn() : 0)});
 }
 
 std::string braid::getGroupGlobalName(StringRef name, StringRef lane) {
@@ -188,28 +192,15 @@ static LLVM::GlobalOp createLane(OpBuilder &builder, ModuleOp module,
   std::string name = ("__braid_lane_" + group + ":" + lane.name).str();
   LLVM::GlobalOp text =
       createString(builder, module, loc, name + "_name", lane.name);
-  Type i32 = builder.getI32Type();
-  auto type = LLVM::LLVMStructType::getLiteral(
-      builder.getContext(), {LLVM::LLVMPointerType::get(builder.getContext()),
-                             i32, i32, builder.getI64Type()});
-  return createConstant(
-      builder, module, loc, type, name, [&](OpBuilder &builder) {
-        return createStruct(builder, loc, type,
-                            {LLVM::AddressOfOp::create(builder, loc, text),
-                             createI32(builder, loc, lane.ctas),
-                             createI32(builder, loc, lane.transport),
-                             createI64(builder, loc, lane.staging)});
-      });
+  return createStructConstant(builder, module, loc, name,
+                              {text, ConstantField::i32(lane.ctas),
+                               ConstantField::i32(lane.transport),
+                               ConstantField::i64(lane.staging)});
 }
 
 void braid::createGroup(OpBuilder &builder, ModuleOp module, Location loc,
                         StringRef name, ArrayRef<ArrayRef<int64_t>> lists,
                         ArrayRef<RuntimeLane> lanes) {
-  MLIRContext *context = builder.getContext();
-  auto pointer = LLVM::LLVMPointerType::get(context);
-  Type i32 = builder.getI32Type();
-  auto type = LLVM::LLVMStructType::getLiteral(
-      context, {pointer, i32, i32, pointer, pointer, pointer});
   std::string global = getGroupGlobalName(name);
   auto nameText = createString(builder, module, loc, global + "_name", name);
   LLVM::GlobalOp offsetsGlobal, ranksGlobal;
@@ -225,20 +216,10 @@ void braid::createGroup(OpBuilder &builder, ModuleOp module, Location loc,
         createIntegers(builder, module, loc, global + "_ranks", ranks, 32);
   }
   auto createDescriptor = [&](StringRef lane, LLVM::GlobalOp laneGlobal) {
-    createConstant(
-        builder, module, loc, type, getGroupGlobalName(name, lane),
-        [&](OpBuilder &builder) {
-          auto getAddress = [&](LLVM::GlobalOp constant) -> Value {
-            return constant ? LLVM::AddressOfOp::create(builder, loc, constant)
-                                  .getResult()
-                            : Value();
-          };
-          return createStruct(
-              builder, loc, type,
-              {getAddress(nameText), createI32(builder, loc, lists.empty()),
-               createI32(builder, loc, lists.size()), getAddress(offsetsGlobal),
-               getAddress(ranksGlobal), getAddress(laneGlobal)});
-        });
+    createStructConstant(builder, module, loc, getGroupGlobalName(name, lane),
+                         {nameText, ConstantField::i32(lists.empty()),
+                          ConstantField::i32(lists.size()), offsetsGlobal,
+                          ranksGlobal, laneGlobal});
   };
   createDescriptor({}, LLVM::GlobalOp());
   for (const RuntimeLane &lane : lanes)
@@ -255,7 +236,8 @@ RuntimeCallBuilder::RuntimeCallBuilder(OpBuilder &builder, Operation *at)
       pointer(LLVM::LLVMPointerType::get(builder.getContext())) {}
 
 Value RuntimeCallBuilder::getI32(int32_t value) {
-  return createI32(builder, loc, value);
+  return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
+                                  builder.getI32IntegerAttr(value));
 }
 
 Value RuntimeCallBuilder::getI64(int64_t value) {

@@ -121,6 +121,32 @@ createConstant(mlir::OpBuilder &builder, mlir::ModuleOp module,
                mlir::Location loc, mlir::Type type, llvm::StringRef name,
                llvm::function_ref<mlir::Value(mlir::OpBuilder &)> initialize);
 
+/// A field of a constant: an integer, or the address of a symbol, which may be
+/// null.
+struct ConstantField {
+  ConstantField(mlir::LLVM::GlobalOp global)
+      : symbol(global ? global.getSymNameAttr() : mlir::StringAttr()) {}
+  ConstantField(mlir::LLVM::LLVMFuncOp function)
+      : symbol(function.getSymNameAttr()) {}
+  static ConstantField i32(int64_t value) { return {32, value}; }
+  static ConstantField i64(int64_t value) { return {64, value}; }
+
+  /// 0 of addresses.
+  unsigned width = 0;
+  int64_t value = 0;
+  mlir::StringAttr symbol;
+
+private:
+  ConstantField(unsigned width, int64_t value) : width(width), value(value) {}
+};
+
+/// Creates a private constant struct called `name` at the end of `module`.
+mlir::LLVM::GlobalOp createStructConstant(mlir::OpBuilder &builder,
+                                          mlir::ModuleOp module,
+                                          mlir::Location loc,
+                                          llvm::StringRef name,
+                                          llvm::ArrayRef<ConstantField> fields);
+
 /// Creates a private constant with `text` and a closing zero.
 mlir::LLVM::GlobalOp createString(mlir::OpBuilder &builder,
                                   mlir::ModuleOp module, mlir::Location loc,

@@ -56,6 +56,7 @@ func.func @dynamic(%n: index, %bytes: i32) {
 // CHECK:      llvm.mlir.global private constant @__braid_image_kernels_data("\01\02code\00") {{.*}}alignment = 16
 // CHECK-NEXT: llvm.mlir.global private constant @__braid_image_kernels_chip("sm_90\00")
 // CHECK-NEXT: llvm.mlir.global private constant @__braid_image_kernels() {{.*}} : !llvm.struct<(ptr, i64, ptr)>
+// CHECK-NEXT:   llvm.mlir.addressof @__braid_image_kernels_data : !llvm.ptr
 // CHECK-NEXT:   llvm.mlir.constant(6 : i64) : i64
 // CHECK:      llvm.mlir.global private constant @__braid_kernel_of_kernels_relu_name("relu\00")
 // CHECK-NEXT: llvm.mlir.global private constant @__braid_kernel_of_kernels_relu() {{.*}} : !llvm.struct<(ptr, ptr)>
