@@ -22,10 +22,19 @@ enum class LibraryLowering { Library, Decompose };
 
 /// The values of `attention` and `convolution` on the command line, with their
 /// meaning.
-llvm::cl::ValuesClass getLibraryLoweringValues();
+inline llvm::cl::ValuesClass getLibraryLoweringValues() {
+  return llvm::cl::values(clEnumValN(LibraryLowering::Library, "library",
+                                     "cuDNN, where it supports the op"),
+                          clEnumValN(LibraryLowering::Decompose, "decompose",
+                                     "matmuls, sums and elementwise ops"));
+}
 
 /// The values of `target` on the command line, with their meaning.
-llvm::cl::ValuesClass getKernelTargetValues();
+inline llvm::cl::ValuesClass getKernelTargetValues() {
+  return llvm::cl::values(
+      clEnumValN(KernelTarget::Host, "host", "the host's processors"),
+      clEnumValN(KernelTarget::CUDA, "cuda", "NVIDIA GPUs"));
+}
 
 } // namespace braid
 
