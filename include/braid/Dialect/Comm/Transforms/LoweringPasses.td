@@ -46,8 +46,8 @@ def CommFuseElementwisePass
     tensors, and adds to sums, has fewer iterations on larger blocks, or becomes its
     body, where what it computes fits into `most-merged-bytes` and the ops of an
     iteration take about as long as their launches. The sums keep their terms. In
-    a loop that passes a state on, as a recurrent network, this is done with the
-    matmuls by weights that the state does not wait for, or that do not wait for the
+    a loop without collectives that passes a state on, as a recurrent network, this
+    is done with the matmuls by weights that the state does not wait for, or that do not wait for the
     state, and with gradients that the iterations add up: they become loops of their
     own in front of the loop or behind it, and stacks of at most `most-merged-bytes`
     keep what they need.

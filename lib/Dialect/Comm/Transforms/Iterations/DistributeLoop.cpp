@@ -18,6 +18,7 @@
 
 #include "Analysis/Memory/TypeSize.h"
 
+#include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Support/IR/Operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -488,6 +489,15 @@ void braid::comm::distributeLoop(RewriterBase &rewriter, scf::ForOp loop,
                                  int64_t mostBytes,
                                  function_ref<bool(scf::ForOp)> accepts) {
   OpBuilder::InsertionGuard guard(rewriter);
+  // What leaves the loop hides no collective of it any longer.
+  bool communicates = loop.walk([](Operation *op) {
+                            return isa<CommDialect>(op->getDialect())
+                                       ? WalkResult::interrupt()
+                                       : WalkResult::advance();
+                          })
+                          .wasInterrupted();
+  if (communicates)
+    return;
   // Rows of stacks are counted by the induction variable.
   if (getStaticTripCount(loop).value_or(0) < 2 ||
       getConstantIntValue(loop.getLowerBound()) != 0 ||

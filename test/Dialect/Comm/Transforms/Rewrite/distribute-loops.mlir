@@ -118,3 +118,32 @@ func.func @layers(%w: tensor<6x8x8xf32>, %x: tensor<2x8xf32>) -> (tensor<2x8xf32
   }
   return %r#0, %r#1 : tensor<2x8xf32>, tensor<6x8x8xf32>
 }
+
+// -----
+
+// A matmul that may hide a collective of the loop stays beside it.
+//
+// CHECK-LABEL: func @with_collective(
+// CHECK-NOT:     linalg.matmul
+// CHECK:         scf.for
+// CHECK:           comm.all_reduce
+// CHECK:           linalg.matmul
+// CHECK:           scf.yield
+comm.group @tp [[0, 1]]
+func.func @with_collective(%x: tensor<6x2x4xf32>, %w: tensor<4x8xf32>, %h0: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c6 = arith.constant 6 : index
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x8xf32>
+  %r = scf.for %i = %c0 to %c6 step %c1 iter_args(%h = %h0) -> (tensor<2x8xf32>) {
+    %t = comm.all_reduce sum %h on @tp : tensor<2x8xf32>
+    %xi = tensor.extract_slice %x[%i, 0, 0] [1, 2, 4] [1, 1, 1] : tensor<6x2x4xf32> to tensor<2x4xf32>
+    %z = linalg.fill ins(%zero : f32) outs(%e : tensor<2x8xf32>) -> tensor<2x8xf32>
+    %a = linalg.matmul ins(%xi, %w : tensor<2x4xf32>, tensor<4x8xf32>) outs(%z : tensor<2x8xf32>) -> tensor<2x8xf32>
+    %b = comm.wait %t : !comm.token<tensor<2x8xf32>>
+    %n = arith.addf %a, %b : tensor<2x8xf32>
+    scf.yield %n : tensor<2x8xf32>
+  }
+  return %r : tensor<2x8xf32>
+}
