@@ -27,7 +27,7 @@ using namespace mlir;
 /// Programs on more ranks are not followed.
 static constexpr int64_t mostRanks = 1 << 16;
 /// Once so many ops were followed, no other path of an entry is.
-static constexpr uint64_t mostSteps = 8'000'000;
+static constexpr uint64_t mostSteps = 2'000'000;
 
 namespace {
 
