@@ -23,6 +23,8 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace braid::comm {
@@ -466,6 +468,10 @@ bool Fuser::fuse(linalg::LinalgOp &consumer, bool mayKeep) {
     unsigned set = sets.lookup(generic), count = generic.getNumResults();
     rewriter.eraseOp(generic);
     fused = dropUnusedResults(rewriter, fused, count);
+    // Two producers may both have computed what a third one gave them: without
+    // this, bodies would double with each such step of a program.
+    DominanceInfo dominance;
+    eliminateCommonSubExpressions(rewriter, dominance, fused);
     sets.assign(fused, set);
     if (fusion == Fusion::Move)
       replaceUnreadInits(fused, producer);
