@@ -270,8 +270,6 @@ private:
   Value extractRow(Value stack, Type type, Value number);
   /// Clones `ops`, and what they repeat, in the order of the loop.
   void cloneOps(const llvm::SetVector<Operation *> &ops, IRMapping &mapping);
-  /// Erases `ops` without users outside, the last first.
-  void eraseOps(const llvm::SetVector<Operation *> &ops);
 
   RewriterBase &rewriter;
   scf::ForOp loop;
@@ -368,15 +366,6 @@ void LoopDistributor::cloneOps(const llvm::SetVector<Operation *> &ops,
       rewriter.clone(op, mapping);
 }
 
-void LoopDistributor::eraseOps(const llvm::SetVector<Operation *> &ops) {
-  SmallVector<Operation *> inOrder;
-  for (Operation &op : loop.getBody()->without_terminator())
-    if (ops.contains(&op))
-      inOrder.push_back(&op);
-  for (Operation *op : llvm::reverse(inOrder))
-    rewriter.eraseOp(op);
-}
-
 bool LoopDistributor::moveToFront(bool descends) {
   llvm::SetVector<Operation *> ops = parts.getFront();
   std::optional<SmallVector<Value>> read = findKept(ops);
@@ -415,7 +404,7 @@ bool LoopDistributor::moveToFront(bool descends) {
   Value row = getRow(loop.getInductionVar(), descends);
   for (auto [value, stack] : llvm::zip_equal(kept, front.getResults()))
     rewriter.replaceAllUsesWith(value, extractRow(stack, value.getType(), row));
-  eraseOps(ops);
+  eraseDead(rewriter, ops);
   return true;
 }
 
@@ -463,7 +452,6 @@ bool LoopDistributor::moveToBack(bool descends) {
     rewriter.replaceAllUsesWith(op->getResult(0),
                                 loop.getRegionIterArg(number));
   }
-  eraseOps(ops);
   rewriter.setInsertionPoint(loop);
   SmallVector<Value> first;
   for (Value value : *kept)
@@ -482,6 +470,7 @@ bool LoopDistributor::moveToBack(bool descends) {
   for (auto [stack, result] :
        llvm::zip_equal(stacks, loop.getResults().take_back(stacks.size())))
     rewriter.replaceOp(stack.getDefiningOp(), result);
+  eraseDead(rewriter, ops);
   return true;
 }
 
@@ -503,12 +492,11 @@ void braid::comm::distributeLoop(RewriterBase &rewriter, scf::ForOp loop,
       getConstantIntValue(loop.getLowerBound()) != 0 ||
       getConstantIntValue(loop.getStep()) != 1)
     return;
-  auto create = [&] {
-    return LoopDistributor(rewriter, loop, mostBytes, accepts);
-  };
   // A loop that reads stacks of the program in another order is refused.
-  if (!create().moveToFront(/*descends=*/false))
-    create().moveToFront(/*descends=*/true);
-  if (!create().moveToBack(/*descends=*/false))
-    create().moveToBack(/*descends=*/true);
+  LoopDistributor front(rewriter, loop, mostBytes, accepts);
+  if (!front.moveToFront(/*descends=*/false))
+    front.moveToFront(/*descends=*/true);
+  LoopDistributor back(rewriter, loop, mostBytes, accepts);
+  if (!back.moveToBack(/*descends=*/false))
+    back.moveToBack(/*descends=*/true);
 }
