@@ -187,7 +187,7 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem,
     plannedNs = predictSchedule(problem, getPlanned(limited, *found),
                                 found->order, model);
   if (simpleNs && (!plannedNs || !gainsEnough(*simpleNs, *plannedNs,
-                                              getDefaultMinGain(limited)))) {
+                                              planOptions.minGain))) {
     restore(begin);
     return order;
   }
