@@ -7,11 +7,11 @@
     jax_packages_gpu.py prepare FOLDER --build BUILD --sources=SOURCES [--only=qwen3] [--small] [--ranks=2 --way=fsdp]
     jax_packages_gpu.py run FOLDER [--only=qwen3] [--shared] [--output=figures.json]
 
-`prepare` needs no GPU: it imports the models of test/Inputs/jax_packages, compiles a program for each, and exports the same
-step for XLA. SOURCES has bonsai, big_vision and alphafold as the commits that `prepare` names; what they import, Flax and
-e3nn-jax come from the Python package index. FOLDER gets the programs, the steps and all scripts; parameters and pictures are
-drawn in `run`, by the mean and the deviation that the package gives each array. `run` needs a GPU, JAX, and the package braid
-with the runtime of a bundle (BRAID_ROOT), but none of the packages. `--shared`: several processes, each with a GPU of its own,
+`prepare` needs no GPU: it imports the models of test/Inputs/jax_packages, compiles a program for each, predicts its time, and
+exports the same step for XLA. SOURCES has bonsai, big_vision and alphafold as the commits that `prepare` names; what they
+import, Flax and e3nn-jax come from the Python package index. FOLDER gets the programs, the steps and all scripts; parameters
+and pictures are drawn in `run`, by the mean and the deviation that the package gives each array. `run` needs a GPU, JAX, and
+the package braid with the runtime of a bundle (BRAID_ROOT), but none of the packages. `--shared`: several processes, each with a GPU of its own,
 divide the models and write to one file. The figures are rows of docs/performance/results/jax-packages.json.
 
 With several ranks the same functions are partitioned as JAX's users do it, by the shardings of their arguments: each rank has
@@ -122,12 +122,13 @@ def prepare_model(compiler, passes, jax_packages, name, model):
         return tuple(jax.tree.leaves(step(*jax.tree.unflatten(tree, leaves))))
 
     program = braid.jax.export(flat, *leaves)
+    predicted = compiler.predict(program.text, passes)
     path = os.path.join(compiler.options.folder, "programs", name)
     np.savez_compressed(path + ".npz", **integers)
     with open(path + ".stablehlo", "wb") as stream:
         stream.write(jax.export.export(flat, platforms=["cpu" if options.target == "host" else "cuda"])(*leaves).serialize())
     row = {"model": model.title, "package": model.package, "ranks": options.ranks, "arguments": arguments, "kept": program._kept,
-           "program": compiler.compile(name, program.text, passes)}  # fmt: skip
+           "program": compiler.compile(name, program.text, passes), "predicted": predicted and round(predicted, 3)}  # fmt: skip
     print(f"{name}: {time.time() - begin:.0f} s", flush=True)
     return row
 
@@ -164,7 +165,7 @@ def measure(name, model, options):
     figures = {"failed": {}}
     variants = measure_in_turns(makers, options.rounds, figures)
     kernels = {name: get_kernels(one) for name, one in variants.items()} if options.side == "both" else {}
-    row = {"model": model["model"], "package": model["package"], **figures["ms"]}
+    row = {"model": model["model"], "package": model["package"], "predicted": model["predicted"], **figures["ms"]}
     row.update({f"{name}_kernels": found["compute_ms"] for name, found in kernels.items()})
     row.update({f"{name}_launches": found["compute_kernels"] for name, found in kernels.items()})
     row["difference"] = figures.get("difference", {}).get("braid")
