@@ -72,7 +72,7 @@ def _answer(module, ranks, whole):
         partitioner_faults.keep_all_whole(module, whole)
         legal = _prepare(module, ranks)
         faults, *found = _partition(module, ranks, *legal)
-        if faults and partitioner_faults.keep_whole(module, faults):
+        if faults and partitioner_faults.repair(module, faults):
             faults, *found = _partition(module, ranks, *legal)
     if faults:
         return {"refused": faults[0].error.to_json()}

@@ -16,6 +16,9 @@ the size of the operand.
 
 Each such op is kept whole along these dimensions, and the module is partitioned once more.
 
+An update of a slice along a split dimension, whose start is a constant, or that has one element there:
+the partitioner leaves out that the start is clamped. Its start is clamped, and the module is partitioned once more.
+
 Other ops end the partitioner, such as gradients of convolutions of groups that are split. Which
 ones is found by trial: partition.py asks for a program in which some ops are kept whole.
 """
@@ -31,7 +34,8 @@ from . import private_names
 from .errors import UnsupportedError
 from .walk import walk
 
-_NAMES = ("stablehlo.convolution", "stablehlo.pad", "stablehlo.reduce_window", "stablehlo.select_and_scatter")
+_UPDATE = "stablehlo.dynamic_update_slice"
+_NAMES = (_UPDATE, "stablehlo.convolution", "stablehlo.pad", "stablehlo.reduce_window", "stablehlo.select_and_scatter")
 # Ops that the partitioner does not split dimension by dimension.
 _INVOLVED = ("cholesky", "concatenate", "convolution", "custom_call", "dot_general", "dynamic_slice",
              "dynamic_update_slice", "fft", "gather", "pad", "reduce_window", "reshape", "reverse", "rng_bit_generator",
@@ -45,7 +49,8 @@ class Fault:
     program.
 
     number: the op's, None for one that XLA has made
-    dimensions: those that have to stay whole of the first two operands and of the result
+    dimensions: those that have to stay whole of the first two operands and of the result; of an
+      update of a slice those along which its start is to be clamped
     error: the UnsupportedError that says what is wrong
     """
 
@@ -57,9 +62,7 @@ class Fault:
 def number_ops(module):
     """Gives the ops that the partitioner may get wrong numbers, by which they are found again."""
     for number, op in enumerate(op for op in walk(module) if op.name in _NAMES):
-        known = _read_attributes(op)
-        known[_NUMBER] = ir.StringAttr.get(str(number))
-        op.attributes[_ATTRIBUTES] = ir.DictAttr.get(known)
+        _write_number(op, str(number))
 
 
 def drop_numbers(module):
@@ -94,6 +97,12 @@ def find(before, after, channels):
                 faults.append(Fault(_read_number(op), (moved,) * 2 * len(op.results), UnsupportedError(
                     op, "XLA's partitioner makes a wrong program of this op: it forgets the padding along dimensions "
                         "that the result splits")))
+        elif op.name == _UPDATE:
+            unclamped, number = _find_unclamped(op), _read_number(op)
+            # One without a number is clamped, or made by XLA.
+            if unclamped and number is not None:
+                faults.append(Fault(number, unclamped, UnsupportedError(
+                    op, "XLA's partitioner makes a wrong program of this op: it does not clamp the start")))
     return faults
 
 
@@ -135,17 +144,23 @@ def keep_all_whole(module, numbers):
                                for value in [*op.operands, *op.results]])
 
 
-def keep_whole(module, faults):
-    """Has the ops of faults keep their dimensions whole, and says whether it can: where the
-    module has a mesh, and the ops are its own."""
-    mesh = find_mesh(module)
+def repair(module, faults):
+    """Changes the ops of faults such that the partitioner makes right programs of them, and says whether
+    it can: where they are the module's own, and the module has a mesh for those to keep whole."""
     wanted = {fault.number: fault.dimensions for fault in faults}
-    if mesh is None or None in wanted:
+    if None in wanted:
         return False
+    mesh = find_mesh(module)
     for op in walk(module):
-        whole = wanted.get(_read_number(op))
-        if whole is not None:
-            _keep_whole(op, mesh, whole)
+        number = _read_number(op)
+        if number not in wanted:
+            continue
+        if op.name == _UPDATE:
+            _clamp_starts(op, wanted[number])
+        elif mesh is None:
+            return False
+        else:
+            _keep_whole(op, mesh, wanted[number])
     return True
 
 
@@ -171,6 +186,21 @@ def _keep_whole(op, mesh, whole):
             user.operands[operand] = constrained
 
 
+def _clamp_starts(op, dimensions):
+    """Clamps starts of an update of a slice, which then needs no number."""
+    _write_number(op, None)
+    sizes, updated = (ir.RankedTensorType(value.type).shape for value in list(op.operands)[:2])
+    for d in dimensions:
+        start = op.operands[2 + d]
+        element = ir.IntegerType(ir.RankedTensorType(start.type).element_type)
+        # A type that cannot hold the last start has no start behind it.
+        most = 2 ** (element.width - (not element.is_unsigned)) - 1
+        with ir.InsertionPoint(op), op.location:
+            bounds = [stablehlo.ConstantOp(ir.DenseElementsAttr.get_splat(start.type, ir.IntegerAttr.get(element, bound)))
+                      for bound in (0, min(sizes[d] - updated[d], most))]
+            op.operands[2 + d] = stablehlo.ClampOp(bounds[0], start, bounds[1]).result
+
+
 def _constrain(value, mesh, whole, op):
     """A value whose dimensions are not split where they are to stay whole."""
     rank = ir.RankedTensorType(value.type).rank
@@ -191,6 +221,14 @@ def _read_attributes(op):
 def _read_number(op):
     number = _read_attributes(op).get(_NUMBER)
     return None if number is None else ir.StringAttr(number).value
+
+
+def _write_number(op, number):
+    known = _read_attributes(op)
+    known.pop(_NUMBER, None)
+    if number is not None:
+        known[_NUMBER] = ir.StringAttr.get(number)
+    op.attributes[_ATTRIBUTES] = ir.DictAttr.get(known)
 
 
 def _contracted(op):
@@ -217,6 +255,20 @@ def _overlapping(op):
     overlapping = tuple(d for d, (size, stride) in enumerate(zip(window, strides)) if size > stride)
     return overlapping, any(parts[d] > 1 for value in [*list(op.operands)[:2], op.results[0]]
                             if (parts := _parts(value)) for d in overlapping)
+
+
+def _find_unclamped(op):
+    """The split dimensions of an update of a slice whose start the partitioner does not clamp."""
+    sizes, updated = (ir.RankedTensorType(value.type).shape for value in list(op.operands)[:2])
+
+    def is_clamped(d):
+        start = op.operands[2 + d].owner
+        if not isinstance(start, ir.Block) and start.operation.name == "stablehlo.constant":
+            return 0 <= ir.DenseIntElementsAttr(start.operation.attributes["value"])[0] <= sizes[d] - updated[d]
+        return updated[d] > 1
+
+    return tuple(d for d, parts in enumerate(_parts(op.results[0]))
+                 if parts > 1 and updated[d] < sizes[d] and not is_clamped(d))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import sys
 import unittest
 
 import jax
+import jax.numpy as jnp
 import jax_sharded_ops as ops
 import jax_testing as jt
 import numpy as np
@@ -176,6 +177,19 @@ class ShardedJitTest(jt.JaxTestCase):
                           out_shardings=([split] * 4 + [whole] * 2, split, whole))
         found = braid.jax.compile(sharded, x, pooled)(x, pooled)
         self.assertIsNone(differs(found, jax.jit(moved)(x, pooled), ops.TOLERANCE))
+
+    def test_updates_of_slices_whose_starts_are_clamped(self):
+        """Their operands are split along the slices."""
+        def update(x, row, starts):
+            return [lax.dynamic_update_slice(x, -x[:size, :2], (start, start * 0))
+                    for size in (1, 2) for start in (-20, 7, 8, 2**31 - 1, starts[0], starts[1])] + [
+                    lax.dynamic_update_slice(x, x[:2], (jnp.uint8(200), jnp.uint8(0))),
+                    lax.dynamic_update_index_in_dim(x, row, starts[1], 0)]
+
+        args = jt.integers((8, 4)), jt.integers((4,)), np.int32([7, 100])
+        sharded = ops.jit(update, (P("i"), P(), P()), None, ops.LINE)
+        found = braid.jax.compile(sharded, *args)(*args)
+        self.assertIsNone(differs(found, jax.jit(update)(*args), 0.0))
 
     def test_ops_that_end_the_partitioner(self):
         """Every rank computes these whole, and no others."""
