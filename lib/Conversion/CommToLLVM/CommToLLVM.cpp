@@ -52,9 +52,6 @@ public:
                   ConversionPatternRewriter &rewriter) const override;
 
 private:
-  const LLVMTypeConverter &getConverter() const {
-    return *static_cast<const LLVMTypeConverter *>(getTypeConverter());
-  }
   FailureOr<Value> createViews(MutableArrayRef<OpOperand> buffers,
                                ArrayRef<Value> operands, Location loc,
                                RuntimeCallBuilder &calls,
@@ -68,38 +65,25 @@ FailureOr<Value> ConvertStart::createViews(MutableArrayRef<OpOperand> buffers,
                                            Location loc,
                                            RuntimeCallBuilder &calls,
                                            OpBuilder &builder) const {
-  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
-  auto viewType = LLVM::LLVMStructType::getLiteral(
-      builder.getContext(), {calls.getPointer(), calls.getPointer(), i32, i32});
-  Value views = calls.allocate(viewType, buffers.size());
-  for (auto [index, operand] : llvm::enumerate(buffers)) {
+  const auto &converter =
+      *static_cast<const LLVMTypeConverter *>(getTypeConverter());
+  SmallVector<Value> views;
+  for (OpOperand &operand : buffers) {
     auto type = dyn_cast<MemRefType>(operand.get().getType());
-    std::optional<int32_t> dtype =
-        type ? getRuntimeDtype(type.getElementType()) : std::nullopt;
-    if (!dtype)
+    if (!type || !getRuntimeDtype(type.getElementType()))
       return failure();
     MemRefDescriptor descriptor(operands[operand.getOperandNumber()]);
-    Value data = descriptor.bufferPtr(builder, loc, getConverter(), type);
-    Value sizes;
-    if (type.hasStaticShape() && type.getRank() > 0) {
-      sizes = calls.getConstantArray(type.getShape());
-    } else if (type.getRank() > 0) {
-      sizes = calls.allocate(i64, type.getRank());
-      for (int64_t dim = 0; dim < type.getRank(); ++dim)
-        calls.storeElement(descriptor.size(builder, loc, dim), sizes, dim);
-    }
-    Value view = createStruct(
-        builder, loc, viewType,
-        {data, sizes, calls.getI32(*dtype), calls.getI32(type.getRank())});
-    calls.storeElement(view, views, index);
+    views.push_back(calls.createView(
+        descriptor.bufferPtr(builder, loc, converter, type), type,
+        [&](unsigned dim) { return descriptor.size(builder, loc, dim); }));
   }
-  return views;
+  return calls.storeArray(views);
 }
 
 /// An argument of the interface: a number, or a pointer to a list.
 Value createArgument(const CallArgument &argument, RuntimeCallBuilder &calls,
                      ConversionPatternRewriter &rewriter) {
-  auto convert = [&](OpFoldResult number) {
+  auto convert = [&](OpFoldResult number) -> Value {
     if (std::optional<int64_t> constant = getConstantIntValue(number))
       return calls.getI64(*constant);
     return rewriter.getRemappedValue(cast<Value>(number));
@@ -109,10 +93,7 @@ Value createArgument(const CallArgument &argument, RuntimeCallBuilder &calls,
   if (std::optional<SmallVector<int64_t>> constants =
           getConstantIntValues(argument.numbers))
     return calls.getConstantArray(*constants);
-  Value list = calls.allocate(rewriter.getI64Type(), argument.numbers.size());
-  for (auto [index, number] : llvm::enumerate(argument.numbers))
-    calls.storeElement(convert(number), list, index);
-  return list;
+  return calls.storeArray(llvm::map_to_vector(argument.numbers, convert));
 }
 
 LogicalResult
@@ -153,11 +134,8 @@ ConvertStart::matchAndRewrite(CollectiveOpInterface op,
   if (std::optional<ReductionKind> reduction = op.getReductionKind()) {
     arguments.push_back(calls.getI32(getRuntimeReduction(*reduction)));
     Value scale = calls.getNull();
-    if (Value factor = op.getScale()) {
-      Value converted = rewriter.getRemappedValue(factor);
-      scale = calls.allocate(converted.getType(), 1);
-      calls.storeElement(converted, scale, 0);
-    }
+    if (Value factor = op.getScale())
+      scale = calls.storeArray(rewriter.getRemappedValue(factor));
     arguments.push_back(scale);
   }
   for (const CallArgument &argument : op.getCallArguments())

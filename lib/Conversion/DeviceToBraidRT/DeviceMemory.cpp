@@ -198,8 +198,7 @@ struct ConvertStore : public ConvertOpToLLVMPattern<memref::StoreOp> {
         rewriter, op.getLoc(), type, adaptor.getMemref(), adaptor.getIndices());
     RuntimeCallBuilder calls(rewriter, op);
     StackScope scope(calls);
-    Value slot = calls.allocate(adaptor.getValue().getType(), 1);
-    calls.storeElement(adaptor.getValue(), slot, 0);
+    Value slot = calls.storeArray(adaptor.getValue());
     calls.call(
         "braid_rt_write", Type(),
         {address, slot, calls.getI64(getElementBytes(type)), calls.getSite()});

@@ -107,22 +107,18 @@ struct ConvertLaunch : public ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     if (Value size = adaptor.getDynamicSharedMemorySize())
       shared = LLVM::ZExtOp::create(rewriter, loc, rewriter.getI64Type(), size);
 
-    unsigned count = op.getNumKernelOperands();
-    Value pointers = count == 0 ? calls.getNull()
-                                : calls.allocate(calls.getPointer(), count);
-    for (auto [index, original, converted] :
-         llvm::enumerate(op.getKernelOperands(), adaptor.getKernelOperands())) {
+    SmallVector<Value> pointers;
+    for (auto [original, converted] :
+         llvm::zip(op.getKernelOperands(), adaptor.getKernelOperands())) {
       Value value = converted;
       // A kernel gets the base pointer of a buffer, without the offset.
       if (isa<MemRefType>(original.getType()))
         value = MemRefDescriptor(converted).alignedPtr(rewriter, loc);
-      Value slot = calls.allocate(value.getType(), 1);
-      calls.storeElement(value, slot, 0);
-      calls.storeElement(slot, pointers, index);
+      pointers.push_back(calls.storeArray(value));
     }
     calls.call("braid_rt_launch", Type(),
-               {kernel, grid, block, shared, pointers, calls.getI64(count),
-                calls.getSite()});
+               {kernel, grid, block, shared, calls.storeArray(pointers),
+                calls.getI64(pointers.size()), calls.getSite()});
     rewriter.eraseOp(op);
     return success();
   }
@@ -131,16 +127,11 @@ private:
   /// A pointer to the three sizes of a grid or block.
   static Value getSizes(ArrayRef<Value> originals, ArrayRef<Value> converted,
                         RuntimeCallBuilder &calls) {
-    SmallVector<int64_t> constants;
-    for (Value original : originals)
-      if (std::optional<int64_t> constant = getConstantIntValue(original))
-        constants.push_back(*constant);
-    if (constants.size() == originals.size())
-      return calls.getConstantArray(constants);
-    Value array = calls.allocate(converted[0].getType(), converted.size());
-    for (auto [index, value] : llvm::enumerate(converted))
-      calls.storeElement(value, array, index);
-    return array;
+    SmallVector<OpFoldResult> sizes(originals.begin(), originals.end());
+    if (std::optional<SmallVector<int64_t>> constants =
+            getConstantIntValues(sizes))
+      return calls.getConstantArray(*constants);
+    return calls.storeArray(converted);
   }
 };
 

@@ -8,12 +8,11 @@
 
 #include "../Support/ProgramAttributes.h"
 #include "../Support/RuntimeCalls.h"
-#include "Conversion/Support/ProgramAttributes.h"
 #include "RecordNumerics.h"
 #include "braid-rt/Numerics.h"
 #include "braid-rt/Program.h"
 #include "braid/Conversion/Passes.h"
-#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace braid {
 #define GEN_PASS_DEF_EMITENTRYTABLEPASS
@@ -29,8 +28,7 @@ class TableEmitter {
 public:
   TableEmitter(ModuleOp module)
       : module(module), context(module.getContext()), builder(context),
-        pointer(LLVM::LLVMPointerType::get(context)), i32(builder.getI32Type()),
-        i64(builder.getI64Type()) {}
+        pointer(LLVM::LLVMPointerType::get(context)) {}
 
   void emitEntry(LLVM::LLVMFuncOp function, ArrayAttr arguments);
   void emitProgram();
@@ -45,22 +43,11 @@ private:
   LLVM::GlobalOp emitDeviceProgram();
   LLVM::GlobalOp emitReorderedSum(StringRef name, const RecordedSum &sum);
   void emitNumerics(ArrayAttr sums, bool isOnHost);
-  LLVM::LLVMStructType getStruct(ArrayRef<Type> fields) {
-    return LLVM::LLVMStructType::getLiteral(context, fields);
-  }
-  Value getAddress(OpBuilder &builder, Location loc, LLVM::GlobalOp global) {
-    return global ? LLVM::AddressOfOp::create(builder, loc, global).getResult()
-                  : LLVM::ZeroOp::create(builder, loc, pointer).getResult();
-  }
-  Value getInteger(OpBuilder &builder, Location loc, Type type, int64_t value) {
-    return LLVM::ConstantOp::create(builder, loc, type,
-                                    builder.getIntegerAttr(type, value));
-  }
 
   ModuleOp module;
   MLIRContext *context;
   OpBuilder builder;
-  Type pointer, i32, i64;
+  Type pointer;
   SmallVector<LLVM::GlobalOp> entries;
 };
 
@@ -87,6 +74,7 @@ LLVM::LLVMFuncOp TableEmitter::emitThunk(LLVM::LLVMFuncOp function,
   builder.setInsertionPointToStart(block);
   Value array = block->getArgument(0);
 
+  Type i64 = builder.getI64Type();
   auto loadField = [&](Type type, Value base, int64_t offset) -> Value {
     Value address = base;
     if (offset != 0)
@@ -141,63 +129,40 @@ LLVM::LLVMFuncOp TableEmitter::emitThunk(LLVM::LLVMFuncOp function,
   return thunk;
 }
 
-/// The descriptions of an entry's arguments (braid_rt_argument).
+/// The descriptions of an entry's arguments (braid_rt_argument). These need no
+/// padding, so that one struct has the fields of all.
 LLVM::GlobalOp TableEmitter::emitArguments(Location loc, StringRef prefix,
                                            ArrayAttr arguments) {
-  auto element = getStruct({pointer, i32, i32, pointer, i32, i32});
-  auto type = LLVM::LLVMArrayType::get(element, arguments.size());
-  SmallVector<std::pair<LLVM::GlobalOp, LLVM::GlobalOp>> namesAndSizes;
+  SmallVector<ConstantField> fields;
   for (auto argument : arguments.getAsRange<DictionaryAttr>()) {
     std::string name = (prefix + "_" + getName(argument)).str();
     LLVM::GlobalOp text =
         createString(builder, module, loc, name + "_name", getName(argument));
-    LLVM::GlobalOp sizes;
     auto memref = dyn_cast<MemRefType>(getType(argument));
-    if (memref && memref.getRank() > 0) {
-      auto sizesType = LLVM::LLVMArrayType::get(i64, memref.getRank());
-      sizes = createConstant(
-          builder, module, loc, sizesType, name + "_sizes",
-          [&](OpBuilder &builder) {
-            Value array = LLVM::UndefOp::create(builder, loc, sizesType);
-            for (auto [dim, size] : llvm::enumerate(memref.getShape()))
-              array = LLVM::InsertValueOp::create(
-                  builder, loc, array,
-                  getInteger(builder, loc, i64,
-                             ShapedType::isDynamic(size) ? BRAID_RT_DYNAMIC
-                                                         : size),
-                  dim);
-            return array;
-          });
-    }
-    namesAndSizes.emplace_back(text, sizes);
+    LLVM::GlobalOp sizes;
+    if (memref && memref.getRank() > 0)
+      sizes = createIntegers(
+          builder, module, loc, name + "_sizes",
+          llvm::map_to_vector(memref.getShape(),
+                              [](int64_t size) {
+                                return ShapedType::isDynamic(size)
+                                           ? int64_t(BRAID_RT_DYNAMIC)
+                                           : size;
+                              }),
+          64);
+    StringRef direction = argument.getAs<StringAttr>("direction");
+    fields.append(
+        {text,
+         ConstantField::i32(
+             *getRuntimeDtype(getElementTypeOrSelf(getType(argument)))),
+         ConstantField::i32(memref ? memref.getRank() : 0), sizes,
+         ConstantField::i32(direction == "in"      ? BRAID_RT_IN
+                            : direction == "inout" ? BRAID_RT_INOUT
+                                                   : BRAID_RT_OUT),
+         ConstantField::i32(memref ? BRAID_RT_MEMREF : BRAID_RT_SCALAR)});
   }
-  return createConstant(
-      builder, module, loc, type, (prefix + "_arguments").str(),
-      [&](OpBuilder &builder) {
-        Value array = LLVM::UndefOp::create(builder, loc, type);
-        for (auto [index, argument] :
-             llvm::enumerate(arguments.getAsRange<DictionaryAttr>())) {
-          auto memref = dyn_cast<MemRefType>(getType(argument));
-          Type scalar = memref ? memref.getElementType() : getType(argument);
-          StringRef word = argument.getAs<StringAttr>("direction");
-          int32_t direction = word == "in"      ? BRAID_RT_IN
-                              : word == "inout" ? BRAID_RT_INOUT
-                                                : BRAID_RT_OUT;
-          auto [text, sizes] = namesAndSizes[index];
-          Value fields = createStruct(
-              builder, loc, element,
-              {getAddress(builder, loc, text),
-               getInteger(builder, loc, i32, *getRuntimeDtype(scalar)),
-               getInteger(builder, loc, i32, memref ? memref.getRank() : 0),
-               getAddress(builder, loc, sizes),
-               getInteger(builder, loc, i32, direction),
-               getInteger(builder, loc, i32,
-                          memref ? BRAID_RT_MEMREF : BRAID_RT_SCALAR)});
-          array =
-              LLVM::InsertValueOp::create(builder, loc, array, fields, index);
-        }
-        return array;
-      });
+  return createStructConstant(builder, module, loc,
+                              (prefix + "_arguments").str(), fields);
 }
 
 void TableEmitter::emitEntry(LLVM::LLVMFuncOp function, ArrayAttr arguments) {
@@ -213,20 +178,13 @@ void TableEmitter::emitEntry(LLVM::LLVMFuncOp function, ArrayAttr arguments) {
       {name, thunk, ConstantField::i64(arguments.size()), descriptions, site}));
 }
 
-/// A constant array of pointers to `globals`; null if there are none.
+/// A constant with pointers to `globals`; null if there are none.
 LLVM::GlobalOp TableEmitter::emitPointers(Location loc, StringRef name,
                                           ArrayRef<LLVM::GlobalOp> globals) {
   if (globals.empty())
     return LLVM::GlobalOp();
-  auto type = LLVM::LLVMArrayType::get(pointer, globals.size());
-  return createConstant(
-      builder, module, loc, type, name, [&](OpBuilder &builder) {
-        Value array = LLVM::UndefOp::create(builder, loc, type);
-        for (auto [index, global] : llvm::enumerate(globals))
-          array = LLVM::InsertValueOp::create(
-              builder, loc, array, getAddress(builder, loc, global), index);
-        return array;
-      });
+  return createStructConstant(builder, module, loc, name,
+                              SmallVector<ConstantField>(globals));
 }
 
 /// The globals whose names begin with `prefix`.

@@ -26,31 +26,18 @@ using library::ConvolutionOp;
 /// Stores `buffers` as an array of views (braid_rt_view) on the stack.
 static Value createViews(OpBuilder &builder, Location loc, ValueRange buffers,
                          RuntimeCallBuilder &calls) {
-  Type i32 = builder.getI32Type();
-  auto viewType = LLVM::LLVMStructType::getLiteral(
-      builder.getContext(), {calls.getPointer(), calls.getPointer(), i32, i32});
-  Value views = calls.allocate(viewType, std::max<size_t>(buffers.size(), 1));
-  for (auto [index, buffer] : llvm::enumerate(buffers)) {
-    auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<Value> views;
+  for (Value buffer : buffers) {
     auto metadata =
         memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
     Value data =
         getElementAddress(builder, loc, buffer, metadata.getOffset(), calls);
-    Value sizes;
-    if (type.hasStaticShape() && type.getRank() > 0) {
-      sizes = calls.getConstantArray(type.getShape());
-    } else if (type.getRank() > 0) {
-      sizes = calls.allocate(builder.getI64Type(), type.getRank());
-      for (auto [dim, size] : llvm::enumerate(metadata.getSizes()))
-        calls.storeElement(toI64(builder, loc, size), sizes, dim);
-    }
-    Value view = createStruct(
-        builder, loc, viewType,
-        {data, sizes, calls.getI32(*getRuntimeDtype(type.getElementType())),
-         calls.getI32(type.getRank())});
-    calls.storeElement(view, views, index);
+    views.push_back(calls.createView(
+        data, cast<MemRefType>(buffer.getType()), [&](unsigned dim) {
+          return toI64(builder, loc, metadata.getSizes()[dim]);
+        }));
   }
-  return views;
+  return calls.storeArray(views);
 }
 
 LogicalResult braid::convertToCall(library::CallOp op) {
@@ -130,42 +117,32 @@ LogicalResult braid::convertConvolutionToCall(ConvolutionOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   RuntimeCallBuilder calls(builder, op);
-  Type i32 = builder.getI32Type();
-  Type pointer = calls.getPointer();
   {
     StackScope scope(calls);
-    auto optionsType = LLVM::LLVMStructType::getLiteral(
-        builder.getContext(),
-        {pointer, builder.getI64Type(), i32, i32, i32, i32});
-    auto operandType = LLVM::LLVMStructType::getLiteral(
-        builder.getContext(), {pointer, pointer, pointer});
     SmallVector<int64_t> window;
     for (const LibraryConvolution::Dim &dim : match->spatial)
       window.append({dim.stride, dim.dilation, dim.low, dim.high});
     Type element = getElementTypeOrSelf(op.getInput().getType());
-    Value options = calls.allocate(optionsType, 1);
-    calls.storeElement(
-        createStruct(builder, loc, optionsType,
+    Value options = calls.storeArray(
+        createStruct(builder, loc,
                      {calls.getConstantArray(window),
                       calls.getI64(match->groups), calls.getI32(match->kind),
                       calls.getI32(static_cast<int32_t>(match->spatial.size())),
                       calls.getI32(*getRuntimeDtype(element)),
                       calls.getI32(op->hasAttr(kPrecisionAttrName)
                                        ? BRAID_RT_PRECISION_TF32
-                                       : BRAID_RT_PRECISION_F32)}),
-        options, 0);
-    Value operands = calls.allocate(operandType, BRAID_RT_CONVOLUTION_OPERANDS);
-    for (auto [role, operand] : llvm::enumerate(match->roles)) {
+                                       : BRAID_RT_PRECISION_F32)}));
+    SmallVector<Value> operands;
+    for (unsigned operand : match->roles) {
       Value buffer = op->getOperand(operand);
       SmallVector<Value> fields =
           describeBuffer(builder, loc, buffer, match->dims[operand], calls);
       if (fields.empty())
         return refuseStrides(op, buffer);
-      calls.storeElement(createStruct(builder, loc, operandType, fields),
-                         operands, role);
+      operands.push_back(createStruct(builder, loc, fields));
     }
     calls.call("braid_rt_convolution", Type(),
-               {options, operands, calls.getSite()});
+               {options, calls.storeArray(operands), calls.getSite()});
   }
   op->erase();
   return success();
@@ -267,23 +244,14 @@ static LogicalResult convert(AttentionLike op, ArrayRef<Value> buffers,
   OpBuilder builder(op);
   Location loc = op.getLoc();
   RuntimeCallBuilder calls(builder, op);
-  Type i32 = builder.getI32Type();
-  Type pointer = calls.getPointer();
   {
     StackScope scope(calls);
-    auto optionsType = LLVM::LLVMStructType::getLiteral(
-        builder.getContext(),
-        {builder.getF64Type(), builder.getI64Type(), i32, i32});
-    auto operandType = LLVM::LLVMStructType::getLiteral(
-        builder.getContext(), {pointer, pointer, pointer, i32, i32});
     AttentionShape shape = op.getShape();
-    Value options = calls.allocate(optionsType, 1);
-    calls.storeElement(
-        createStruct(builder, loc, optionsType,
+    Value options = calls.storeArray(
+        createStruct(builder, loc,
                      {calls.getF64(op.getScale()), calls.getI64(shape.window),
-                      calls.getI32(shape.causal), calls.getI32(0)}),
-        options, 0);
-    Value operands = calls.allocate(operandType, buffers.size());
+                      calls.getI32(shape.causal), calls.getI32(0)}));
+    SmallVector<Value> operands;
     for (auto [role, buffer] : llvm::enumerate(buffers)) {
       SmallVector<Value> fields(3);
       int32_t dtype = 0;
@@ -296,10 +264,10 @@ static LogicalResult convert(AttentionLike op, ArrayRef<Value> buffers,
         dtype = *getRuntimeDtype(getElementTypeOrSelf(buffer.getType()));
       }
       fields.append({calls.getI32(dtype), calls.getI32(0)});
-      calls.storeElement(createStruct(builder, loc, operandType, fields),
-                         operands, role);
+      operands.push_back(createStruct(builder, loc, fields));
     }
-    calls.call(function, Type(), {options, operands, calls.getSite()});
+    calls.call(function, Type(),
+               {options, calls.storeArray(operands), calls.getSite()});
   }
   op->erase();
   return success();

@@ -95,9 +95,6 @@ static Value createOptions(OpBuilder &builder, linalg::LinalgOp op,
                            const MatmulMatch &match,
                            RuntimeCallBuilder &calls) {
   Location loc = op.getLoc();
-  Type i32 = builder.getI32Type();
-  auto type = LLVM::LLVMStructType::getLiteral(
-      builder.getContext(), {i32, i32, i32, i32, calls.getPointer()});
   int32_t epilogue = BRAID_RT_EPILOGUE_NONE;
   if (auto name = op->getAttrOfType<StringAttr>(kEpilogueAttrName))
     epilogue = name == "relu" ? BRAID_RT_EPILOGUE_RELU : BRAID_RT_EPILOGUE_GELU;
@@ -115,13 +112,10 @@ static Value createOptions(OpBuilder &builder, linalg::LinalgOp op,
   int32_t precision = op->hasAttr(kPrecisionAttrName) ? BRAID_RT_PRECISION_TF32
                                                       : BRAID_RT_PRECISION_F32;
   Type result = getElementTypeOrSelf(op.getDpsInits()[0].getType());
-  Value options = createStruct(
-      builder, loc, type,
+  return calls.storeArray(createStruct(
+      builder, loc,
       {calls.getI32(*getRuntimeDtype(result)), calls.getI32(epilogue),
-       calls.getI32(multiprocessors), calls.getI32(precision), bias});
-  Value slot = calls.allocate(type, 1);
-  calls.storeElement(options, slot, 0);
-  return slot;
+       calls.getI32(multiprocessors), calls.getI32(precision), bias}));
 }
 
 void braid::convertToFusedCall(linalg::LinalgOp op, const MatmulMatch &match) {

@@ -60,10 +60,8 @@ static void runInParts(LLVM::CallOp op, LLVM::LLVMFuncOp kernel,
   RuntimeCallBuilder calls(builder, op);
   {
     StackScope scope(calls);
-    LLVM::LLVMStructType type = getArgumentsType(kernel);
     SmallVector<Value> arguments(op.getArgOperands().drop_back(2));
-    Value packed = calls.allocate(type, 1);
-    calls.storeElement(createStruct(builder, loc, type, arguments), packed, 0);
+    Value packed = calls.storeArray(createStruct(builder, loc, arguments));
     auto size = kernel->getAttrOfType<IntegerAttr>(kPartSizeAttrName);
     calls.call("braid_rt_run_parts", Type(),
                {LLVM::AddressOfOp::create(builder, loc, part), packed,

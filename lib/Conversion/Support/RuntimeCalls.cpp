@@ -84,21 +84,23 @@ LLVM::GlobalOp braid::createString(OpBuilder &builder, ModuleOp module,
                                 builder.getStringAttr(terminated));
 }
 
-Value braid::createStruct(OpBuilder &builder, Location loc, Type type,
+Value braid::createStruct(OpBuilder &builder, Location loc,
                           ArrayRef<Value> fields) {
-  Value value = LLVM::UndefOp::create(builder, loc, type);
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Value value = LLVM::UndefOp::create(
+      builder, loc,
+      LLVM::LLVMStructType::getLiteral(
+          builder.getContext(), llvm::map_to_vector(fields, [&](Value field) {
+            return field ? field.getType() : pointer;
+          })));
   for (auto [index, field] : llvm::enumerate(fields)) {
-    Value element = field ? field
-                          : LLVM::ZeroOp::create(builder, loc,
-                                                 LLVM::LLVMPointerType::get(
-                                                     builder.getContext()));
+    Value element = field ? field : LLVM::ZeroOp::create(builder, loc, pointer);
     value = LLVM::InsertValueOp::create(builder, loc, value, element, index);
   }
   return value;
 }
 
-/// A private constant array of `values`, of `width` bits each.
-static LLVM::GlobalOp createIntegers(OpBuilder &builder, ModuleOp module,
+LLVM::GlobalOp braid::createIntegers(OpBuilder &builder, ModuleOp module,
                                      Location loc, StringRef name,
                                      ArrayRef<int64_t> values, unsigned width) {
   OpBuilder::InsertionGuard guard(builder);
@@ -139,7 +141,7 @@ LLVM::GlobalOp braid::createStructConstant(OpBuilder &builder, ModuleOp module,
             value = LLVM::AddressOfOp::create(builder, loc, pointer,
                                               field.symbol.getValue());
         }
-        return createStruct(builder, loc, type, values);
+        return createStruct(builder, loc, values);
       });
 }
 
@@ -310,13 +312,35 @@ Value RuntimeCallBuilder::allocate(Type type, int64_t count) {
   return LLVM::AllocaOp::create(builder, loc, pointer, type, getI64(count));
 }
 
-void RuntimeCallBuilder::storeElement(Value value, Value array, int64_t index) {
-  Value address = array;
-  if (index != 0)
-    address = LLVM::GEPOp::create(
-        builder, loc, pointer, value.getType(), array,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
-  LLVM::StoreOp::create(builder, loc, value, address);
+Value RuntimeCallBuilder::storeArray(ValueRange values) {
+  if (values.empty())
+    return getNull();
+  Type type = values.front().getType();
+  Value array = allocate(type, values.size());
+  for (auto [index, value] : llvm::enumerate(values)) {
+    Value address = array;
+    if (index != 0)
+      address = LLVM::GEPOp::create(
+          builder, loc, pointer, type, array,
+          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+    LLVM::StoreOp::create(builder, loc, value, address);
+  }
+  return array;
+}
+
+Value RuntimeCallBuilder::createView(
+    Value data, MemRefType type, llvm::function_ref<Value(unsigned)> getSize) {
+  int64_t rank = type.getRank();
+  Value sizes;
+  if (type.hasStaticShape() && rank > 0)
+    sizes = getConstantArray(type.getShape());
+  else if (rank > 0)
+    sizes =
+        storeArray(llvm::map_to_vector(llvm::seq<unsigned>(0, rank), getSize));
+  return createStruct(builder, loc,
+                      {data, sizes,
+                       getI32(*getRuntimeDtype(type.getElementType())),
+                       getI32(rank)});
 }
 
 StackScope::StackScope(RuntimeCallBuilder &calls) : calls(calls) {

@@ -58,8 +58,14 @@ public:
   /// Allocates `count` elements of `type` on the stack; see `StackScope`.
   mlir::Value allocate(mlir::Type type, int64_t count);
 
-  /// Stores `value` as element `index` of the array of its type at `array`.
-  void storeElement(mlir::Value value, mlir::Value array, int64_t index);
+  /// Stores `values`, which have one type, as an array on the stack; null if
+  /// there are none.
+  mlir::Value storeArray(mlir::ValueRange values);
+
+  /// A view (braid_rt_view) of the buffer of type `type` at `data`, whose
+  /// dynamic sizes `getSize` gives as 64-bit integers.
+  mlir::Value createView(mlir::Value data, mlir::MemRefType type,
+                         llvm::function_ref<mlir::Value(unsigned)> getSize);
 
 private:
   friend class StackScope;
@@ -147,15 +153,21 @@ mlir::LLVM::GlobalOp createStructConstant(mlir::OpBuilder &builder,
                                           llvm::StringRef name,
                                           llvm::ArrayRef<ConstantField> fields);
 
+/// Creates a private constant array of `values`, of `width` bits each.
+mlir::LLVM::GlobalOp createIntegers(mlir::OpBuilder &builder,
+                                    mlir::ModuleOp module, mlir::Location loc,
+                                    llvm::StringRef name,
+                                    llvm::ArrayRef<int64_t> values,
+                                    unsigned width);
+
 /// Creates a private constant with `text` and a closing zero.
 mlir::LLVM::GlobalOp createString(mlir::OpBuilder &builder,
                                   mlir::ModuleOp module, mlir::Location loc,
                                   llvm::StringRef name, llvm::StringRef text);
 
-/// A struct value of type `type` with the fields `fields`; a null field is a
-/// null pointer.
+/// A struct value with the fields `fields`; a null field is a null pointer.
 mlir::Value createStruct(mlir::OpBuilder &builder, mlir::Location loc,
-                         mlir::Type type, llvm::ArrayRef<mlir::Value> fields);
+                         llvm::ArrayRef<mlir::Value> fields);
 
 } // namespace braid
 

@@ -57,17 +57,17 @@ func.func @reductions(%s: i32, %a: memref<9xi32>) attributes {llvm.bareptr} {
 // CHECK-DAG:     %[[COUNT:.*]] = llvm.mlir.constant(2 : i64)
 // CHECK-DAG:     %[[DIM:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[COUNT]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0]
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] :
-// CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0]
-// CHECK:         %[[SOURCE1:.*]] = llvm.getelementptr %[[SOURCES]][1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         llvm.insertvalue %[[B]], %{{.*}}[0]
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[COUNT]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] :
+// CHECK-NEXT:    %[[SOURCE1:.*]] = llvm.getelementptr %[[SOURCES]][1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCE1]] :
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[COUNT]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[C]], %{{.*}}[0]
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] :
-// CHECK-NEXT:    llvm.insertvalue %[[D]], %{{.*}}[0]
-// CHECK:         %[[DESTINATION1:.*]] = llvm.getelementptr %[[DESTINATIONS]][1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         llvm.insertvalue %[[D]], %{{.*}}[0]
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[COUNT]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] :
+// CHECK-NEXT:    %[[DESTINATION1:.*]] = llvm.getelementptr %[[DESTINATIONS]][1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATION1]] :
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_all_gather(%{{.*}}, %[[COUNT]], %[[SOURCES]], %[[DESTINATIONS]], %[[DIM]], %{{.*}})
 // CHECK-NEXT:    llvm.intr.stackrestore %[[STACK]]
@@ -85,12 +85,12 @@ func.func @coalesced(%a: memref<5x4xf32>, %b: memref<7x3xf32>, %c: memref<5x8xf3
 // A launch in place: two views of one buffer.
 // CHECK-LABEL: llvm.func @in_place(
 // CHECK-SAME:    %[[A:.*]]: !llvm.ptr)
+// CHECK:         llvm.insertvalue %[[A]], %{{.*}}[0]
 // CHECK:         %[[SOURCES:.*]] = llvm.alloca
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] :
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0]
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] :
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca
-// CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0]
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] :
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] :
 // CHECK-NEXT:    llvm.call @braid_rt_broadcast(%{{.*}}, %{{.*}}, %[[SOURCES]], %[[DESTINATIONS]],
 func.func @in_place(%a: memref<9xf32>) attributes {llvm.bareptr} {
   %t = comm.broadcast %a into %a on @world root 1 : memref<9xf32>, memref<9xf32>

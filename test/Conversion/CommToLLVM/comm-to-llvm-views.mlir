@@ -13,11 +13,11 @@ comm.group @world all
 // CHECK-DAG:     %[[F16:.*]] = llvm.mlir.constant(5 : i32)
 // CHECK-DAG:     %[[RANK:.*]] = llvm.mlir.constant(3 : i32)
 // CHECK-DAG:     %[[SIZES:.*]] = llvm.mlir.addressof @[[$STATIC_SIZES:__braid_array_[0-9]+]] :
-// CHECK:         %[[VIEWS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    %[[V0:.*]] = llvm.insertvalue %[[A]], %[[EMPTY]][0]
+// CHECK:         %[[V0:.*]] = llvm.insertvalue %[[A]], %[[EMPTY]][0]
 // CHECK-NEXT:    %[[V1:.*]] = llvm.insertvalue %[[SIZES]], %[[V0]][1]
 // CHECK-NEXT:    %[[V2:.*]] = llvm.insertvalue %[[F16]], %[[V1]][2]
 // CHECK-NEXT:    %[[V3:.*]] = llvm.insertvalue %[[RANK]], %[[V2]][3]
+// CHECK-NEXT:    %[[VIEWS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.store %[[V3]], %[[VIEWS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.call @braid_rt_send(%{{.*}}, %[[ONE]], %[[VIEWS]],
 func.func @static_sizes(%a: memref<9x8x6xf16>) attributes {llvm.bareptr} {
@@ -34,8 +34,7 @@ func.func @static_sizes(%a: memref<9x8x6xf16>) attributes {llvm.bareptr} {
 // CHECK-DAG:     %[[F64:.*]] = llvm.mlir.constant(8 : i32)
 // CHECK-DAG:     %[[RANK:.*]] = llvm.mlir.constant(2 : i32)
 // CHECK-DAG:     %[[TWO:.*]] = llvm.mlir.constant(2 : i64)
-// CHECK:         %[[VIEWS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    %[[SIZES:.*]] = llvm.alloca %[[TWO]] x i64
+// CHECK:         %[[SIZES:.*]] = llvm.alloca %[[TWO]] x i64
 // CHECK-NEXT:    llvm.store %[[SIZE0]], %[[SIZES]] : i64
 // CHECK-NEXT:    %[[SECOND:.*]] = llvm.getelementptr %[[SIZES]][1]
 // CHECK-NEXT:    llvm.store %[[SIZE1]], %[[SECOND]] : i64
@@ -43,6 +42,7 @@ func.func @static_sizes(%a: memref<9x8x6xf16>) attributes {llvm.bareptr} {
 // CHECK-NEXT:    %[[V1:.*]] = llvm.insertvalue %[[SIZES]], %[[V0]][1]
 // CHECK-NEXT:    %[[V2:.*]] = llvm.insertvalue %[[F64]], %[[V1]][2]
 // CHECK-NEXT:    %[[V3:.*]] = llvm.insertvalue %[[RANK]], %[[V2]][3]
+// CHECK-NEXT:    %[[VIEWS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.store %[[V3]], %[[VIEWS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.call @braid_rt_send(%{{.*}}, %[[ONE]], %[[VIEWS]],
 func.func @dynamic_sizes(%a: memref<?x8xf64>) {
@@ -62,7 +62,7 @@ func.func @dynamic_sizes(%a: memref<?x8xf64>) {
 // CHECK-NEXT:    %[[V1:.*]] = llvm.insertvalue %[[NULL]], %[[V0]][1]
 // CHECK-NEXT:    %[[V2:.*]] = llvm.insertvalue %[[I8]], %[[V1]][2]
 // CHECK-NEXT:    %[[V3:.*]] = llvm.insertvalue %[[RANK]], %[[V2]][3]
-// CHECK-NEXT:    llvm.store %[[V3]],
+// CHECK:         llvm.store %[[V3]],
 func.func @no_dimensions(%a: memref<i8>) attributes {llvm.bareptr} {
   %t = comm.send %a on @world to 1 : memref<i8>
   comm.wait %t reads(%a : memref<i8>) : !comm.token
@@ -109,85 +109,85 @@ func.func @offset(%a: memref<9xf32, strided<[1], offset: ?>>) {
 // CHECK-DAG:     %[[COMPLEX_F64:.*]] = llvm.mlir.constant(10 : i32)
 // CHECK-DAG:     %[[F8E4M3FN:.*]] = llvm.mlir.constant(11 : i32)
 // CHECK-DAG:     %[[F8E5M2:.*]] = llvm.mlir.constant(12 : i32)
-// CHECK:         %[[VIEWS:.*]] = llvm.alloca %[[COUNT]] x !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    llvm.insertvalue %[[A0]], %{{.*}}[0]
+// CHECK:         llvm.insertvalue %[[A0]], %{{.*}}[0]
 // CHECK-NEXT:    llvm.insertvalue %{{.*}}[1]
 // CHECK-NEXT:    llvm.insertvalue %[[I1]], %{{.*}}[2]
-// CHECK-NEXT:    %[[VIEW:.*]] = llvm.insertvalue %{{.*}}[3]
-// CHECK-NEXT:    llvm.store %[[VIEW]], %[[VIEWS]] :
+// CHECK-NEXT:    %[[VIEW0:.*]] = llvm.insertvalue %{{.*}}[3]
 // CHECK-NEXT:    llvm.insertvalue %[[A1]], %{{.*}}[0]
 // CHECK-NEXT:    llvm.insertvalue %{{.*}}[1]
 // CHECK-NEXT:    llvm.insertvalue %[[I8]], %{{.*}}[2]
-// CHECK-NEXT:    %[[VIEW:.*]] = llvm.insertvalue %{{.*}}[3]
-// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    llvm.store %[[VIEW]], %[[PLACE]] :
+// CHECK-NEXT:    %[[VIEW1:.*]] = llvm.insertvalue %{{.*}}[3]
 // CHECK-NEXT:    llvm.insertvalue %[[A2]], %{{.*}}[0]
 // CHECK-NEXT:    llvm.insertvalue %{{.*}}[1]
 // CHECK-NEXT:    llvm.insertvalue %[[I16]], %{{.*}}[2]
-// CHECK-NEXT:    %[[VIEW:.*]] = llvm.insertvalue %{{.*}}[3]
-// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][2] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    llvm.store %[[VIEW]], %[[PLACE]] :
+// CHECK-NEXT:    %[[VIEW2:.*]] = llvm.insertvalue %{{.*}}[3]
 // CHECK-NEXT:    llvm.insertvalue %[[A3]], %{{.*}}[0]
 // CHECK-NEXT:    llvm.insertvalue %{{.*}}[1]
 // CHECK-NEXT:    llvm.insertvalue %[[I32]], %{{.*}}[2]
-// CHECK-NEXT:    %[[VIEW:.*]] = llvm.insertvalue %{{.*}}[3]
-// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][3] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    llvm.store %[[VIEW]], %[[PLACE]] :
+// CHECK-NEXT:    %[[VIEW3:.*]] = llvm.insertvalue %{{.*}}[3]
 // CHECK-NEXT:    llvm.insertvalue %[[A4]], %{{.*}}[0]
 // CHECK-NEXT:    llvm.insertvalue %{{.*}}[1]
 // CHECK-NEXT:    llvm.insertvalue %[[I64]], %{{.*}}[2]
-// CHECK-NEXT:    %[[VIEW:.*]] = llvm.insertvalue %{{.*}}[3]
-// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][4] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    llvm.store %[[VIEW]], %[[PLACE]] :
+// CHECK-NEXT:    %[[VIEW4:.*]] = llvm.insertvalue %{{.*}}[3]
 // CHECK-NEXT:    llvm.insertvalue %[[A5]], %{{.*}}[0]
 // CHECK-NEXT:    llvm.insertvalue %{{.*}}[1]
 // CHECK-NEXT:    llvm.insertvalue %[[F16]], %{{.*}}[2]
-// CHECK-NEXT:    %[[VIEW:.*]] = llvm.insertvalue %{{.*}}[3]
-// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][5] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    llvm.store %[[VIEW]], %[[PLACE]] :
+// CHECK-NEXT:    %[[VIEW5:.*]] = llvm.insertvalue %{{.*}}[3]
 // CHECK-NEXT:    llvm.insertvalue %[[A6]], %{{.*}}[0]
 // CHECK-NEXT:    llvm.insertvalue %{{.*}}[1]
 // CHECK-NEXT:    llvm.insertvalue %[[BF16]], %{{.*}}[2]
-// CHECK-NEXT:    %[[VIEW:.*]] = llvm.insertvalue %{{.*}}[3]
-// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][6] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    llvm.store %[[VIEW]], %[[PLACE]] :
+// CHECK-NEXT:    %[[VIEW6:.*]] = llvm.insertvalue %{{.*}}[3]
 // CHECK-NEXT:    llvm.insertvalue %[[A7]], %{{.*}}[0]
 // CHECK-NEXT:    llvm.insertvalue %{{.*}}[1]
 // CHECK-NEXT:    llvm.insertvalue %[[F32]], %{{.*}}[2]
-// CHECK-NEXT:    %[[VIEW:.*]] = llvm.insertvalue %{{.*}}[3]
-// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][7] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    llvm.store %[[VIEW]], %[[PLACE]] :
+// CHECK-NEXT:    %[[VIEW7:.*]] = llvm.insertvalue %{{.*}}[3]
 // CHECK-NEXT:    llvm.insertvalue %[[A8]], %{{.*}}[0]
 // CHECK-NEXT:    llvm.insertvalue %{{.*}}[1]
 // CHECK-NEXT:    llvm.insertvalue %[[F64]], %{{.*}}[2]
-// CHECK-NEXT:    %[[VIEW:.*]] = llvm.insertvalue %{{.*}}[3]
-// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][8] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    llvm.store %[[VIEW]], %[[PLACE]] :
+// CHECK-NEXT:    %[[VIEW8:.*]] = llvm.insertvalue %{{.*}}[3]
 // CHECK-NEXT:    llvm.insertvalue %[[A9]], %{{.*}}[0]
 // CHECK-NEXT:    llvm.insertvalue %{{.*}}[1]
 // CHECK-NEXT:    llvm.insertvalue %[[COMPLEX_F32]], %{{.*}}[2]
-// CHECK-NEXT:    %[[VIEW:.*]] = llvm.insertvalue %{{.*}}[3]
-// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][9] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    llvm.store %[[VIEW]], %[[PLACE]] :
+// CHECK-NEXT:    %[[VIEW9:.*]] = llvm.insertvalue %{{.*}}[3]
 // CHECK-NEXT:    llvm.insertvalue %[[A10]], %{{.*}}[0]
 // CHECK-NEXT:    llvm.insertvalue %{{.*}}[1]
 // CHECK-NEXT:    llvm.insertvalue %[[COMPLEX_F64]], %{{.*}}[2]
-// CHECK-NEXT:    %[[VIEW:.*]] = llvm.insertvalue %{{.*}}[3]
-// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][10] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    llvm.store %[[VIEW]], %[[PLACE]] :
+// CHECK-NEXT:    %[[VIEW10:.*]] = llvm.insertvalue %{{.*}}[3]
 // CHECK-NEXT:    llvm.insertvalue %[[A11]], %{{.*}}[0]
 // CHECK-NEXT:    llvm.insertvalue %{{.*}}[1]
 // CHECK-NEXT:    llvm.insertvalue %[[F8E4M3FN]], %{{.*}}[2]
-// CHECK-NEXT:    %[[VIEW:.*]] = llvm.insertvalue %{{.*}}[3]
-// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][11] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    llvm.store %[[VIEW]], %[[PLACE]] :
+// CHECK-NEXT:    %[[VIEW11:.*]] = llvm.insertvalue %{{.*}}[3]
 // CHECK-NEXT:    llvm.insertvalue %[[A12]], %{{.*}}[0]
 // CHECK-NEXT:    llvm.insertvalue %{{.*}}[1]
 // CHECK-NEXT:    llvm.insertvalue %[[F8E5M2]], %{{.*}}[2]
-// CHECK-NEXT:    %[[VIEW:.*]] = llvm.insertvalue %{{.*}}[3]
+// CHECK-NEXT:    %[[VIEW12:.*]] = llvm.insertvalue %{{.*}}[3]
+// CHECK-NEXT:    %[[VIEWS:.*]] = llvm.alloca %[[COUNT]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %[[VIEW0]], %[[VIEWS]] :
+// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %[[VIEW1]], %[[PLACE]] :
+// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][2] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %[[VIEW2]], %[[PLACE]] :
+// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][3] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %[[VIEW3]], %[[PLACE]] :
+// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][4] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %[[VIEW4]], %[[PLACE]] :
+// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][5] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %[[VIEW5]], %[[PLACE]] :
+// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][6] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %[[VIEW6]], %[[PLACE]] :
+// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][7] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %[[VIEW7]], %[[PLACE]] :
+// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][8] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %[[VIEW8]], %[[PLACE]] :
+// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][9] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %[[VIEW9]], %[[PLACE]] :
+// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][10] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %[[VIEW10]], %[[PLACE]] :
+// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][11] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %[[VIEW11]], %[[PLACE]] :
 // CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[VIEWS]][12] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    llvm.store %[[VIEW]], %[[PLACE]] :
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[COUNT]] x
+// CHECK-NEXT:    llvm.store %[[VIEW12]], %[[PLACE]] :
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[COUNT]] x
 // CHECK:         llvm.call @braid_rt_broadcast(%{{.*}}, %[[COUNT]], %[[VIEWS]], %[[DESTINATIONS]],
 func.func @element_types(%a0: memref<9x8xi1>,
     %a1: memref<9x8xi8>,

@@ -34,12 +34,12 @@ comm.group @tp [[0, 1, 2, 3], [4, 5, 6, 7]]
 // CHECK-DAG:     %[[MAX:.*]] = llvm.mlir.constant(3 : i32)
 // CHECK-DAG:     %[[NULL:.*]] = llvm.mlir.zero
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_all_reduce(%[[GROUP]], %[[ONE]], %[[SOURCES]], %[[DESTINATIONS]], %[[MAX]], %[[NULL]], %[[SITE]])
 // CHECK-NEXT:    llvm.intr.stackrestore %[[STACK]]
 // CHECK-NEXT:    llvm.return %[[T]]
@@ -56,12 +56,12 @@ func.func @all_reduce(%a: memref<9xf32>, %b: memref<9xf32>) -> !comm.token attri
 // CHECK-DAG:     %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK-DAG:     %[[PREMUL_SUM:.*]] = llvm.mlir.constant(8 : i32)
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[SCALE:.*]] = llvm.alloca %[[ONE]] x f32
 // CHECK-NEXT:    llvm.store %[[S]], %[[SCALE]] : f32
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_all_reduce(%[[GROUP]], %[[ONE]], %[[SOURCES]], %[[DESTINATIONS]], %[[PREMUL_SUM]], %[[SCALE]], %[[SITE]])
@@ -82,12 +82,12 @@ func.func @all_reduce_premul_sum(%s: f32, %a: memref<9xf32>, %b: memref<9xf32>) 
 // CHECK-DAG:     %[[NULL:.*]] = llvm.mlir.zero
 // CHECK-DAG:     %[[ROOT:.*]] = llvm.mlir.constant(3 : i64)
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_reduce(%[[GROUP]], %[[ONE]], %[[SOURCES]], %[[DESTINATIONS]], %[[MIN]], %[[NULL]], %[[ROOT]], %[[SITE]])
 // CHECK-NEXT:    llvm.intr.stackrestore %[[STACK]]
 // CHECK-NEXT:    llvm.return %[[T]]
@@ -105,12 +105,12 @@ func.func @reduce(%a: memref<9xf32>, %b: memref<9xf32>) -> !comm.token attribute
 // CHECK-DAG:     %[[PREMUL_SUM:.*]] = llvm.mlir.constant(8 : i32)
 // CHECK-DAG:     %[[ROOT:.*]] = llvm.mlir.constant(2 : i64)
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[SCALE:.*]] = llvm.alloca %[[ONE]] x f64
 // CHECK-NEXT:    llvm.store %[[S]], %[[SCALE]] : f64
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_reduce(%[[GROUP]], %[[ONE]], %[[SOURCES]], %[[DESTINATIONS]], %[[PREMUL_SUM]], %[[SCALE]], %[[ROOT]], %[[SITE]])
@@ -129,12 +129,12 @@ func.func @reduce_premul_sum(%s: f64, %a: memref<9xf64>, %b: memref<9xf64>) -> !
 // CHECK-DAG:     %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK-DAG:     %[[ROOT:.*]] = llvm.mlir.constant(3 : i64)
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_broadcast(%[[GROUP]], %[[ONE]], %[[SOURCES]], %[[DESTINATIONS]], %[[ROOT]], %[[SITE]])
 // CHECK-NEXT:    llvm.intr.stackrestore %[[STACK]]
 // CHECK-NEXT:    llvm.return %[[T]]
@@ -151,12 +151,12 @@ func.func @broadcast(%a: memref<9xf32>, %b: memref<9xf32>) -> !comm.token attrib
 // CHECK-DAG:     %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK-DAG:     %[[DIM:.*]] = llvm.mlir.constant(2 : i64)
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_all_gather(%[[GROUP]], %[[ONE]], %[[SOURCES]], %[[DESTINATIONS]], %[[DIM]], %[[SITE]])
 // CHECK-NEXT:    llvm.intr.stackrestore %[[STACK]]
 // CHECK-NEXT:    llvm.return %[[T]]
@@ -175,12 +175,12 @@ func.func @all_gather(%a: memref<9x7x5xf32>, %b: memref<9x7x20xf32>) -> !comm.to
 // CHECK-DAG:     %[[NULL:.*]] = llvm.mlir.zero
 // CHECK-DAG:     %[[DIM:.*]] = llvm.mlir.constant(2 : i64)
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_reduce_scatter(%[[GROUP]], %[[ONE]], %[[SOURCES]], %[[DESTINATIONS]], %[[BXOR]], %[[NULL]], %[[DIM]], %[[SITE]])
 // CHECK-NEXT:    llvm.intr.stackrestore %[[STACK]]
 // CHECK-NEXT:    llvm.return %[[T]]
@@ -198,12 +198,12 @@ func.func @reduce_scatter(%a: memref<9x7x20xi32>, %b: memref<9x7x5xi32>) -> !com
 // CHECK-DAG:     %[[PREMUL_SUM:.*]] = llvm.mlir.constant(8 : i32)
 // CHECK-DAG:     %[[DIM:.*]] = llvm.mlir.constant(2 : i64)
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[SCALE:.*]] = llvm.alloca %[[ONE]] x f32
 // CHECK-NEXT:    llvm.store %[[S]], %[[SCALE]] : f32
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_reduce_scatter(%[[GROUP]], %[[ONE]], %[[SOURCES]], %[[DESTINATIONS]], %[[PREMUL_SUM]], %[[SCALE]], %[[DIM]], %[[SITE]])
@@ -221,12 +221,12 @@ func.func @reduce_scatter_premul_sum(%s: f32, %a: memref<9x7x20xf32>, %b: memref
 // CHECK-DAG:     %[[SITE:.*]] = llvm.mlir.addressof @__braid_site_
 // CHECK-DAG:     %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_all_to_all(%[[GROUP]], %[[ONE]], %[[SOURCES]], %[[DESTINATIONS]], %[[SITE]])
 // CHECK-NEXT:    llvm.intr.stackrestore %[[STACK]]
 // CHECK-NEXT:    llvm.return %[[T]]
@@ -247,12 +247,12 @@ func.func @all_to_all(%a: memref<8x5xf32>, %b: memref<8x5xf32>) -> !comm.token a
 // CHECK-DAG:     %[[FOUR:.*]] = llvm.mlir.constant(4 : i64)
 // CHECK-DAG:     %[[FIVE:.*]] = llvm.mlir.constant(5 : i64)
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[SENT:.*]] = llvm.alloca %[[FOUR]] x i64
 // CHECK-NEXT:    llvm.store %[[I]], %[[SENT]] : i64
 // CHECK-NEXT:    %[[SENT1:.*]] = llvm.getelementptr %[[SENT]][1]
@@ -286,12 +286,12 @@ func.func @all_to_all_splits(%i: index, %j: index, %a: memref<10xf32>, %b: memre
 // CHECK-DAG:     %[[FOUR:.*]] = llvm.mlir.constant(4 : i64)
 // CHECK-DAG:     %[[MATRIX:.*]] = llvm.mlir.addressof @[[$SPLIT_MATRIX:__braid_array_[0-9]+]] :
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_all_to_all_matrix(%[[GROUP]], %[[ONE]], %[[SOURCES]], %[[DESTINATIONS]], %[[FOUR]], %[[MATRIX]], %[[SITE]])
 // CHECK-NEXT:    llvm.intr.stackrestore %[[STACK]]
 // CHECK-NEXT:    llvm.return %[[T]]
@@ -308,12 +308,12 @@ func.func @all_to_all_matrix(%a: memref<10xf32>, %b: memref<10xf32>) -> !comm.to
 // CHECK-DAG:     %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK-DAG:     %[[ROOT:.*]] = llvm.mlir.constant(3 : i64)
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_gather(%[[GROUP]], %[[ONE]], %[[SOURCES]], %[[DESTINATIONS]], %[[ROOT]], %[[SITE]])
 // CHECK-NEXT:    llvm.intr.stackrestore %[[STACK]]
 // CHECK-NEXT:    llvm.return %[[T]]
@@ -330,12 +330,12 @@ func.func @gather(%a: memref<5x7xf32>, %b: memref<20x7xf32>) -> !comm.token attr
 // CHECK-DAG:     %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK-DAG:     %[[ROOT:.*]] = llvm.mlir.constant(3 : i64)
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_scatter(%[[GROUP]], %[[ONE]], %[[SOURCES]], %[[DESTINATIONS]], %[[ROOT]], %[[SITE]])
 // CHECK-NEXT:    llvm.intr.stackrestore %[[STACK]]
 // CHECK-NEXT:    llvm.return %[[T]]
@@ -352,9 +352,9 @@ func.func @scatter(%a: memref<20x7xf32>, %b: memref<5x7xf32>) -> !comm.token att
 // CHECK-DAG:     %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK-DAG:     %[[PEER:.*]] = llvm.mlir.constant(3 : i64)
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_send(%[[GROUP]], %[[ONE]], %[[SOURCES]], %[[PEER]], %[[SITE]])
 // CHECK-NEXT:    llvm.intr.stackrestore %[[STACK]]
 // CHECK-NEXT:    llvm.return %[[T]]
@@ -370,9 +370,9 @@ func.func @send(%a: memref<9xf32>) -> !comm.token attributes {llvm.bareptr} {
 // CHECK-DAG:     %[[SITE:.*]] = llvm.mlir.addressof @__braid_site_
 // CHECK-DAG:     %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_send(%[[GROUP]], %[[ONE]], %[[SOURCES]], %[[P]], %[[SITE]])
 // CHECK-NEXT:    llvm.intr.stackrestore %[[STACK]]
 // CHECK-NEXT:    llvm.return %[[T]]
@@ -389,9 +389,9 @@ func.func @send_to_value(%a: memref<9xf32>, %p: index) -> !comm.token attributes
 // CHECK-DAG:     %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK-DAG:     %[[PEER:.*]] = llvm.mlir.constant(2 : i64)
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_recv(%[[GROUP]], %[[ONE]], %[[DESTINATIONS]], %[[PEER]], %[[SITE]])
 // CHECK-NEXT:    llvm.intr.stackrestore %[[STACK]]
 // CHECK-NEXT:    llvm.return %[[T]]
@@ -407,9 +407,9 @@ func.func @recv(%b: memref<9xf32>) -> !comm.token attributes {llvm.bareptr} {
 // CHECK-DAG:     %[[SITE:.*]] = llvm.mlir.addressof @__braid_site_
 // CHECK-DAG:     %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_recv(%[[GROUP]], %[[ONE]], %[[DESTINATIONS]], %[[P]], %[[SITE]])
 // CHECK-NEXT:    llvm.intr.stackrestore %[[STACK]]
 // CHECK-NEXT:    llvm.return %[[T]]
@@ -427,12 +427,12 @@ func.func @recv_from_value(%b: memref<9xf32>, %p: index) -> !comm.token attribut
 // CHECK-DAG:     %[[THREE:.*]] = llvm.mlir.constant(3 : i64)
 // CHECK-DAG:     %[[PAIRS:.*]] = llvm.mlir.addressof @[[$PAIRS_INDICES:__braid_array_[0-9]+]] :
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK-NEXT:    %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[SOURCES]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[B]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
-// CHECK:         llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK:         %[[DESTINATIONS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
+// CHECK-NEXT:    llvm.store %{{.*}}, %[[DESTINATIONS]] : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_permute(%[[GROUP]], %[[ONE]], %[[SOURCES]], %[[DESTINATIONS]], %[[THREE]], %[[PAIRS]], %[[SITE]])
 // CHECK-NEXT:    llvm.intr.stackrestore %[[STACK]]
 // CHECK-NEXT:    llvm.return %[[T]]

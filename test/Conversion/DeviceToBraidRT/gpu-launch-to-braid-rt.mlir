@@ -14,14 +14,14 @@ gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_90">, "\01\02code">]
 // CHECK-NEXT:    %[[GRID:.*]] = llvm.mlir.addressof @[[$GRID:__braid_array_[0-9]+]] : !llvm.ptr
 // CHECK-NEXT:    %[[BLOCK:.*]] = llvm.mlir.addressof @[[$BLOCK:__braid_array_[0-9]+]] : !llvm.ptr
 // CHECK-NEXT:    %[[SHARED:.*]] = llvm.mlir.constant(0 : i64) : i64
-// CHECK-NEXT:    %[[TWO:.*]] = llvm.mlir.constant(2 : i64) : i64
-// CHECK-NEXT:    %[[ARGUMENTS:.*]] = llvm.alloca %[[TWO]] x !llvm.ptr
 // CHECK-NEXT:    %[[POINTER:.*]] = llvm.extractvalue %{{.*}}[1]
 // CHECK:         %[[SLOT:.*]] = llvm.alloca %{{.*}} x !llvm.ptr
 // CHECK-NEXT:    llvm.store %[[POINTER]], %[[SLOT]]
-// CHECK-NEXT:    llvm.store %[[SLOT]], %[[ARGUMENTS]]
 // CHECK:         %[[SLOT1:.*]] = llvm.alloca %{{.*}} x f32
 // CHECK-NEXT:    llvm.store %[[SCALAR]], %[[SLOT1]]
+// CHECK-NEXT:    %[[TWO:.*]] = llvm.mlir.constant(2 : i64) : i64
+// CHECK-NEXT:    %[[ARGUMENTS:.*]] = llvm.alloca %[[TWO]] x !llvm.ptr
+// CHECK-NEXT:    llvm.store %[[SLOT]], %[[ARGUMENTS]]
 // CHECK-NEXT:    %[[SECOND:.*]] = llvm.getelementptr %[[ARGUMENTS]][1]
 // CHECK-NEXT:    llvm.store %[[SLOT1]], %[[SECOND]]
 // CHECK-NEXT:    %[[COUNT:.*]] = llvm.mlir.constant(2 : i64) : i64

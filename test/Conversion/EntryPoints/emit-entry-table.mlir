@@ -20,29 +20,29 @@
 // ENTRIES-NEXT: @__braid_entry_all_kinds_arg2_name = private constant [5 x i8] c"arg2\00"
 // ENTRIES-NEXT: @__braid_entry_all_kinds_result0_name = private constant [8 x i8] c"result0\00"
 // ENTRIES-NEXT: @__braid_entry_all_kinds_result0_sizes = private constant [1 x i64] [i64 6]
-// ENTRIES-NEXT: @__braid_entry_all_kinds_arguments = private constant [4 x { ptr, i32, i32, ptr, i32, i32 }] [
-// ENTRIES-SAME: { ptr, i32, i32, ptr, i32, i32 } { ptr @__braid_entry_all_kinds_arg0_name, i32 7, i32 2, ptr @__braid_entry_all_kinds_arg0_sizes, i32 2, i32 0 },
-// ENTRIES-SAME: { ptr, i32, i32, ptr, i32, i32 } { ptr @__braid_entry_all_kinds_arg1_name, i32 8, i32 0, ptr null, i32 0, i32 1 },
-// ENTRIES-SAME: { ptr, i32, i32, ptr, i32, i32 } { ptr @__braid_entry_all_kinds_arg2_name, i32 5, i32 0, ptr null, i32 0, i32 0 },
-// ENTRIES-SAME: { ptr, i32, i32, ptr, i32, i32 } { ptr @__braid_entry_all_kinds_result0_name, i32 3, i32 1, ptr @__braid_entry_all_kinds_result0_sizes, i32 1, i32 0 }]
+// ENTRIES-NEXT: @__braid_entry_all_kinds_arguments = private constant { ptr, i32, i32, ptr, i32, i32{{.*}} } {
+// ENTRIES-SAME: ptr @__braid_entry_all_kinds_arg0_name, i32 7, i32 2, ptr @__braid_entry_all_kinds_arg0_sizes, i32 2, i32 0,
+// ENTRIES-SAME: ptr @__braid_entry_all_kinds_arg1_name, i32 8, i32 0, ptr null, i32 0, i32 1,
+// ENTRIES-SAME: ptr @__braid_entry_all_kinds_arg2_name, i32 5, i32 0, ptr null, i32 0, i32 0,
+// ENTRIES-SAME: ptr @__braid_entry_all_kinds_result0_name, i32 3, i32 1, ptr @__braid_entry_all_kinds_result0_sizes, i32 1, i32 0 }
 // ENTRIES-NEXT: @__braid_entry_all_kinds_site = private constant { ptr, ptr, i32, i32 } { ptr @__braid_file_prog.mlir, ptr null, i32 12, i32 3 }
 // ENTRIES-NEXT: @__braid_entry_all_kinds = private constant { ptr, ptr, i64, ptr, ptr } { ptr @__braid_entry_all_kinds_name, ptr @__braid_call_all_kinds, i64 4, ptr @__braid_entry_all_kinds_arguments, ptr @__braid_entry_all_kinds_site }
 
 // The results follow the arguments; index is i64.
-// ENTRIES:      @__braid_entry_one_result_arguments = private constant [1 x { ptr, i32, i32, ptr, i32, i32 }] [
-// ENTRIES-SAME: { ptr, i32, i32, ptr, i32, i32 } { ptr @__braid_entry_one_result_result0_name, i32 4, i32 0, ptr null, i32 1, i32 1 }]
+// ENTRIES:      @__braid_entry_one_result_arguments = private constant { ptr, i32, i32, ptr, i32, i32{{.*}} } {
+// ENTRIES-SAME: ptr @__braid_entry_one_result_result0_name, i32 4, i32 0, ptr null, i32 1, i32 1 }
 // ENTRIES:      @__braid_entry_one_result = private constant { ptr, ptr, i64, ptr, ptr } { ptr @__braid_entry_one_result_name, ptr @__braid_call_one_result, i64 1,
 
-// ENTRIES:      @__braid_entry_three_results_arguments = private constant [4 x { ptr, i32, i32, ptr, i32, i32 }] [
-// ENTRIES-SAME: { ptr, i32, i32, ptr, i32, i32 } { ptr @__braid_entry_three_results_arg0_name, i32 0, i32 0, ptr null, i32 0, i32 1 },
-// ENTRIES-SAME: { ptr, i32, i32, ptr, i32, i32 } { ptr @__braid_entry_three_results_result0_name, i32 7, i32 1, ptr @__braid_entry_three_results_result0_sizes, i32 1, i32 0 },
-// ENTRIES-SAME: { ptr, i32, i32, ptr, i32, i32 } { ptr @__braid_entry_three_results_result1_name, i32 7, i32 0, ptr null, i32 1, i32 1 },
-// ENTRIES-SAME: { ptr, i32, i32, ptr, i32, i32 } { ptr @__braid_entry_three_results_result2_name, i32 4, i32 0, ptr null, i32 1, i32 1 }]
+// ENTRIES:      @__braid_entry_three_results_arguments = private constant { ptr, i32, i32, ptr, i32, i32{{.*}} } {
+// ENTRIES-SAME: ptr @__braid_entry_three_results_arg0_name, i32 0, i32 0, ptr null, i32 0, i32 1,
+// ENTRIES-SAME: ptr @__braid_entry_three_results_result0_name, i32 7, i32 1, ptr @__braid_entry_three_results_result0_sizes, i32 1, i32 0,
+// ENTRIES-SAME: ptr @__braid_entry_three_results_result1_name, i32 7, i32 0, ptr null, i32 1, i32 1,
+// ENTRIES-SAME: ptr @__braid_entry_three_results_result2_name, i32 4, i32 0, ptr null, i32 1, i32 1 }
 
 // ENTRIES:      @__braid_entry_no_arguments = private constant { ptr, ptr, i64, ptr, ptr } { ptr @__braid_entry_no_arguments_name, ptr @__braid_call_no_arguments, i64 0,
 
 // The entries in their order, and the program: version, target, name, groups, entries.
-// ENTRIES:      @__braid_entries = private constant [4 x ptr] [ptr @__braid_entry_all_kinds, ptr @__braid_entry_one_result, ptr @__braid_entry_three_results, ptr @__braid_entry_no_arguments]
+// ENTRIES:      @__braid_entries = private constant { ptr, ptr, ptr, ptr } { ptr @__braid_entry_all_kinds, ptr @__braid_entry_one_result, ptr @__braid_entry_three_results, ptr @__braid_entry_no_arguments }
 // ENTRIES-NEXT: @braid_program = constant { i32, i32, ptr, i64, ptr, i64, ptr, ptr, ptr } { i32 4, i32 0, ptr null, i64 0, ptr null, i64 4, ptr @__braid_entries, ptr null, ptr null }
 
 // A memref is read from its descriptor field by field: two pointers, offset, sizes,
@@ -145,8 +145,8 @@ llvm.func @no_arguments() attributes {braid.entry = []} {
 
 // The name of the module and its groups stand in the table: the structs named after
 // groups, not the arrays that these point at.
-// MODULE:      @__braid_groups = private constant [2 x ptr] [ptr @__braid_group_tp, ptr @__braid_group_world]
-// MODULE-NEXT: @__braid_entries = private constant [1 x ptr] [ptr @__braid_entry_main]
+// MODULE:      @__braid_groups = private constant { ptr, ptr } { ptr @__braid_group_tp, ptr @__braid_group_world }
+// MODULE-NEXT: @__braid_entries = private constant { ptr } { ptr @__braid_entry_main }
 // MODULE-NEXT: @__braid_program_name = private constant [9 x i8] c"training\00"
 // MODULE-NEXT: @braid_program = constant { i32, i32, ptr, i64, ptr, i64, ptr, ptr, ptr } { i32 4, i32 0, ptr @__braid_program_name, i64 2, ptr @__braid_groups, i64 1, ptr @__braid_entries, ptr null, ptr null }
 module @training attributes {braid_rt.constants = 5 : i64} {

@@ -67,14 +67,14 @@ func.func private @callee(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // HOST-NEXT: @__braid_sum_1_reason = private constant [12 x i8] c"in 3 chunks\00"
 // HOST-NEXT: @__braid_sum_1_site = private constant { ptr, ptr, i32, i32 } { ptr @__braid_file_a.mlir, ptr null, i32 7, i32 8 }
 // HOST-NEXT: @__braid_sum_1 = private constant { ptr, ptr, ptr, i32, i32 } { ptr @__braid_sum_1_operation, ptr @__braid_sum_1_reason, ptr @__braid_sum_1_site, i32 1, i32 0 }
-// HOST-NEXT: @__braid_sums = private constant [2 x ptr] [ptr @__braid_sum_0, ptr @__braid_sum_1]
+// HOST-NEXT: @__braid_sums = private constant { ptr, ptr } { ptr @__braid_sum_0, ptr @__braid_sum_1 }
 // HOST-NEXT: @braid_numerics = constant { i64, i64, ptr } { i64 1, i64 2, ptr @__braid_sums }
 // CUDA:      @__braid_sum_0_reason = private constant [12 x i8] c"in 2 chunks\00"
 // CUDA:      @__braid_sum_1_reason = private constant [7 x i8] c"8 CTAs\00"
 // CUDA:      @__braid_sum_1 = private constant { ptr, ptr, ptr, i32, i32 } { {{.*}}, i32 0, i32 0 }
 // CUDA:      @__braid_sum_2_reason = private constant [33 x i8] c"in 4 chunks; 124 multiprocessors\00"
 // CUDA:      @__braid_sum_3_reason = private constant [12 x i8] c"in 3 chunks\00"
-// CUDA:      @__braid_sums = private constant [4 x ptr]
+// CUDA:      @__braid_sums = private constant { ptr, ptr, ptr, ptr }
 // CUDA-NEXT: @braid_numerics = constant { i64, i64, ptr } { i64 1, i64 4, ptr @__braid_sums }
 module attributes {braid_rt.numerics = [
   {divided = "in 2 chunks", kind = 0 : i32, loc = loc("a.mlir":1:2), members = 4 : i32, operation = "all_reduce sum"},

@@ -5,22 +5,23 @@
 
 // Sizes and strides are by batch, head, position and element, whatever the layout.
 // CHECK-LABEL: func.func @forward(
-// CHECK-SAME:    %[[Q:[^:]*]]: memref<2x16x4x8xbf16>, %[[K:[^:]*]]: memref
-// CHECK:         %[[OPTIONS:.*]] = llvm.alloca %{{.*}} x !llvm.struct<(f64, i64, i32, i32)>
+// CHECK-SAME:    %[[Q:[^:]*]]: memref<2x16x4x8xbf16>, %[[K:[^:]*]]: memref<2x32x2x8xbf16>, %[[V:[^:]*]]: memref
 // CHECK-DAG:     %[[SCALE:.*]] = llvm.mlir.constant(2.500000e-01 : f64) : f64
 // CHECK-DAG:     %[[WINDOW:.*]] = llvm.mlir.constant(5 : i64) : i64
 // CHECK-DAG:     %[[CAUSAL:.*]] = llvm.mlir.constant(1 : i32) : i32
 // CHECK:         llvm.insertvalue %[[SCALE]], %{{.*}}[0]
 // CHECK-NEXT:    llvm.insertvalue %[[WINDOW]], %{{.*}}[1]
 // CHECK-NEXT:    llvm.insertvalue %[[CAUSAL]], %{{.*}}[2]
-// CHECK:         %[[OPERANDS:.*]] = llvm.alloca %{{.*}} x !llvm.struct<(ptr, ptr, ptr, i32, i32)>
+// CHECK:         %[[OPTIONS:.*]] = llvm.alloca %{{.*}} x !llvm.struct<(f64, i64, i32, i32)>
 // CHECK:         memref.extract_strided_metadata %[[Q]]
 // CHECK:         llvm.mlir.addressof @__braid_array_0
 // CHECK-NEXT:    llvm.mlir.addressof @__braid_array_1
 // CHECK-NEXT:    llvm.mlir.constant(6 : i32)
 // The third operand is the values, the fourth one, the bias, is absent.
-// CHECK:         llvm.getelementptr %[[OPERANDS]][2]
-// CHECK:         llvm.mlir.zero
+// CHECK:         memref.extract_strided_metadata %[[V]]
+// CHECK:         %[[NULL:.*]] = llvm.mlir.zero
+// CHECK:         llvm.insertvalue %[[NULL]], %{{.*}}[0]
+// CHECK:         %[[OPERANDS:.*]] = llvm.alloca %{{.*}} x !llvm.struct<(ptr, ptr, ptr, i32, i32)>
 // CHECK:         llvm.getelementptr %[[OPERANDS]][3]
 // CHECK:         llvm.getelementptr %[[OPERANDS]][5]
 // CHECK:         llvm.call @braid_rt_attention(%[[OPTIONS]], %[[OPERANDS]], %{{.*}})

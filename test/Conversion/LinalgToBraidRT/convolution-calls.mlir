@@ -6,7 +6,6 @@
 // Stride, dilation and padding of each dimension; sizes and strides by batch, features, spatial dimensions.
 // CHECK-LABEL: func.func @forward(
 // CHECK-SAME:    %[[X:[^:]*]]: memref<2x8x9x4xbf16>, %[[W:[^:]*]]: memref<16x3x3x4xbf16>, %[[Y:[^:]*]]: memref
-// CHECK:         %[[OPTIONS:.*]] = llvm.alloca %{{.*}} x !llvm.struct<(ptr, i64, i32, i32, i32, i32)>
 // CHECK:         llvm.mlir.addressof @__braid_array_0
 // The kind is 0, there are 2 spatial dimensions, the elements are bf16.
 // CHECK:         llvm.mlir.constant(1 : i64)
@@ -14,10 +13,11 @@
 // CHECK-NEXT:    llvm.mlir.constant(2 : i32)
 // CHECK-NEXT:    llvm.mlir.constant(6 : i32)
 // CHECK-NEXT:    llvm.mlir.constant(0 : i32)
-// CHECK:         %[[OPERANDS:.*]] = llvm.alloca %{{.*}} x !llvm.struct<(ptr, ptr, ptr)>
+// CHECK:         %[[OPTIONS:.*]] = llvm.alloca %{{.*}} x !llvm.struct<(ptr, i64, i32, i32, i32, i32)>
 // CHECK:         memref.extract_strided_metadata %[[X]]
 // CHECK:         memref.extract_strided_metadata %[[W]]
 // CHECK:         memref.extract_strided_metadata %[[Y]]
+// CHECK:         %[[OPERANDS:.*]] = llvm.alloca %{{.*}} x !llvm.struct<(ptr, ptr, ptr)>
 // CHECK:         llvm.call @braid_rt_convolution(%[[OPTIONS]], %[[OPERANDS]], %{{.*}})
 // CHECK-NEXT:    llvm.intr.stackrestore
 // CHECK-DAG:     @__braid_array_0(dense<[2, 1, 0, 1, 3, 1, 0, 0]> : tensor<8xi64>)

@@ -11,12 +11,12 @@
 // CHECK-DAG:     %[[NONE:.*]] = llvm.mlir.constant(0 : i64)
 // CHECK-DAG:     %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK-DAG:     %[[F64:.*]] = llvm.mlir.constant(8 : i32)
-// CHECK:         %[[INS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK:         memref.extract_aligned_pointer_as_index %[[A]] :
+// CHECK:         %[[INS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK:         llvm.store %{{.*}}, %[[INS]] : !llvm.struct<(ptr, ptr, i32, i32)>, !llvm.ptr
-// CHECK:         %[[OUTS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK:         memref.extract_aligned_pointer_as_index %[[B]] :
 // CHECK:         llvm.getelementptr %{{.*}}[8] : (!llvm.ptr) -> !llvm.ptr, f64
+// CHECK:         %[[OUTS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK:         llvm.store %{{.*}}, %[[OUTS]] : !llvm.struct<(ptr, ptr, i32, i32)>, !llvm.ptr
 // CHECK:         llvm.call @braid_rt_call_routine(%[[TRSM]], %[[FLAGS]], %[[NONE]], %[[ONE]], %[[INS]], %[[ONE]], %[[OUTS]], %{{.*}})
 // CHECK-NEXT:    llvm.intr.stackrestore
