@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Support/Buffers.h"
 #include "../Support/ProgramAttributes.h"
-#include "../Support/RuntimeCalls.h"
-#include "Conversion/Support/ProgramAttributes.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
@@ -84,23 +83,14 @@ void writeToOutput(func::FuncOp function, Value value, BlockArgument output,
 /// `exit` returns them before: the caller frees each of its results.
 void copySharedResults(func::ReturnOp exit) {
   OpBuilder builder(exit);
-  Location loc = exit.getLoc();
   llvm::SmallDenseSet<Value> returned;
   for (OpOperand &operand : exit->getOpOperands()) {
-    auto type = dyn_cast<MemRefType>(operand.get().getType());
-    if (!type)
+    if (!isa<MemRefType>(operand.get().getType()))
       continue;
     Value root = memref::skipViewLikeOps(cast<MemrefValue>(operand.get()));
     if (!isa<BlockArgument>(root) && returned.insert(root).second)
       continue;
-    SmallVector<Value> sizes;
-    for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      if (type.isDynamicDim(dim))
-        sizes.push_back(
-            memref::DimOp::create(builder, loc, operand.get(), dim));
-    Value copy = memref::AllocOp::create(builder, loc, type, sizes);
-    memref::CopyOp::create(builder, loc, operand.get(), copy);
-    operand.set(copy);
+    operand.set(createCopy(builder, exit.getLoc(), operand.get()));
   }
 }
 

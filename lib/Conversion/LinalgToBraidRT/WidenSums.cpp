@@ -104,16 +104,9 @@ Value SumWidener::createArray(Value like) {
   if (isa<TensorType>(like.getType()))
     return tensor::EmptyOp::create(
         b, tensor::getMixedSizes(b, b.getLoc(), like), wide);
-  auto type = cast<MemRefType>(like.getType());
-  SmallVector<Value> sizes;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (type.isDynamicDim(dim))
-      sizes.push_back(memref::DimOp::create(b, like, dim));
-  return memref::AllocOp::create(b,
-                                 MemRefType::get(type.getShape(), wide,
-                                                 MemRefLayoutAttrInterface(),
-                                                 type.getMemorySpace()),
-                                 sizes);
+  return memref::AllocOp::create(
+      b, memref::getMixedSizes(b, b.getLoc(), like), wide,
+      cast<MemRefType>(like.getType()).getMemorySpace());
 }
 
 Value SumWidener::convert(Value from, Value to) {

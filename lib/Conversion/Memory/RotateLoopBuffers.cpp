@@ -8,6 +8,7 @@
 
 #include "RotateLoopBuffers.h"
 
+#include "../Support/Buffers.h"
 #include "BufferFlow.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
@@ -172,19 +173,6 @@ private:
   SmallVector<Operation *> allEndless;
 };
 
-/// A copy of `buffer`, which is made before `op`.
-Value createCopy(OpBuilder &builder, Operation *op, Value buffer) {
-  Location loc = op->getLoc();
-  auto type = cast<MemRefType>(buffer.getType());
-  SmallVector<Value> sizes;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (type.isDynamicDim(dim))
-      sizes.push_back(memref::DimOp::create(builder, loc, buffer, dim));
-  auto copy = memref::AllocOp::create(builder, loc, type, sizes);
-  memref::CopyOp::create(builder, loc, buffer, copy);
-  return copy;
-}
-
 /// If a loop may keep a buffer for an unknown number of iterations, replaces
 /// the buffer by a copy, unless the loop carries operations in flight.
 void Rotator::boundLifetimes(CarryingLoop &loop,
@@ -213,7 +201,7 @@ void Rotator::boundLifetimes(CarryingLoop &loop,
   for (unsigned number : endless.set_bits()) {
     OpOperand &operand = yield->getOpOperand(number);
     if (isa<MemRefType>(operand.get().getType()))
-      operand.set(createCopy(rewriter, yield, operand.get()));
+      operand.set(createCopy(rewriter, yield.getLoc(), operand.get()));
   }
 }
 

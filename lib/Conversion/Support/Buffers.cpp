@@ -1,4 +1,4 @@
-//===- Buffers.cpp - Addresses of buffers ---------------------------------===//
+//===- Buffers.cpp - Copies, addresses and sizes of buffers ---------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,10 +9,22 @@
 #include "Buffers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace braid;
+
+Value braid::createCopy(OpBuilder &builder, Location loc, Value buffer) {
+  SmallVector<int64_t> shape;
+  SmallVector<Value> sizes;
+  dispatchIndexOpFoldResults(memref::getMixedSizes(builder, loc, buffer), sizes,
+                             shape);
+  Value copy = memref::AllocOp::create(
+      builder, loc, cast<MemRefType>(buffer.getType()), sizes);
+  memref::CopyOp::create(builder, loc, buffer, copy);
+  return copy;
+}
 
 Value braid::toI64(OpBuilder &builder, Location loc, Value index) {
   return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index);

@@ -1,4 +1,4 @@
-//===- Buffers.h - Addresses of buffers -------------------------*- C++ -*-===//
+//===- Buffers.h - Copies, addresses and sizes of buffers -------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,6 +13,10 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace braid {
+
+/// A new buffer with the contents of `buffer`.
+mlir::Value createCopy(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value buffer);
 
 /// `index` as a 64-bit integer.
 mlir::Value toI64(mlir::OpBuilder &builder, mlir::Location loc,

@@ -145,23 +145,10 @@ LLVM::GlobalOp braid::createStructConstant(OpBuilder &builder, ModuleOp module,
       });
 }
 
-/// The position in a file of `loc`; null if there is none.
-static FileLineColLoc getPosition(Location loc) {
-  FileLineColLoc position;
-  loc->walk([&](Location part) {
-    if (auto found = dyn_cast<FileLineColLoc>(part)) {
-      position = found;
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return position;
-}
-
 LLVM::GlobalOp braid::createSite(OpBuilder &builder, ModuleOp module,
                                  StringRef name, Location loc,
                                  StringRef label) {
-  FileLineColLoc position = getPosition(loc);
+  auto position = loc->findInstanceOf<FileLineColLoc>();
   LLVM::GlobalOp file, labelText;
   if (position) {
     // One constant for each file, at the start of the module so that the lookup

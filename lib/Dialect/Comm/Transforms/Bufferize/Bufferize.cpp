@@ -20,6 +20,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Dominance.h"
@@ -371,12 +372,10 @@ void renewCapturedOutputs(ModuleOp module) {
       if (!type ||
           loop->isAncestor(output->get().getParentBlock()->getParentOp()))
         continue;
-      SmallVector<Value> sizes;
-      for (int64_t dim = 0; dim < type.getRank(); ++dim)
-        if (type.isDynamicDim(dim))
-          sizes.push_back(
-              tensor::DimOp::create(builder, op->getLoc(), output->get(), dim));
-      output->set(AllocTensorOp::create(builder, op->getLoc(), type, sizes));
+      output->set(
+          AllocTensorOp::create(builder, op->getLoc(), type,
+                                tensor::createDynamicDimValues(
+                                    builder, op->getLoc(), output->get())));
     }
   });
 }

@@ -24,6 +24,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/Bufferize.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Utils/Utils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/PatternMatch.h"
@@ -129,12 +130,9 @@ AliasingValueList StartOp::getAliasingValues(OpOperand &operand,
 /// A tensor of the shape of `like` without contents.
 static Value createUninitialized(RewriterBase &rewriter, Location loc,
                                  Value like) {
-  auto type = cast<RankedTensorType>(like.getType());
-  SmallVector<Value> sizes;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (type.isDynamicDim(dim))
-      sizes.push_back(tensor::DimOp::create(rewriter, loc, like, dim));
-  return AllocTensorOp::create(rewriter, loc, type, sizes);
+  return AllocTensorOp::create(
+      rewriter, loc, cast<RankedTensorType>(like.getType()),
+      tensor::createDynamicDimValues(rewriter, loc, like));
 }
 
 LogicalResult StartOp::resolveConflicts(RewriterBase &rewriter,

@@ -35,6 +35,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Utils/Utils.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
 
@@ -274,13 +275,10 @@ LogicalResult Splitter::split(AsyncStartOpInterface start) {
 /// A new buffer with the contents of tensor `source`.
 Value Splitter::createOwnSource(Location loc, Value source) {
   auto type = cast<RankedTensorType>(source.getType());
-  SmallVector<Value> sizes;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (type.isDynamicDim(dim))
-      sizes.push_back(tensor::DimOp::create(builder, loc, source, dim));
   auto owned = memref::AllocOp::create(
       builder, loc, MemRefType::get(type.getShape(), type.getElementType()),
-      sizes, builder.getI64IntegerAttr(64));
+      tensor::createDynamicDimValues(builder, loc, source),
+      builder.getI64IntegerAttr(64));
   owned->setAttr(kOwnedAttrName, builder.getUnitAttr());
   bufferization::MaterializeInDestinationOp::create(
       builder, loc, TypeRange(), source, owned, /*restrict=*/true,
