@@ -27,11 +27,21 @@ using namespace braid::comm;
 /// The most members of a group whose rows have ops of their own.
 static constexpr int64_t mostMembers = 16;
 
+/// The rows that `start` gathers, if they can be computed by member, behind
+/// `matmuls` matmuls.
+static std::optional<GatheredRows> findRows(CollectiveOpInterface start,
+                                            int64_t matmuls) {
+  std::optional<GatheredRows> rows = findGatheredRows(start, matmuls);
+  if (rows && rows->numMembers > mostMembers)
+    return std::nullopt;
+  return rows;
+}
+
 namespace {
+/// The parts of a gather are the matmuls behind it that wait for its end.
 struct CommOwnPartFirstPass
-    : StructuralRewritePass<
-          comm::impl::CommOwnPartFirstPassBase<CommOwnPartFirstPass>> {
-  using RewritePass::RewritePass;
+    : PartsPass<comm::impl::CommOwnPartFirstPassBase<CommOwnPartFirstPass>> {
+  using PartsPass::PartsPass;
 
   std::optional<StringRef> getMaxMemory() const override { return maxMemory; }
   LogicalResult checkOptions(Location loc) override {
@@ -40,61 +50,23 @@ struct CommOwnPartFirstPass
                             << " of option 'matmuls', expected 0 or more";
     return success();
   }
+  SmallVector<int64_t> getParts() const override { return {2, 1}; }
+  bool plansParts() const override { return planResources; }
+  StringRef getCountName() const override { return "own-parts-first"; }
 
-  LogicalResult transform() override;
-
-private:
-  FailureOr<SmallVector<RewriteChoice>> choose(func::FuncOp function,
-                                               const SchedulableBlock &block,
-                                               RankUniformity &uniformity);
+  LogicalResult find(Block &block, RankUniformity & /*uniformity*/,
+                     PartsCandidates &candidates) override {
+    for (auto start : block.getOps<CollectiveOpInterface>())
+      if (findRows(start, 1))
+        candidates.add(start, matmuls);
+    return success();
+  }
+  FailureOr<bool> rewrite(RewriterBase &rewriter, CollectiveOpInterface start,
+                          int64_t numParts) override {
+    std::optional<GatheredRows> rows = findRows(start, numParts);
+    if (rows)
+      computeByMember(rewriter, *rows);
+    return rows.has_value();
+  }
 };
 } // namespace
-
-/// Computes the rows that the gathers of `choices`, or their copies in
-/// `mapping`, join by member. A choice says behind how many matmuls. Returns
-/// how many are rewritten: two gathers may have readers in common.
-static FailureOr<int64_t> rewriteByMember(ArrayRef<RewriteChoice> choices,
-                                          const IRMapping *mapping) {
-  int64_t numRewritten = 0;
-  for (const RewriteChoice &choice : choices) {
-    CollectiveOpInterface start = getStart(choice, mapping);
-    std::optional<GatheredRows> rows = findGatheredRows(start, choice.second);
-    if (!rows || rows->numMembers > mostMembers)
-      continue;
-    IRRewriter rewriter(start);
-    computeByMember(rewriter, *rows);
-    ++numRewritten;
-  }
-  return numRewritten;
-}
-
-FailureOr<SmallVector<RewriteChoice>>
-CommOwnPartFirstPass::choose(func::FuncOp function,
-                             const SchedulableBlock &block,
-                             RankUniformity &uniformity) {
-  SmallVector<RewriteChoice> chosen;
-  SmallVector<CollectiveOpInterface> gathers;
-  for (auto start : block.block->getOps<CollectiveOpInterface>()) {
-    std::optional<GatheredRows> rows = findGatheredRows(start, 1);
-    if (rows && rows->numMembers <= mostMembers)
-      gathers.push_back(start);
-  }
-  if (matmuls != 0) {
-    for (CollectiveOpInterface start : gathers)
-      chosen.emplace_back(start, matmuls);
-    return chosen;
-  }
-  return chooseParts(function, block, uniformity, planResources, {2, 1},
-                     gathers, chosen, rewriteByMember);
-}
-
-LogicalResult CommOwnPartFirstPass::transform() {
-  return rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
-    return rewriteChosen(
-        function, "own-parts-first",
-        [&](const SchedulableBlock &block) {
-          return choose(function, block, known);
-        },
-        rewriteByMember);
-  });
-}

@@ -33,22 +33,24 @@ static constexpr int64_t kMostChunks = 1024;
 
 namespace {
 struct CommPipelineMatmulPass
-    : StructuralRewritePass<
+    : PartsPass<
           comm::impl::CommPipelineMatmulPassBase<CommPipelineMatmulPass>> {
-  using RewritePass::RewritePass;
+  using PartsPass::PartsPass;
 
   CommunicationRules getRules() const override {
     CommunicationRules rules;
     rules.mayDivide = true;
     return rules;
   }
-  LogicalResult transform() override;
-
-private:
   LogicalResult checkOptions(Location loc) override;
-  FailureOr<SmallVector<RewriteChoice>> choose(func::FuncOp function,
-                                               const SchedulableBlock &block,
-                                               RankUniformity &uniformity);
+  // With few predictions the first number is the only one.
+  SmallVector<int64_t> getParts() const override { return {4, 2, 8}; }
+  bool plansParts() const override { return planResources; }
+  StringRef getCountName() const override { return "chunked-collectives"; }
+  LogicalResult find(Block &block, RankUniformity &uniformity,
+                     PartsCandidates &candidates) override;
+  FailureOr<bool> rewrite(RewriterBase &rewriter, CollectiveOpInterface start,
+                          int64_t numParts) override;
 };
 } // namespace
 
@@ -97,22 +99,16 @@ static std::optional<Divisible> matchDivisible(CollectiveOpInterface start) {
   return std::nullopt;
 }
 
-/// Divides what `choices` say, or their copies in `mapping`. Returns how many
-/// are divided: two choices may have the same matmul.
-static FailureOr<int64_t> divide(ArrayRef<RewriteChoice> choices,
-                                 const IRMapping *mapping) {
-  int64_t numDivided = 0;
-  for (const RewriteChoice &choice : choices) {
-    CollectiveOpInterface start = getStart(choice, mapping);
-    std::optional<Divisible> found = matchDivisible(start);
-    if (!found || found->getSize() < choice.second)
-      continue;
-    IRRewriter rewriter(start);
-    if (failed(found->divide(rewriter, choice.second)))
-      return failure();
-    ++numDivided;
-  }
-  return numDivided;
+FailureOr<bool> CommPipelineMatmulPass::rewrite(RewriterBase &rewriter,
+                                                CollectiveOpInterface start,
+                                                int64_t numParts) {
+  // Another collective may have divided the matmul.
+  std::optional<Divisible> found = matchDivisible(start);
+  if (!found || found->getSize() < numParts)
+    return false;
+  if (failed(found->divide(rewriter, numParts)))
+    return failure();
+  return true;
 }
 
 /// The chunks that the user wants of `start`; 0 if that is not said. Fails with
@@ -142,19 +138,16 @@ static FailureOr<int64_t> getGivenChunks(CollectiveOpInterface start,
   return count;
 }
 
-/// Chooses the chunks of the collectives of `block`.
-FailureOr<SmallVector<RewriteChoice>>
-CommPipelineMatmulPass::choose(func::FuncOp function,
-                               const SchedulableBlock &block,
-                               RankUniformity &uniformity) {
+LogicalResult CommPipelineMatmulPass::find(Block &block,
+                                           RankUniformity &uniformity,
+                                           PartsCandidates &candidates) {
   // A rank on another path through the program would match the chunks with a
   // whole.
-  bool areReachedTogether = uniformity.areReachedTogether(*block.block);
-  SmallVector<RewriteChoice> chosen;
+  bool areReachedTogether = uniformity.areReachedTogether(block);
   SmallVector<std::pair<CollectiveOpInterface, Divisible>> others;
   // What collectives with given chunks divide.
   llvm::SmallDenseSet<Operation *> taken;
-  for (auto start : block.block->getOps<CollectiveOpInterface>()) {
+  for (auto start : block.getOps<CollectiveOpInterface>()) {
     FailureOr<int64_t> given = getGivenChunks(start, areReachedTogether);
     if (failed(given))
       return failure();
@@ -175,21 +168,13 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
                << "has '" << CommDialect::kChunksAttrName
                << "', expected 1, because chunks of another collective divide "
                   "the same matmul";
-    chosen.emplace_back(start, *given);
+    candidates.add(start, *given);
   }
-  SmallVector<CollectiveOpInterface> free;
-  for (const auto &[start, found] : others) {
-    if (llvm::any_of(found.getDividedOps(),
-                     [&](Operation *op) { return taken.contains(op); }))
-      continue;
-    if (chunks != 0)
-      chosen.emplace_back(start, chunks);
-    else
-      free.push_back(start);
-  }
-  // With few predictions the first number is the only one.
-  return chooseParts(function, block, uniformity, planResources, {4, 2, 8},
-                     free, chosen, divide);
+  for (const auto &[start, found] : others)
+    if (llvm::none_of(found.getDividedOps(),
+                      [&](Operation *op) { return taken.contains(op); }))
+      candidates.add(start, chunks);
+  return success();
 }
 
 LogicalResult CommPipelineMatmulPass::checkOptions(Location loc) {
@@ -199,22 +184,4 @@ LogicalResult CommPipelineMatmulPass::checkOptions(Location loc) {
                              "2 to "
                           << kMostChunks;
   return success();
-}
-
-LogicalResult CommPipelineMatmulPass::transform() {
-  return rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
-    auto divideIn = [&](ArrayRef<RewriteChoice> choices,
-                        const IRMapping *mapping) -> FailureOr<int64_t> {
-      FailureOr<int64_t> count = divide(choices, mapping);
-      if (failed(count))
-        function.emitError("cannot divide the operand of a collective");
-      return count;
-    };
-    return rewriteChosen(
-        function, "chunked-collectives",
-        [&](const SchedulableBlock &block) {
-          return choose(function, block, known);
-        },
-        divideIn);
-  });
 }

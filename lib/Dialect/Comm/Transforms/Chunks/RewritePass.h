@@ -104,42 +104,6 @@ protected:
     return judge;
   }
 
-  /// Chooses for `starts`, collectives of `block`, one of the numbers of parts
-  /// `parts` where that pays, as `chooseRewrites` does.
-  llvm::FailureOr<llvm::SmallVector<RewriteChoice>>
-  chooseParts(mlir::func::FuncOp function, const SchedulableBlock &block,
-              RankUniformity &uniformity, bool plansResources,
-              llvm::ArrayRef<int64_t> parts,
-              llvm::ArrayRef<CollectiveOpInterface> starts,
-              llvm::ArrayRef<RewriteChoice> fixed, RewriteParts rewrite) {
-    ChoiceOptions options{llvm::SmallVector<int64_t>(parts), leastGain,
-                          getMostTrials(getTrialOps(block.numOps))};
-    RewriteJudge judge = getJudge(function, block, uniformity, plansResources);
-    return chooseRewrites(starts, fixed, options, judge, rewrite);
-  }
-
-  /// Rewrites what `choose` gives for the blocks of `function`. The remark
-  /// `name` counts the rewritten collectives.
-  llvm::LogicalResult rewriteChosen(
-      mlir::func::FuncOp function, llvm::StringRef name,
-      llvm::function_ref<llvm::FailureOr<llvm::SmallVector<RewriteChoice>>(
-          const SchedulableBlock &)>
-          choose,
-      RewriteParts rewrite) {
-    llvm::SmallVector<RewriteChoice> chosen;
-    for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
-      llvm::FailureOr<llvm::SmallVector<RewriteChoice>> ofBlock = choose(block);
-      if (llvm::failed(ofBlock))
-        return llvm::failure();
-      chosen.append(*ofBlock);
-    }
-    llvm::FailureOr<int64_t> count = rewrite(chosen, /*mapping=*/nullptr);
-    if (llvm::failed(count))
-      return llvm::failure();
-    emitCountRemark(function, this->getArgument(), name, *count);
-    return llvm::success();
-  }
-
   /// The ops for which a block of `numOps` counts where the predictions of a
   /// block are limited: the blocks of a module of many share those of a few.
   size_t getTrialOps(size_t numOps) const {
@@ -162,6 +126,96 @@ private:
 /// The same of a pass that replaces ops, with a check of the result.
 template <typename Base>
 using StructuralRewritePass = RewritePass<StructuralPass<PassWithCosts<Base>>>;
+
+/// Collectives of a block that a pass may rewrite into parts.
+struct PartsCandidates {
+  llvm::SmallVector<RewriteChoice> fixed;
+  /// Those for which predictions choose.
+  llvm::SmallVector<CollectiveOpInterface> free;
+
+  /// Adds `start`, which gets `given` parts unless that is 0.
+  void add(CollectiveOpInterface start, int64_t given) {
+    if (given != 0)
+      fixed.emplace_back(start, given);
+    else
+      free.push_back(start);
+  }
+};
+
+/// The base of a pass that rewrites collectives into parts, one by one.
+template <typename Base> class PartsPass : public StructuralRewritePass<Base> {
+public:
+  using PartsPass::RewritePass::RewritePass;
+
+protected:
+  /// The numbers of parts that predictions try, in this order.
+  virtual llvm::SmallVector<int64_t> getParts() const = 0;
+  /// Whether predictions plan resources.
+  virtual bool plansParts() const = 0;
+  /// The name of the remark that counts the rewritten collectives.
+  virtual llvm::StringRef getCountName() const = 0;
+  /// Prepares for the collectives of `function`. Fails after an error.
+  virtual llvm::LogicalResult begin(mlir::func::FuncOp /*function*/) {
+    return llvm::success();
+  }
+  /// Finds the collectives of `block` to rewrite. Fails after an error.
+  virtual llvm::LogicalResult find(mlir::Block &block,
+                                   RankUniformity &uniformity,
+                                   PartsCandidates &candidates) = 0;
+  /// Rewrites `start` into `numParts` parts. False if what was rewritten before
+  /// has left nothing of it.
+  virtual llvm::FailureOr<bool> rewrite(mlir::RewriterBase &rewriter,
+                                        CollectiveOpInterface start,
+                                        int64_t numParts) = 0;
+
+  llvm::LogicalResult transform() override {
+    return this->rewriteFunctions(
+        [&](mlir::func::FuncOp function, RankUniformity &uniformity) {
+          return rewriteIn(function, uniformity);
+        });
+  }
+
+private:
+  llvm::LogicalResult rewriteIn(mlir::func::FuncOp function,
+                                RankUniformity &uniformity) {
+    if (llvm::failed(begin(function)))
+      return llvm::failure();
+    auto rewriteAll =
+        [&](llvm::ArrayRef<RewriteChoice> choices,
+            const mlir::IRMapping *mapping) -> llvm::FailureOr<int64_t> {
+      int64_t numRewritten = 0;
+      for (const RewriteChoice &choice : choices) {
+        CollectiveOpInterface start = getStart(choice, mapping);
+        mlir::IRRewriter rewriter(start);
+        llvm::FailureOr<bool> done = rewrite(rewriter, start, choice.second);
+        if (llvm::failed(done))
+          return llvm::failure();
+        numRewritten += *done;
+      }
+      return numRewritten;
+    };
+    llvm::SmallVector<RewriteChoice> chosen;
+    for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
+      PartsCandidates found;
+      if (llvm::failed(find(*block.block, uniformity, found)))
+        return llvm::failure();
+      ChoiceOptions options{getParts(), this->leastGain,
+                            getMostTrials(this->getTrialOps(block.numOps))};
+      RewriteJudge judge =
+          this->getJudge(function, block, uniformity, plansParts());
+      llvm::FailureOr<llvm::SmallVector<RewriteChoice>> ofBlock =
+          chooseRewrites(found.free, found.fixed, options, judge, rewriteAll);
+      if (llvm::failed(ofBlock))
+        return llvm::failure();
+      chosen.append(*ofBlock);
+    }
+    llvm::FailureOr<int64_t> count = rewriteAll(chosen, /*mapping=*/nullptr);
+    if (llvm::failed(count))
+      return function.emitError("cannot rewrite the chosen collectives");
+    emitCountRemark(function, this->getArgument(), getCountName(), *count);
+    return llvm::success();
+  }
+};
 
 } // namespace braid::comm
 

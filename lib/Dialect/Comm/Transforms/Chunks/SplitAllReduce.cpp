@@ -35,23 +35,29 @@ struct SplittableAllReduce {
 };
 
 struct CommSplitAllReducePass
-    : StructuralRewritePass<
+    : PartsPass<
           comm::impl::CommSplitAllReducePassBase<CommSplitAllReducePass>> {
-  using RewritePass::RewritePass;
+  using PartsPass::PartsPass;
 
   CommunicationRules getRules() const override {
     CommunicationRules rules;
     rules.maySplitAllReduces = true;
     return rules;
   }
-  LogicalResult transform() override;
+  SmallVector<int64_t> getParts() const override { return {numParts}; }
+  bool plansParts() const override { return true; }
+  StringRef getCountName() const override { return "split-all-reduces"; }
+  LogicalResult begin(func::FuncOp function) override {
+    costs = resolvePassCosts(getOperation(), function, getCostSettings());
+    return costs;
+  }
+  LogicalResult find(Block &block, RankUniformity &uniformity,
+                     PartsCandidates &candidates) override;
+  FailureOr<bool> rewrite(RewriterBase &rewriter, CollectiveOpInterface start,
+                          int64_t numParts) override;
 
 private:
-  LogicalResult splitIn(func::FuncOp function, RankUniformity &uniformity);
-  FailureOr<SmallVector<RewriteChoice>> choose(func::FuncOp function,
-                                               const SchedulableBlock &block,
-                                               CostModel &model,
-                                               RankUniformity &uniformity);
+  FailureOr<CostOptions> costs;
 };
 } // namespace
 
@@ -68,13 +74,13 @@ static std::optional<int64_t> getNumMembers(AllReduceOp start,
 /// `start` as an all-reduce that can be split. Nothing if it is not on one
 /// tensor whose rows the members of the group share evenly, or if the group is
 /// on several nodes.
-static std::optional<SplittableAllReduce> matchSplittable(AllReduceOp start,
-                                                          CostModel &model) {
+static std::optional<SplittableAllReduce>
+matchSplittable(AllReduceOp start, const CostOptions &costs) {
   SmallVector<WaitOp, 1> waits = findRewritableWaits(start);
-  if (waits.size() != 1 || model.describe(start).numNodes > 1)
+  if (waits.size() != 1 || OpCostModel(costs).describe(start).numNodes > 1)
     return std::nullopt;
   auto type = cast<RankedTensorType>(start.getInputs()[0].getType());
-  std::optional<int64_t> numMembers = getNumMembers(start, model.getOptions());
+  std::optional<int64_t> numMembers = getNumMembers(start, costs);
   if (type.getRank() == 0 || !numMembers || *numMembers < 2 ||
       type.getDimSize(0) == 0 || type.getDimSize(0) % *numMembers != 0)
     return std::nullopt;
@@ -111,77 +117,37 @@ static void split(RewriterBase &rewriter, const SplittableAllReduce &found) {
   rewriter.eraseOp(start);
 }
 
-/// Splits what `choices` say, as `RewriteParts` does.
-static int64_t splitChosen(ArrayRef<RewriteChoice> choices, CostModel &model,
-                           const IRMapping *mapping) {
-  int64_t numSplit = 0;
-  for (const RewriteChoice &choice : choices) {
-    auto start = cast<AllReduceOp>(getStart(choice, mapping).getOperation());
-    if (std::optional<SplittableAllReduce> found =
-            matchSplittable(start, model)) {
-      IRRewriter rewriter(start);
-      split(rewriter, *found);
-      ++numSplit;
-    }
-  }
-  return numSplit;
+FailureOr<bool> CommSplitAllReducePass::rewrite(RewriterBase &rewriter,
+                                                CollectiveOpInterface start,
+                                                int64_t /*numParts*/) {
+  std::optional<SplittableAllReduce> found =
+      matchSplittable(cast<AllReduceOp>(start.getOperation()), *costs);
+  if (found)
+    split(rewriter, *found);
+  return found.has_value();
 }
 
-FailureOr<SmallVector<RewriteChoice>>
-CommSplitAllReducePass::choose(func::FuncOp function,
-                               const SchedulableBlock &block, CostModel &model,
-                               RankUniformity &uniformity) {
-  SmallVector<RewriteChoice> chosen;
+LogicalResult CommSplitAllReducePass::find(Block &block,
+                                           RankUniformity &uniformity,
+                                           PartsCandidates &candidates) {
   // A rank on another path through the program would match the parts with a
   // whole.
-  if (!uniformity.areReachedTogether(*block.block))
-    return chosen;
-  const CostOptions &costs = model.getOptions();
-  bool hasCopyEngines = costs.hardware->nccl.copyEngineBandwidth > 0;
-  SmallVector<CollectiveOpInterface> free;
-  for (auto start : block.block->getOps<AllReduceOp>()) {
-    if (!matchSplittable(start, model))
+  if (!uniformity.areReachedTogether(block))
+    return success();
+  bool hasCopyEngines = costs->hardware->nccl.copyEngineBandwidth > 0;
+  for (auto start : block.getOps<AllReduceOp>()) {
+    if (!matchSplittable(start, *costs))
       continue;
-    auto collective = cast<CollectiveOpInterface>(start.getOperation());
     if (all && !hasCopyEngines)
       return start->emitOpError()
              << "cannot gather by copy engines: machine '"
-             << costs.hardware->name
+             << costs->hardware->name
              << "' has none for collectives, expected 'all=false' or a machine "
                 "with 'copy_engine_bandwidth_bytes_per_second'";
-    if (all)
-      chosen.emplace_back(collective, numParts);
-    else
-      free.push_back(collective);
+    candidates.add(cast<CollectiveOpInterface>(start.getOperation()),
+                   all ? numParts : 0);
   }
-  if (!hasCopyEngines || !canPlanResources(costs))
-    return chosen;
-  return chooseParts(
-      function, block, uniformity, /*plansResources=*/true, {numParts}, free,
-      chosen, [&](ArrayRef<RewriteChoice> choices, const IRMapping *mapping) {
-        return splitChosen(choices, model, mapping);
-      });
-}
-
-LogicalResult CommSplitAllReducePass::splitIn(func::FuncOp function,
-                                              RankUniformity &uniformity) {
-  FailureOr<CostOptions> costs =
-      resolvePassCosts(getOperation(), function, getCostSettings());
-  if (failed(costs))
-    return failure();
-  CostModel model(*costs);
-  return rewriteChosen(
-      function, "split-all-reduces",
-      [&](const SchedulableBlock &block) {
-        return choose(function, block, model, uniformity);
-      },
-      [&](ArrayRef<RewriteChoice> choices, const IRMapping *mapping) {
-        return splitChosen(choices, model, mapping);
-      });
-}
-
-LogicalResult CommSplitAllReducePass::transform() {
-  return rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
-    return splitIn(function, known);
-  });
+  if (!hasCopyEngines || !canPlanResources(*costs))
+    candidates.free.clear();
+  return success();
 }

@@ -27,90 +27,58 @@ using namespace braid::comm;
 
 namespace {
 struct CommSplitHierarchyPass
-    : StructuralRewritePass<
+    : PartsPass<
           comm::impl::CommSplitHierarchyPassBase<CommSplitHierarchyPass>> {
-  using RewritePass::RewritePass;
+  using PartsPass::PartsPass;
 
   CommunicationRules getRules() const override {
     CommunicationRules rules;
     rules.maySplitGroups = true;
     return rules;
   }
-  LogicalResult transform() override;
+  SmallVector<int64_t> getParts() const override { return {1}; }
+  bool plansParts() const override { return false; }
+  StringRef getCountName() const override { return "split-collectives"; }
+  LogicalResult begin(func::FuncOp function) override {
+    costs = resolvePassCosts(getOperation(), function, getCostSettings());
+    return costs;
+  }
+  LogicalResult find(Block &block, RankUniformity &uniformity,
+                     PartsCandidates &candidates) override;
+  FailureOr<bool> rewrite(RewriterBase &rewriter, CollectiveOpInterface start,
+                          int64_t /*numParts*/) override {
+    std::optional<SteppedCollective> found = match(start);
+    if (found)
+      replaceBySteps(rewriter, *found, groups);
+    return found.has_value();
+  }
+  LogicalResult transform() override {
+    groups = {};
+    if (failed(PartsPass::transform()))
+      return failure();
+    groups.eraseUnused(getOperation());
+    return success();
+  }
 
 private:
-  LogicalResult splitIn(func::FuncOp function, RankUniformity &uniformity,
-                        GridGroups &groups);
-  FailureOr<SmallVector<RewriteChoice>> choose(func::FuncOp function,
-                                               const SchedulableBlock &block,
-                                               const CostOptions &costs,
-                                               RankUniformity &uniformity,
-                                               RewriteParts rewrite);
+  std::optional<SteppedCollective> match(CollectiveOpInterface start) const {
+    return matchStepped(start, costs->hardware->ranksPerNode, costs->ranks);
+  }
+
+  FailureOr<CostOptions> costs;
+  GridGroups groups;
 };
 } // namespace
 
-static std::optional<SteppedCollective> match(CollectiveOpInterface start,
-                                              const CostOptions &costs) {
-  return matchStepped(start, costs.hardware->ranksPerNode, costs.ranks);
-}
-
-FailureOr<SmallVector<RewriteChoice>> CommSplitHierarchyPass::choose(
-    func::FuncOp function, const SchedulableBlock &block,
-    const CostOptions &costs, RankUniformity &uniformity,
-    RewriteParts rewrite) {
-  SmallVector<RewriteChoice> chosen;
+LogicalResult CommSplitHierarchyPass::find(Block &block,
+                                           RankUniformity &uniformity,
+                                           PartsCandidates &candidates) {
   // A rank on another path through the program would match steps with a whole.
-  if (!uniformity.areReachedTogether(*block.block))
-    return chosen;
-  SmallVector<CollectiveOpInterface> free;
-  for (auto start : block.block->getOps<CollectiveOpInterface>()) {
-    bool mayChange =
-        numerics == Numerics::Reassociate || !dependsOnOrderOfTerms(start);
-    if (!mayChange || !match(start, costs))
-      continue;
-    if (all)
-      chosen.emplace_back(start, 1);
-    else
-      free.push_back(start);
-  }
-  return chooseParts(function, block, uniformity, /*plansResources=*/false, {1},
-                     free, chosen, rewrite);
-}
-
-LogicalResult CommSplitHierarchyPass::splitIn(func::FuncOp function,
-                                              RankUniformity &uniformity,
-                                              GridGroups &groups) {
-  FailureOr<CostOptions> costs =
-      resolvePassCosts(getOperation(), function, getCostSettings());
-  if (failed(costs))
-    return failure();
-  auto split = [&](ArrayRef<RewriteChoice> choices, const IRMapping *mapping) {
-    int64_t numSplit = 0;
-    for (const RewriteChoice &choice : choices) {
-      CollectiveOpInterface start = getStart(choice, mapping);
-      if (std::optional<SteppedCollective> found = match(start, *costs)) {
-        IRRewriter rewriter(start->getContext());
-        replaceBySteps(rewriter, *found, groups);
-        ++numSplit;
-      }
-    }
-    return numSplit;
-  };
-  return rewriteChosen(
-      function, "split-collectives",
-      [&](const SchedulableBlock &block) {
-        return choose(function, block, *costs, uniformity, split);
-      },
-      split);
-}
-
-LogicalResult CommSplitHierarchyPass::transform() {
-  GridGroups groups;
-  if (failed(
-          rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
-            return splitIn(function, known, groups);
-          })))
-    return failure();
-  groups.eraseUnused(getOperation());
+  if (!uniformity.areReachedTogether(block))
+    return success();
+  for (auto start : block.getOps<CollectiveOpInterface>())
+    if ((numerics == Numerics::Reassociate || !dependsOnOrderOfTerms(start)) &&
+        match(start))
+      candidates.add(start, all ? 1 : 0);
   return success();
 }
