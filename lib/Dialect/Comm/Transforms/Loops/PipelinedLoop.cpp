@@ -128,13 +128,6 @@ static scf::ForOp takeLoop(RewriterBase &rewriter, scf::ForOp loop, Value first,
   return taken;
 }
 
-static void appendYielded(RewriterBase &rewriter, scf::ForOp loop,
-                          ValueRange tokens) {
-  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-  rewriter.modifyOpInPlace(yield,
-                           [&]() { yield.getResultsMutable().append(tokens); });
-}
-
 /// Erases those of `ops`, which stand in their order, that nothing uses.
 static void eraseUnused(RewriterBase &rewriter, ArrayRef<Operation *> ops) {
   for (Operation *op : llvm::reverse(ops))
@@ -180,23 +173,53 @@ static void hoist(RewriterBase &rewriter, scf::ForOp loop,
     rewriter.moveOpBefore(op, loop);
 }
 
-/// Clones the first iteration of `loop`, but for `late` ops, in front of it,
-/// and appends to `clonedChain` what it has for `chain`.
-static IRMapping cloneFirst(RewriterBase &rewriter, scf::ForOp loop,
-                            const llvm::SetVector<Operation *> &late,
-                            const llvm::SetVector<Operation *> &chain,
-                            SmallVectorImpl<Operation *> &clonedChain) {
-  rewriter.setInsertionPoint(loop);
-  IRMapping first =
-      mapIteration(loop, loop.getLowerBound(), loop.getInitArgs());
+/// Clones the body of `loop`, but for `left` ops, by `mapping`. Returns the
+/// clones of `chain`.
+static SmallVector<Operation *>
+cloneBody(RewriterBase &rewriter, scf::ForOp loop,
+          const llvm::SetVector<Operation *> &left,
+          const llvm::SetVector<Operation *> &chain, IRMapping &mapping) {
+  SmallVector<Operation *> clonedChain;
   for (Operation &op : loop.getBody()->without_terminator()) {
-    if (late.contains(&op))
+    if (left.contains(&op))
       continue;
-    Operation *clone = cloneOrFold(rewriter, &op, first);
+    Operation *clone = cloneOrFold(rewriter, &op, mapping);
     if (clone && chain.contains(&op))
       clonedChain.push_back(clone);
   }
-  return first;
+  return clonedChain;
+}
+
+/// Clones `ops`, and the chains of `indexed` that they are computed from.
+static void cloneWithChains(RewriterBase &rewriter, ArrayRef<Operation *> ops,
+                            const IndexedOps &indexed, IRMapping &mapping) {
+  for (Operation *op : ops) {
+    cloneOnce(rewriter, indexed.getChain(op), mapping);
+    rewriter.clone(*op, mapping);
+  }
+}
+
+/// Lets `ops` of `loop` compute by `mapping` in another iteration, whose
+/// induction variable `ShiftOp` gives, and carries `tokens` there.
+template <typename ShiftOp>
+static void shift(RewriterBase &rewriter, scf::ForOp loop,
+                  ArrayRef<Operation *> ops, const IndexedOps &indexed,
+                  const llvm::SetVector<Operation *> &chain, ValueRange tokens,
+                  IRMapping mapping) {
+  rewriter.setInsertionPoint(ops.front());
+  mapping.map(loop.getInductionVar(),
+              rewriter.createOrFold<ShiftOp>(
+                  loop.getLoc(), loop.getInductionVar(), loop.getStep()));
+  for (Operation *op : ops) {
+    rewriter.setInsertionPoint(op);
+    cloneOnce(rewriter, indexed.getChain(op), mapping);
+  }
+  for (Operation *op : ops)
+    remapOperands(rewriter, op, mapping);
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  rewriter.modifyOpInPlace(yield,
+                           [&]() { yield.getResultsMutable().append(tokens); });
+  eraseUnused(rewriter, sortOps(chain));
 }
 
 /// The induction variable of the second iteration.
@@ -210,8 +233,10 @@ static Value createSecond(RewriterBase &rewriter, scf::ForOp loop) {
 static scf::ForOp share(RewriterBase &rewriter, scf::ForOp loop,
                         ArrayRef<ShiftedStart> starts) {
   SmallVector<Operation *> shared = getShared(loop, starts);
-  SmallVector<Operation *> clonedChain;
-  IRMapping first = cloneFirst(rewriter, loop, {}, {}, clonedChain);
+  rewriter.setInsertionPoint(loop);
+  IRMapping first =
+      mapIteration(loop, loop.getLowerBound(), loop.getInitArgs());
+  cloneBody(rewriter, loop, /*left=*/{}, /*chain=*/{}, first);
   scf::ForOp taken = takeLoop(
       rewriter, loop, createSecond(rewriter, loop), loop.getUpperBound(),
       lookUp(first, loop.getYieldedValues()), /*tokens=*/{});
@@ -227,11 +252,13 @@ static scf::ForOp share(RewriterBase &rewriter, scf::ForOp loop,
 /// Lets each iteration of `loop`, which has one, begin `starts` for the next.
 static scf::ForOp prefetch(RewriterBase &rewriter, scf::ForOp loop,
                            ArrayRef<ShiftedStart> starts) {
-  Location loc = loop.getLoc();
   IndexedOps indexed(loop);
-  llvm::SetVector<Operation *> chain;
-  for (const ShiftedStart &start : starts)
+  llvm::SetVector<Operation *> left, chain;
+  for (const ShiftedStart &start : starts) {
+    left.insert(start.start);
     chain.insert_range(indexed.getChain(start.start));
+  }
+  ArrayRef<Operation *> ops = left.getArrayRef();
   SmallVector<Value> tokens = getTokens(starts);
 
   // The operations of the first iteration.
@@ -239,53 +266,26 @@ static scf::ForOp prefetch(RewriterBase &rewriter, scf::ForOp loop,
   Value last = createLast(rewriter, loop);
   IRMapping first =
       mapIteration(loop, loop.getLowerBound(), loop.getInitArgs());
-  for (const ShiftedStart &start : starts) {
-    cloneOnce(rewriter, indexed.getChain(start.start), first);
-    Operation *op = start.start;
-    rewriter.clone(*op, first);
-  }
+  cloneWithChains(rewriter, ops, indexed, first);
 
   unsigned numCarried = loop.getNumRegionIterArgs();
   scf::ForOp taken = takeLoop(rewriter, loop, loop.getLowerBound(), last,
                               loop.getInitArgs(), lookUp(first, tokens));
-  ValueRange awaited = taken.getRegionIterArgs().drop_front(numCarried);
 
   // The last iteration.
-  IRMapping end;
-  end.map(taken.getInductionVar(), last);
-  end.map(taken.getRegionIterArgs(), taken.getResults());
+  IRMapping end = mapIteration(taken, last, taken.getResults());
   end.map(tokens, taken.getResults().drop_front(numCarried));
   rewriter.setInsertionPointAfter(taken);
-  SmallVector<Operation *> clonedChain;
-  for (Operation &op : taken.getBody()->without_terminator()) {
-    if (llvm::any_of(starts, [&](const ShiftedStart &start) {
-          return start.start == &op;
-        }))
-      continue;
-    Operation *clone = cloneOrFold(rewriter, &op, end);
-    if (clone && chain.contains(&op))
-      clonedChain.push_back(clone);
-  }
-  Operation *yield = taken.getBody()->getTerminator();
-  rewriter.replaceOp(loop, lookUp(end, yield->getOperands()));
+  SmallVector<Operation *> clonedChain =
+      cloneBody(rewriter, taken, left, chain, end);
+  rewriter.replaceOp(loop, lookUp(end, taken.getYieldedValues()));
   eraseUnused(rewriter, clonedChain);
 
   // The operations of the next iteration.
-  for (auto [token, argument] : llvm::zip_equal(tokens, awaited))
+  for (auto [token, argument] : llvm::zip_equal(
+           tokens, taken.getRegionIterArgs().drop_front(numCarried)))
     rewriter.replaceAllUsesWith(token, argument);
-  rewriter.setInsertionPoint(starts.front().start);
-  IRMapping next;
-  next.map(taken.getInductionVar(),
-           rewriter.createOrFold<arith::AddIOp>(loc, taken.getInductionVar(),
-                                                taken.getStep()));
-  for (const ShiftedStart &start : starts) {
-    rewriter.setInsertionPoint(start.start);
-    cloneOnce(rewriter, indexed.getChain(start.start), next);
-  }
-  for (const ShiftedStart &start : starts)
-    remapOperands(rewriter, start.start, next);
-  appendYielded(rewriter, taken, tokens);
-  eraseUnused(rewriter, sortOps(chain));
+  shift<arith::AddIOp>(rewriter, taken, ops, indexed, chain, tokens, {});
   return taken;
 }
 
@@ -294,7 +294,6 @@ static scf::ForOp prefetch(RewriterBase &rewriter, scf::ForOp loop,
 static scf::ForOp delay(RewriterBase &rewriter, scf::ForOp loop,
                         ArrayRef<ShiftedStart> starts) {
   guard(rewriter, loop);
-  Location loc = loop.getLoc();
   IndexedOps indexed(loop);
   llvm::SetVector<Operation *> users, chain;
   for (const ShiftedStart &start : starts)
@@ -308,8 +307,11 @@ static scf::ForOp delay(RewriterBase &rewriter, scf::ForOp loop,
     return users.contains(value.getDefiningOp());
   };
 
-  SmallVector<Operation *> clonedChain;
-  IRMapping first = cloneFirst(rewriter, loop, users, chain, clonedChain);
+  rewriter.setInsertionPoint(loop);
+  IRMapping first =
+      mapIteration(loop, loop.getLowerBound(), loop.getInitArgs());
+  SmallVector<Operation *> clonedChain =
+      cloneBody(rewriter, loop, users, chain, first);
   SmallVector<Value> initial;
   for (auto [value, init] : llvm::zip_equal(yielded, loop.getInitArgs()))
     initial.push_back(isLate(value) ? init : first.lookupOrDefault(value));
@@ -322,14 +324,9 @@ static scf::ForOp delay(RewriterBase &rewriter, scf::ForOp loop,
 
   // What uses the results of the last iteration.
   rewriter.setInsertionPointAfter(taken);
-  IRMapping end;
-  end.map(taken.getInductionVar(), last);
-  end.map(taken.getRegionIterArgs(), taken.getResults());
+  IRMapping end = mapIteration(taken, last, taken.getResults());
   end.map(tokens, taken.getResults().drop_front(numCarried));
-  for (Operation *user : ordered) {
-    cloneOnce(rewriter, indexed.getChain(user), end);
-    rewriter.clone(*user, end);
-  }
+  cloneWithChains(rewriter, ordered, indexed, end);
   SmallVector<Value> results;
   for (auto [value, result] :
        llvm::zip_equal(yielded, taken.getResults().take_front(numCarried)))
@@ -338,20 +335,9 @@ static scf::ForOp delay(RewriterBase &rewriter, scf::ForOp loop,
 
   // What uses the results of the iteration before.
   IRMapping before;
-  rewriter.setInsertionPoint(ordered.front());
-  before.map(taken.getInductionVar(),
-             rewriter.createOrFold<arith::SubIOp>(loc, taken.getInductionVar(),
-                                                  taken.getStep()));
-  ValueRange awaited = taken.getRegionIterArgs().drop_front(numCarried);
-  for (Operation *user : ordered) {
-    rewriter.setInsertionPoint(user);
-    cloneOnce(rewriter, indexed.getChain(user), before);
-  }
-  before.map(tokens, awaited);
-  for (Operation *user : ordered)
-    remapOperands(rewriter, user, before);
-  appendYielded(rewriter, taken, tokens);
-  eraseUnused(rewriter, sortOps(chain));
+  before.map(tokens, taken.getRegionIterArgs().drop_front(numCarried));
+  shift<arith::SubIOp>(rewriter, taken, ordered, indexed, chain, tokens,
+                       before);
   return taken;
 }
 
