@@ -29,7 +29,7 @@ stand behind their operands. This is all of it that is known, with the PyTorch c
     a tensor (events of streams). `order_effects`.
 8.  *A collective has one user* (``bucketing``, "Expected single user"): equal gradients become one collective with several
     waits, and whether buckets meet it depends on the order. A new order has the first wait alone. `FxGraph.apply`.
-9.  *States beside memory* (ops of an `OpFamily`): who reads a state stays on its side of who writes it. `order_states`.
+9.  *States beside memory* (ops of an `OpFamily`): who reads a state stays on its side of who writes it. `order_accesses`.
 10. *Placeholders are first and the output is last* (``graph.lint``): `FxGraph` does not number them.
 
 What needs no edge:
@@ -46,42 +46,26 @@ import torch
 
 
 def order_accesses(read):
-    """Edges between readers and writers of the same memory, in the order of the graph."""
-    memory, before = read.memory, read.before
+    """Edges between readers and writers of the same memory, or of the same state, in the order of the graph."""
     writer, readers = {}, {}
     for place, node in enumerate(read.nodes):
         if node.op != "call_function":
             continue
-        reads, writes = memory.get_read(node), memory.get_written(node)
-        for start in read.awaits[place]:
-            # Until here the operation may read its operands, and write its results.
-            reads |= memory.get_read(read.nodes[start])
-            writes |= memory.get_written(read.nodes[start])
-        for storage in reads:
-            if storage in writer:
-                before[place].add(writer[storage])
-            readers.setdefault(storage, []).append(place)
-        for storage in writes:
-            before[place].update(readers.get(storage, ()))
-            writer[storage], readers[storage] = place, []
-        before[place].discard(place)
-
-
-def order_states(read):
-    """Edges between readers and writers of the same state, in the order of the graph."""
-    writer, readers = {}, {}
-    for place, node in enumerate(read.nodes):
-        behaviour = read.behaviours[node]
-        for state in behaviour.reads:
-            if state in writer:
-                read.before[place].add(writer[state])
-            readers.setdefault(state, []).append(place)
-        for state in behaviour.writes:
-            read.before[place].update(readers.get(state, ()))
-            if state in writer:
-                read.before[place].add(writer[state])
-            writer[state], readers[state] = place, []
-        read.before[place].discard(place)
+        before, behaviour = read.before[place], read.behaviours[node]
+        reads, writes = set(behaviour.reads), set(behaviour.writes)
+        # Until its wait an operation may read its operands, and write its results.
+        for other in (node, *(read.nodes[start] for start in read.awaits[place])):
+            reads |= read.memory.get_read(other)
+            writes |= read.memory.get_written(other)
+        for accessed in reads | writes:
+            if accessed in writer:
+                before.add(writer[accessed])
+        for accessed in reads:
+            readers.setdefault(accessed, []).append(place)
+        for accessed in writes:
+            before.update(readers.get(accessed, ()))
+            writer[accessed], readers[accessed] = place, []
+        before.discard(place)
 
 
 def _find_epilogue(read):
@@ -248,7 +232,6 @@ def order_effects(read):
 def keep(read):
     """Adds all edges to an `FxGraph`."""
     order_accesses(read)
-    order_states(read)
     order_in_place_ops(read)
     order_around_writes(read, keep_epilogue(read))
     chain(read, (place for place, node in enumerate(read.nodes) if read.behaviours[node].draws))
