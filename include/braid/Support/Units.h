@@ -59,6 +59,11 @@ inline int64_t takePart(int64_t ns, double part) {
   return taken < static_cast<double>(ns) ? static_cast<int64_t>(taken) : ns;
 }
 
+/// `ns` less the fraction `gain` (0 to 1): what has to gain that is shorter.
+inline int64_t lessGain(int64_t ns, double gain) {
+  return takePart(ns, 1 - gain);
+}
+
 /// The saturating product of two numbers, both at least 0.
 inline int64_t multiplyNs(int64_t a, int64_t b) {
   int64_t product;

@@ -8,6 +8,8 @@
 
 #include "LaunchChoice.h"
 
+#include "braid/Support/Units.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -27,18 +29,27 @@ size_t braid::getMostLaunchTrials(size_t numOps) {
                     mostTrials);
 }
 
+bool braid::isBetter(const BlockPrediction &found,
+                     const BlockPrediction &present, double minGain) {
+  constexpr double leastSaving = 0.02;
+  return found.makespanNs < lessGain(present.makespanNs, minGain) ||
+         (found.makespanNs <= present.makespanNs &&
+          found.peakBytes <= present.peakBytes &&
+          found.collectiveNs < lessGain(present.collectiveNs, leastSaving));
+}
+
 namespace {
 /// Launches, and what they give.
 struct LaunchTrial {
   LaunchLimits limits;
   LaunchGroups groups;
-  LaunchPrediction prediction;
+  BlockPrediction prediction;
 };
 
 class LaunchSearch {
 public:
   using Predict =
-      function_ref<FailureOr<LaunchPrediction>(const LaunchGroups &, bool)>;
+      function_ref<FailureOr<BlockPrediction>(const LaunchGroups &, bool)>;
 
   LaunchSearch(const ScheduleGraph &graph, ArrayRef<LaunchItem> items,
                const LaunchChoiceOptions &options, Predict predict)
@@ -51,12 +62,8 @@ private:
   LogicalResult tryLimits(LaunchLimits limits);
   LogicalResult tryPairs(LaunchLimits limits);
   LogicalResult settle();
-  bool mayReplaceProgram(const LaunchPrediction &found) const;
+  bool mayReplaceProgram(const BlockPrediction &found) const;
   LaunchTrial &getBest();
-  /// `ns` less the fraction `part`.
-  static int64_t reduce(int64_t ns, double part) {
-    return static_cast<int64_t>(static_cast<double>(ns) * (1 - part));
-  }
 
   const ScheduleGraph &graph;
   ArrayRef<LaunchItem> items;
@@ -69,18 +76,12 @@ private:
 } // namespace
 
 /// True if launches with the prediction `found` are better than none.
-bool LaunchSearch::mayReplaceProgram(const LaunchPrediction &found) const {
-  const LaunchPrediction &program = trials.front().prediction;
+bool LaunchSearch::mayReplaceProgram(const BlockPrediction &found) const {
+  const BlockPrediction &program = trials.front().prediction;
   // Fewer launches are worth what the model cannot tell.
   if (isSettled)
-    return reduce(found.makespanNs, options.minGain) <= program.makespanNs;
-  if (found.makespanNs < reduce(program.makespanNs, options.minGain))
-    return true;
-  // What a launch costs the streams around it is not in the makespan.
-  constexpr double leastSaving = 0.02;
-  return found.makespanNs <= program.makespanNs &&
-         found.peakBytes <= program.peakBytes &&
-         found.collectiveNs < reduce(program.collectiveNs, leastSaving);
+    return lessGain(found.makespanNs, options.minGain) <= program.makespanNs;
+  return isBetter(found, program, options.minGain);
 }
 
 /// The trial with the least time of collectives among those that are as short
@@ -97,7 +98,7 @@ LaunchTrial &LaunchSearch::getBest() {
   LaunchTrial *best = shortest;
   for (LaunchTrial &trial : trials)
     if (mayReplaceProgram(trial.prediction) &&
-        reduce(trial.prediction.makespanNs, part) <=
+        lessGain(trial.prediction.makespanNs, part) <=
             shortest->prediction.makespanNs &&
         trial.prediction.collectiveNs < best->prediction.collectiveNs)
       best = &trial;
@@ -113,7 +114,7 @@ LogicalResult LaunchSearch::tryLimits(LaunchLimits limits) {
         return trial.groups.groups == groups.groups;
       }))
     return success();
-  FailureOr<LaunchPrediction> prediction = predict(groups, false);
+  FailureOr<BlockPrediction> prediction = predict(groups, false);
   if (failed(prediction))
     return failure();
   trials.push_back({std::move(limits), std::move(groups), *prediction});
@@ -140,7 +141,7 @@ LogicalResult LaunchSearch::settle() {
   trials.erase(trials.begin() + static_cast<ptrdiff_t>(numSettled),
                trials.end());
   for (LaunchTrial &trial : trials) {
-    FailureOr<LaunchPrediction> prediction = predict(trial.groups, true);
+    FailureOr<BlockPrediction> prediction = predict(trial.groups, true);
     if (failed(prediction))
       return failure();
     trial.prediction = *prediction;
@@ -193,7 +194,7 @@ LogicalResult LaunchSearch::run(const LaunchLimits &limits) {
 FailureOr<LaunchGroups> braid::chooseLaunches(
     const ScheduleGraph &graph, ArrayRef<LaunchItem> items,
     const LaunchLimits &limits, const LaunchChoiceOptions &options,
-    function_ref<FailureOr<LaunchPrediction>(const LaunchGroups &, bool)>
+    function_ref<FailureOr<BlockPrediction>(const LaunchGroups &, bool)>
         predict) {
   LaunchSearch search(graph, items, options, predict);
   if (failed(search.run(limits)))

@@ -43,11 +43,11 @@ protected:
     options.minGain = 0.005;
     options.maxTrials = 12;
     auto predict = [&](const LaunchGroups &launches,
-                       bool isFinal) -> llvm::FailureOr<LaunchPrediction> {
+                       bool isFinal) -> llvm::FailureOr<BlockPrediction> {
       size_t kind = launches.groups.empty() ? 0 : 3 - launches.groups.size();
       numFinal += isFinal;
-      return LaunchPrediction{(isFinal ? settled : trial)[kind],
-                              300 - 100 * static_cast<int64_t>(kind), 0};
+      return BlockPrediction{(isFinal ? settled : trial)[kind],
+                             300 - 100 * static_cast<int64_t>(kind), 0};
     };
     llvm::FailureOr<LaunchGroups> found =
         chooseLaunches(graph, items, limits, options, predict);
@@ -105,8 +105,8 @@ TEST(LaunchChoiceOfKeysTest, KeysHaveLaunchesOfOtherSizesInTheFewestTrials) {
   options.minGain = 0.005;
   options.maxTrials = 2;
   auto predict = [](const LaunchGroups &launches,
-                    bool) -> llvm::FailureOr<LaunchPrediction> {
-    return LaunchPrediction{launches.groups.size() == 3 ? 9000 : 10000, 100, 0};
+                    bool) -> llvm::FailureOr<BlockPrediction> {
+    return BlockPrediction{launches.groups.size() == 3 ? 9000 : 10000, 100, 0};
   };
   llvm::FailureOr<LaunchGroups> found =
       chooseLaunches(graph, items, limits, options, predict);

@@ -122,8 +122,8 @@ static BlockPrediction simulatePrediction(const SchedulingProblem &problem,
                                           ArrayRef<unsigned> order,
                                           int64_t leastCompute) {
   LoopSimulation simulation = simulateLoopOrder(problem, order);
-  return {simulation.periodNs, leastCompute, getCollectiveTime(problem),
-          simulation.iteration.peakBytes};
+  return {simulation.periodNs, getCollectiveTime(problem),
+          simulation.iteration.peakBytes, leastCompute};
 }
 
 /// True if what an op costs depends on its neighbours.
@@ -159,7 +159,7 @@ RewriteJudge::predict(Rewrite rewrite, JudgeEffort effort, int64_t wantedNs) {
     planned = findPlannedOps(*problem, *costs);
   int64_t leastCompute = getLeastCompute(problem->problem, planned.classes);
   if (leastCompute >= wantedNs)
-    return BlockPrediction{leastCompute, leastCompute};
+    return BlockPrediction{leastCompute, 0, 0, leastCompute};
   // The schedule itself comes later.
   bool isFinal = effort == JudgeEffort::Final;
   SearchOptions search =
@@ -264,10 +264,6 @@ FailureOr<bool> RewriteJudge::finallyPays(Rewrite rewrite, int64_t trialNs,
 //===----------------------------------------------------------------------===//
 // Choices
 //===----------------------------------------------------------------------===//
-
-int64_t braid::comm::lessGain(int64_t ns, double gain) {
-  return static_cast<int64_t>(static_cast<double>(ns) * (1 - gain));
-}
 
 CollectiveOpInterface braid::comm::getStart(const RewriteChoice &choice,
                                             const IRMapping *mapping) {

@@ -10,6 +10,7 @@
 #define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITEJUDGE_H
 
 #include "../Plan/BlockPlan.h"
+#include "Schedule/Planning/LaunchChoice.h"
 
 #include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
@@ -25,19 +26,6 @@ namespace braid::comm {
 
 /// Longer than any block.
 constexpr int64_t anyTimeNs = std::numeric_limits<int64_t>::max();
-
-/// What a block takes.
-struct BlockPrediction {
-  /// The makespan of the best order and plan that were found.
-  int64_t makespanNs = 0;
-  /// The work of the compute stream, each op as it takes the least time: no
-  /// rewrite of collectives makes the block shorter.
-  int64_t computeNs = 0;
-  /// The time of all collectives, each alone with its launch.
-  int64_t collectiveNs = 0;
-  /// The most bytes that live at once.
-  int64_t peakBytes = 0;
-};
 
 /// How long the searches of a prediction are: as short as many trials need, or
 /// as those that find the final plan and order.
@@ -124,9 +112,6 @@ private:
   KnownPredictions &known;
   std::optional<int64_t> maxMemory;
 };
-
-/// `ns` less the fraction `gain`: what a rewrite has to be shorter than.
-int64_t lessGain(int64_t ns, double gain);
 
 /// A collective and the number of parts of one size that a pass makes of it.
 using RewriteChoice = std::pair<CollectiveOpInterface, int64_t>;

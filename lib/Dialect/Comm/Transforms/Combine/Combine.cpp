@@ -8,7 +8,6 @@
 
 #include "CombinedStarts.h"
 #include "Dialect/Comm/Transforms/Chunks/RewritePass.h"
-#include "Schedule/Planning/LaunchChoice.h"
 
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
@@ -121,8 +120,7 @@ FailureOr<LaunchGroups> CommCombinePass::choose(func::FuncOp function,
   LaunchChoiceOptions options;
   options.minGain = leastGain;
   options.maxTrials = getMostLaunchTrials(getTrialOps(block.numOps));
-  auto tryLaunches = [&](const LaunchGroups &groups,
-                         bool isFinal) -> FailureOr<LaunchPrediction> {
+  auto tryLaunches = [&](const LaunchGroups &groups, bool isFinal) {
     auto combineCopy = [&](const IRMapping &mapping) {
       BlockGraph copy = mapGraph(graph, mapping);
       applyOrder(copy, groups.order);
@@ -131,13 +129,8 @@ FailureOr<LaunchGroups> CommCombinePass::choose(func::FuncOp function,
       return success();
     };
     JudgeEffort effort = isFinal ? JudgeEffort::Final : JudgeEffort::Trial;
-    FailureOr<BlockPrediction> tried = groups.groups.empty()
-                                           ? judge.predictPresent(effort)
-                                           : judge.predict(combineCopy, effort);
-    if (failed(tried))
-      return failure();
-    return LaunchPrediction{tried->makespanNs, tried->collectiveNs,
-                            tried->peakBytes};
+    return groups.groups.empty() ? judge.predictPresent(effort)
+                                 : judge.predict(combineCopy, effort);
   };
   return chooseLaunches(graph.graph, items, limits, options, tryLaunches);
 }

@@ -14,6 +14,7 @@
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/IR/CommCostInterface.h"
 #include "braid/Schedule/Search/SearchSchedule.h"
+#include "braid/Support/Units.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/MapVector.h"
@@ -247,12 +248,6 @@ static RefinedPlan takeOrderAlone(const ResourcePlan &plan,
   return taken;
 }
 
-/// True if `plannedNs` is shorter than `simpleNs` by the fraction `minGain`.
-static bool isWorthwhile(int64_t plannedNs, int64_t simpleNs, double minGain) {
-  return static_cast<double>(plannedNs) <=
-         (1 - minGain) * static_cast<double>(simpleNs);
-}
-
 /// The plan that `options` ask for: the shortest one with plans of single ops,
 /// unless the order alone is about as short, or an alternative to it.
 /// Alternatives may become the same; those with the same options count once.
@@ -281,7 +276,7 @@ static RefinedPlan findPlan(const SchedulingProblem &problem,
   std::vector<std::vector<ResourceChoice>> known = {best.options};
   RefinedPlan simple = takeOrderAlone(plans.orderAlone, opClasses);
   if (best.options != simple.options &&
-      !isWorthwhile(best.afterNs, simple.afterNs, options.minGain)) {
+      best.afterNs > lessGain(simple.afterNs, options.minGain)) {
     if (options.planNumber == 1)
       return best;
     best = simple;

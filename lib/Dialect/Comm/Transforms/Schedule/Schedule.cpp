@@ -17,6 +17,7 @@
 #include "braid/ScheduleIR/Timeline.h"
 #include "braid/Support/IR/Remarks.h"
 #include "braid/Support/Text.h"
+#include "braid/Support/Units.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -172,10 +173,8 @@ static void settleCosts(const BlockProblem &problem, CostModel &model,
   simulateResult(written, best);
   bool isAllowed = isAllowedOrder(written, best.order) &&
                    best.peakBytes <= written.maxMemory.value_or(best.peakBytes);
-  int64_t wantedNs =
-      isAllowed ? static_cast<int64_t>(static_cast<double>(best.makespanNs) *
-                                       (1 - options.minGain))
-                : std::numeric_limits<int64_t>::max();
+  int64_t wantedNs = isAllowed ? lessGain(best.makespanNs, options.minGain)
+                               : std::numeric_limits<int64_t>::max();
   for (unsigned search = 0;; ++search) {
     simulateResult(repriced ? *repriced : written, found);
     if (found.makespanNs < wantedNs) {

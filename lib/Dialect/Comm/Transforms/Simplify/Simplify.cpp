@@ -54,8 +54,8 @@ private:
   LogicalResult choose(ArrayRef<Rewrite> rewrites, RewriteJudge &judge,
                        BlockPrediction &present, size_t &trialsLeft,
                        RewriteState &state);
-  bool isBetter(const BlockPrediction &found, const BlockPrediction &present,
-                bool holdsValue) const;
+  bool pays(const BlockPrediction &found, const BlockPrediction &present,
+            bool holdsValue) const;
 
   /// What the rewrites have erased, for the check of the pass.
   llvm::DenseSet<Operation *> erased;
@@ -180,22 +180,13 @@ static void simplifyFree(Block &block, RewriteState &state) {
 // Rewrites that have to pay
 //===----------------------------------------------------------------------===//
 
-bool CommSimplifyPass::isBetter(const BlockPrediction &found,
-                                const BlockPrediction &present,
-                                bool holdsValue) const {
-  auto reduce = [](int64_t ns, double part) {
-    return static_cast<int64_t>(static_cast<double>(ns) * (1 - part));
-  };
+bool CommSimplifyPass::pays(const BlockPrediction &found,
+                            const BlockPrediction &present,
+                            bool holdsValue) const {
   // Predictions keep the limit.
   if (holdsValue && !memoryLimit && found.peakBytes > present.peakBytes)
     return false;
-  if (found.makespanNs < reduce(present.makespanNs, leastGain))
-    return true;
-  // What a collective costs the streams around it is not in the makespan.
-  constexpr double leastSaving = 0.02;
-  return found.makespanNs <= present.makespanNs &&
-         found.peakBytes <= present.peakBytes &&
-         found.collectiveNs < reduce(present.collectiveNs, leastSaving);
+  return isBetter(found, present, leastGain);
 }
 
 /// Applies `rewrites`, or their copies.
@@ -230,7 +221,7 @@ LogicalResult CommSimplifyPass::choose(ArrayRef<Rewrite> rewrites,
         });
     if (failed(found))
       return failure();
-    if (!isBetter(*found, present, trial.front().holdsValue))
+    if (!pays(*found, present, trial.front().holdsValue))
       return false;
     present = *found;
     chosen.assign(trial.begin(), trial.end());

@@ -11,6 +11,7 @@
 
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
+#include "braid/Support/Units.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
