@@ -186,8 +186,8 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem,
   if (isCompared)
     plannedNs = predictSchedule(problem, getPlanned(limited, *found),
                                 found->order, model);
-  if (simpleNs && (!plannedNs || !gainsEnough(*simpleNs, *plannedNs,
-                                              planOptions.minGain))) {
+  if (simpleNs && (!plannedNs ||
+                   !gainsEnough(*simpleNs, *plannedNs, planOptions.minGain))) {
     restore(begin);
     return order;
   }
