@@ -32,6 +32,15 @@ std::optional<int32_t> braid::findRoutine(std::string_view name) {
   return std::nullopt;
 }
 
+bool braid::isTransform(int32_t routine) {
+  return routines[routine].thirds == 0;
+}
+
+bool braid::givesRealNumbers(int32_t transform) {
+  return transform == BRAID_RT_ROUTINE_IRFFT ||
+         transform == BRAID_RT_ROUTINE_BRFFT;
+}
+
 /// The words of `text`.
 static std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> words;
@@ -213,7 +222,7 @@ static std::string checkTransform(const RoutineRequest &request,
                                   const RoutineOperand &output) {
   auto dimensions = static_cast<size_t>(request.dimensions);
   bool isReal = request.routine == BRAID_RT_ROUTINE_RFFT,
-       isInverse = request.routine == BRAID_RT_ROUTINE_IRFFT;
+       isInverse = givesRealNumbers(request.routine);
   for (size_t i = 1; i <= dimensions; ++i) {
     int64_t in = input.sizes[input.sizes.size() - i];
     int64_t out = output.sizes[output.sizes.size() - i];
@@ -234,8 +243,8 @@ Matcher::run(const std::vector<RoutineOperand> &inputs,
   const RoutineTraits &traits = routines[request.routine];
   if (std::string expected = checkFlags(); !expected.empty())
     return Fault{Fault::Kind::Flags, 0, expected};
-  bool isTransform = traits.thirds == 0;
-  if (isTransform && (request.dimensions < 1 || request.dimensions > 3))
+  bool transforms = isTransform(request.routine);
+  if (transforms && (request.dimensions < 1 || request.dimensions > 3))
     return Fault{Fault::Kind::Dimensions, 0, "1 to 3"};
   std::vector<std::string_view> signatures[] = {split(traits.inputs),
                                                 split(traits.outputs)};
@@ -252,12 +261,12 @@ Matcher::run(const std::vector<RoutineOperand> &inputs,
     if (std::string expected = matchOperand(signatures[1][i], outputs[i]);
         !expected.empty())
       return Fault{Fault::Kind::Output, i, expected};
-  std::string expected = isTransform
+  std::string expected = transforms
                              ? checkTransform(request, inputs[0], outputs[0])
                              : checkSizes();
   if (!expected.empty())
     return Fault{Fault::Kind::Output, 0, expected};
-  if (isTransform)
+  if (transforms)
     shape.dtype = isDouble ? BRAID_RT_COMPLEX_F64 : BRAID_RT_COMPLEX_F32;
   return std::nullopt;
 }

@@ -11,6 +11,7 @@
 
 include "braid/Conversion/DevicePasses.td"
 include "braid/Conversion/KernelPasses.td"
+include "braid/Conversion/LibraryPasses.td"
 include "braid/Conversion/LinalgPasses.td"
 include "braid/Conversion/MemoryPasses.td"
 include "braid/Conversion/ShardPasses.td"

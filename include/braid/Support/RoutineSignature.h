@@ -36,6 +36,12 @@ const RoutineTraits *getRoutineTraits(int32_t routine);
 /// The number of the routine called `name`; none if there is no such routine.
 std::optional<int32_t> findRoutine(std::string_view name);
 
+/// Whether the routine is a Fourier transform.
+bool isTransform(int32_t routine);
+
+/// Whether the transform gives real numbers.
+bool givesRealNumbers(int32_t transform);
+
 /// Whether the routine reads output number `output`, too.
 bool readsOutput(int32_t routine, size_t output);
 

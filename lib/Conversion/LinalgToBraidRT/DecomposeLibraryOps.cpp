@@ -25,6 +25,7 @@ namespace braid {
 #define GEN_PASS_DEF_DECOMPOSEATTENTIONPASS
 #define GEN_PASS_DEF_DECOMPOSECONVOLUTIONSPASS
 #define GEN_PASS_DEF_DECOMPOSESCATTERSPASS
+#define GEN_PASS_DEF_DECOMPOSETRANSFORMSPASS
 #include "braid/Conversion/Passes.h.inc"
 } // namespace braid
 
@@ -159,6 +160,27 @@ struct DecomposeScattersPass
                       numLinked);
     if (numLoops != 0 && target == KernelTarget::CUDA)
       emitCountRemark(getOperation(), getArgument(), "scatter-loops", numLoops);
+    return success();
+  }
+};
+
+struct DecomposeTransformsPass
+    : public braid::StructuralPass<
+          braid::impl::DecomposeTransformsPassBase<DecomposeTransformsPass>> {
+  using StructuralPass::StructuralPass;
+
+  LogicalResult transform() override {
+    SmallVector<library::CallOp> ops;
+    getOperation().walk([&](library::CallOp op) {
+      auto type = cast<ShapedType>(op.getOutputs().front().getType());
+      // Tensors that stand for buffers have static sizes.
+      bool isKnown = op->getNumResults() != 0 || type.hasStaticShape();
+      if (isKnown && (op.getRoutine() == "ifft" || op.getRoutine() == "irfft"))
+        ops.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (library::CallOp op : ops)
+      library::separateDivision(rewriter, op);
     return success();
   }
 };

@@ -11,7 +11,6 @@
 #include "Engine/Attention.h"
 #include "Engine/Convolution.h"
 #include "Engine/Memory.h"
-#include "Engine/Routine.h"
 
 #include <cstring>
 
@@ -42,22 +41,9 @@ bool Device::detachBuffer(void *buffer) { return memory().detach(buffer); }
 
 int64_t Device::releaseBuffers() { return memory().releaseAll(); }
 
-int64_t RoutineCall::batch() const {
-  int64_t count = 1;
-  for (int64_t size : shape.batch)
-    count *= size;
-  return count;
-}
-
 void Device::runParts(int64_t parts, const std::function<void(int64_t)> &body) {
   for (int64_t part = 0; part < parts; ++part)
     body(part);
-}
-
-void Device::callRoutine(const RoutineCall &call) {
-  throw Error(std::string(call.name()) +
-              ": only libraries of the host have this routine, but the program "
-              "runs on a device");
 }
 
 void Device::attend(const Attention &attention) {

@@ -143,8 +143,8 @@ public:
   virtual void runParts(int64_t parts,
                         const std::function<void(int64_t)> &body);
 
-  /// Runs a routine of a library. The default refuses: only the host has any.
-  virtual void callRoutine(const RoutineCall &call);
+  /// Runs a routine of a library.
+  virtual void callRoutine(const RoutineCall &call) = 0;
 
   /// Computes attention or its gradients. The default refuses: only a GPU has a
   /// library for them.

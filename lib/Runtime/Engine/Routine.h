@@ -18,17 +18,33 @@
 namespace braid::rt {
 
 /// A call whose operands fit its routine.
-struct RoutineCall {
+struct BRAID_RT_API RoutineCall {
   int32_t routine; ///< A braid_rt_routine.
   std::string flags;
   int64_t dimensions; ///< Of a transform.
   std::vector<braid_rt_view> inputs, outputs;
   RoutineShape shape; ///< All sizes are known.
 
-  const char *name() const { return getRoutineTraits(routine)->name; }
+  const char *name() const;
   /// The number of matrices or arrays.
   int64_t batch() const;
+  /// Whether the routine reads output number `output`, too.
+  bool readsOutput(size_t output) const;
+
+  /// Whether the routine is a Fourier transform.
+  bool isTransform() const;
+  /// Whether the transform is no inverse one.
+  bool isForward() const;
+  /// Whether the transform gives real numbers.
+  bool givesRealNumbers() const;
 };
+
+/// The bytes of the elements of `view`.
+BRAID_RT_API int64_t countBytes(const braid_rt_view &view);
+
+/// Runs the routine, whose operands the host can read, by a library of the
+/// host. Throws an Error if there is no such library.
+BRAID_RT_API void callRoutineOnHost(const RoutineCall &call);
 
 } // namespace braid::rt
 

@@ -57,17 +57,20 @@ void HostDevice::runParts(int64_t parts,
   workers->run(parts, threads, body);
 }
 
-void HostDevice::callRoutine(const RoutineCall &call) {
+void braid::rt::callRoutineOnHost(const RoutineCall &call) {
   if (call.routine == BRAID_RT_ROUTINE_SORT)
     sortArrays(call);
-  else if (getRoutineTraits(call.routine)->thirds == 0)
+  else if (call.isTransform())
     transform(call);
-  else {
-    if (isAlone)
-      setBlasThreads(threads);
+  else
     callLapack(call);
-    setBlasThreads(1);
-  }
+}
+
+void HostDevice::callRoutine(const RoutineCall &call) {
+  if (isAlone)
+    setBlasThreads(threads);
+  callRoutineOnHost(call);
+  setBlasThreads(1);
 }
 
 bool HostDevice::beginInvocation(const braid_rt_entry &, void **) {

@@ -229,14 +229,14 @@ class ShardedTest(LibraryTestCase):
         self.assertIn("stablehlo.cholesky", text)
         self.check_results(braid.jax.from_stablehlo(text).compile()(x, b), solves(x, b))
 
-    def test_gpus_are_refused_with_the_line(self):
-        def factor(x):
-            return jnp.linalg.cholesky(x)  # this line
+    def test_division_of_an_inverse_transform_fuses(self):
+        def scaled(x):
+            return jnp.fft.irfft(jnp.fft.rfft(x) * 2) + x
 
-        program = braid.jax.export(sharded(factor), random((2, 4, 4), np.float32))
-        line = factor.__code__.co_firstlineno + 1
-        with self.assertRaisesRegex(braid.mlir.ToolError, rf'linear_algebra.py:{line}:\d+.*of "potrf" is a routine of the host'):
-            program.run_passes("braid-lower-to-cuda")
+        prepared = braid.jax.export(sharded(scaled), random((2, 8), np.float32)).run_passes("braid-prepare{target=cuda}").text
+        self.assertIn('library.call "brfft"', prepared)
+        self.assertNotIn("irfft", prepared)
+        self.assertEqual(prepared.count("linalg.generic"), 2, prepared)
 
     def test_call_without_a_translation_is_refused_by_name(self):
         module = """module @call attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32} {

@@ -37,8 +37,7 @@ static ptrdiff_t countElements(const braid_rt_view &view, int64_t dimensions) {
 static Layout getLayout(const RoutineCall &call) {
   const braid_rt_view &in = call.inputs[0], &out = call.outputs[0];
   // The real side has the sizes of the transform.
-  const braid_rt_view &whole =
-      call.routine == BRAID_RT_ROUTINE_IRFFT ? out : in;
+  const braid_rt_view &whole = call.givesRealNumbers() ? out : in;
   Layout layout;
   for (int64_t i = call.dimensions; i > 0; --i)
     layout.sizes.push_back({whole.sizes[whole.rank - i],
@@ -61,7 +60,7 @@ template <typename Real> static void run(const RoutineCall &call) {
     void operator()(void *pointer) const { std::free(pointer); }
   };
   std::unique_ptr<void, Free> copy;
-  if (call.routine == BRAID_RT_ROUTINE_IRFFT) {
+  if (call.givesRealNumbers()) {
     size_t bytes =
         static_cast<size_t>(layout.batch.size * layout.batch.inStride) *
         sizeof(Complex);
@@ -86,7 +85,7 @@ template <typename Real> static void run(const RoutineCall &call) {
       plan = functions.planToComplex(rank, layout.sizes.data(), 1,
                                      &layout.batch, static_cast<Real *>(in),
                                      static_cast<Complex *>(out), flags);
-    else if (call.routine == BRAID_RT_ROUTINE_IRFFT)
+    else if (call.givesRealNumbers())
       plan = functions.planToReal(rank, layout.sizes.data(), 1, &layout.batch,
                                   static_cast<Complex *>(in),
                                   static_cast<Real *>(out),
@@ -95,8 +94,7 @@ template <typename Real> static void run(const RoutineCall &call) {
       plan = functions.planComplex(
           rank, layout.sizes.data(), 1, &layout.batch,
           static_cast<Complex *>(in), static_cast<Complex *>(out),
-          call.routine == BRAID_RT_ROUTINE_FFT ? fftw::forward : fftw::backward,
-          flags);
+          call.isForward() ? fftw::forward : fftw::backward, flags);
   }
   if (!plan)
     throw Error(std::string(call.name()) + ": FFTW has no plan for the sizes");

@@ -24,9 +24,9 @@ def Library_Dialect : Dialect {
     What a compiler leaves to libraries. Attention and convolutions have a library on GPUs; hosts
     and GPUs without the library compute matmuls, sums and elementwise ops instead
     (`braid-decompose-attention`, `braid-decompose-convolutions`). Scatters become a loop on hosts
-    and kernels on GPUs (`braid-decompose-scatters`). Fourier transforms and LAPACK's routines, on batches of
-    arrays, have libraries on hosts alone: the lowering for a GPU refuses such a call with its
-    place. Sorts have kernels on GPUs.
+    and kernels on GPUs (`braid-decompose-scatters`). Fourier transforms have libraries on both.
+    LAPACK's routines, on batches of arrays, run on hosts: a GPU waits for them
+    (`convert-linalg-to-braid-rt`). Sorts have kernels on GPUs.
   }];
 }
 

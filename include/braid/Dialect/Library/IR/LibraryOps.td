@@ -23,11 +23,12 @@ def Library_CallOp : Library_Op<"call"> {
     and n columns is `tensor<n x m>`. Dimensions in front of those of the routine are a batch,
     which all operands share.
 
-    Transforms (`fft`, `ifft`, `rfft`, `irfft`) are over the last `dimensions`, 1 to 3.
+    Transforms (`fft`, `ifft`, `rfft`, `irfft`, and `bfft` and `brfft`, which are `ifft` and `irfft`
+    without the division by the number of elements) are over the last `dimensions`, 1 to 3.
 
     | routines | inputs; outputs; flags |
     |---|---|
-    | `fft` `ifft` `rfft` `irfft` | an array; its transform |
+    | `fft` `ifft` `bfft` `rfft` `irfft` `brfft` | an array; its transform |
     | `potrf` | ; matrix, info; triangle (L, U) |
     | `trsm` | triangle; right sides; side (L, R), triangle, transposed (N, T, C), diagonal (N, U) |
     | `getrf` | ; matrix, pivots, info |

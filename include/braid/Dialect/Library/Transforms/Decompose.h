@@ -58,6 +58,12 @@ void loopOverScatter(mlir::RewriterBase &rewriter, ScatterOp op,
 /// result are those of `loopOverScatter`.
 void linkScatter(mlir::RewriterBase &rewriter, ScatterOp op);
 
+/// Replaces an inverse Fourier transform (`ifft`, `irfft`) by one that does not
+/// divide by the number of elements (`bfft`, `brfft`) and an elementwise op
+/// that does. An op on buffers reads its input as a tensor, and writes the
+/// result into its output.
+void separateDivision(mlir::RewriterBase &rewriter, CallOp op);
+
 } // namespace braid::library
 
 #endif // BRAID_DIALECT_LIBRARY_TRANSFORMS_DECOMPOSE_H
