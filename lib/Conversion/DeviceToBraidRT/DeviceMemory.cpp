@@ -229,7 +229,7 @@ struct ConvertDeviceMemoryToBraidRTPass
       return WalkResult::advance();
     });
     Builder builder(module);
-    module->setAttr(kHostReadsAttrName, builder.getI64IntegerAttr(reads));
+    addHostReads(module, reads);
     module->setAttr(kBufferAllocsAttrName, builder.getI64IntegerAttr(allocs));
 
     LLVMTypeConverter converter(&getContext());

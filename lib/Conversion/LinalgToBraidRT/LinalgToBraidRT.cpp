@@ -6,10 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Support/ProgramAttributes.h"
+#include "../Support/RuntimeCalls.h"
 #include "Calls.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Library/Transforms/Decompose.h"
+#include "braid/Support/IR/Remarks.h"
+#include "braid/Support/RoutineSignature.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -59,14 +63,6 @@ void convertToRowLoops(linalg::LinalgOp op, const MatmulMatch &match) {
   (void)linalg::interchangeGenericOp(rewriter, generic, order);
 }
 
-/// Emits the error of a routine in a program for a GPU.
-LogicalResult refuseOnDevice(library::CallOp op) {
-  return op.emitOpError() << "of \"" << op.getRoutine()
-                          << "\" is a routine of the host's libraries, which a "
-                             "GPU does not have; compile the program for the "
-                             "host";
-}
-
 /// Replaces attention or a convolution by a call of the GPU's library.
 LogicalResult convertToDeviceCall(Operation *op, bool isCUDA) {
   auto convolution = dyn_cast<library::ConvolutionOp>(op);
@@ -95,9 +91,26 @@ struct ConvertLinalgToBraidRTPass
     LogicalResult result = success();
     SmallVector<library::CallOp> routines;
     getOperation().walk([&](library::CallOp op) { routines.push_back(op); });
-    for (library::CallOp op : routines)
-      if (failed(isCUDA ? refuseOnDevice(op) : convertToCall(op)))
+    int64_t routinesOnHost = 0;
+    for (library::CallOp op : routines) {
+      if (isCUDA && (op.getRoutine() == "ifft" || op.getRoutine() == "irfft")) {
+        result = op.emitOpError()
+                 << "of \"" << op.getRoutine()
+                 << "\" divides by the number of elements, which cuFFT does "
+                    "not, expected braid-decompose-transforms before";
+        continue;
+      }
+      if (isCUDA && !isTransform(op.getRoutineNumber())) {
+        ++routinesOnHost;
+        emitPassedRemark(op, getArgument(), "host-routine", [&](auto &remark) {
+          remark << mlir::remark::metric("Routine", op.getRoutine());
+        });
+      }
+      if (failed(convertToCall(op)))
         result = failure();
+    }
+    if (routinesOnHost != 0)
+      addHostReads(getOperation(), routinesOnHost);
     SmallVector<Operation *> deviceCalls;
     getOperation().walk([&](Operation *op) {
       if (library::isAttention(op) || isa<library::ConvolutionOp>(op))

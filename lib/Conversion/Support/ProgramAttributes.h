@@ -33,7 +33,8 @@ constexpr llvm::StringLiteral kNumericsAttrName = "braid_rt.numerics";
 /// The bytes of the largest arena of an entry, an i64.
 constexpr llvm::StringLiteral kArenaBytesAttrName = "braid_rt.arena_bytes";
 
-/// The number of ops that read device memory on the host, an i64.
+/// The number of ops that make the host wait for the device, whose memory they
+/// read, an i64.
 constexpr llvm::StringLiteral kHostReadsAttrName = "braid_rt.host_reads";
 
 /// The number of ops that allocate buffers outside of the arena, an i64.

@@ -337,3 +337,9 @@ StackScope::StackScope(RuntimeCallBuilder &calls) : calls(calls) {
 StackScope::~StackScope() {
   LLVM::StackRestoreOp::create(calls.builder, calls.loc, saved);
 }
+
+void braid::addHostReads(ModuleOp module, int64_t count) {
+  if (auto known = module->getAttrOfType<IntegerAttr>(kHostReadsAttrName))
+    count += known.getInt();
+  module->setAttr(kHostReadsAttrName, Builder(module).getI64IntegerAttr(count));
+}

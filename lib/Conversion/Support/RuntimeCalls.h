@@ -169,6 +169,10 @@ mlir::LLVM::GlobalOp createString(mlir::OpBuilder &builder,
 mlir::Value createStruct(mlir::OpBuilder &builder, mlir::Location loc,
                          llvm::ArrayRef<mlir::Value> fields);
 
+/// Adds `count` to the number of ops of `module` that make the host wait for
+/// the device.
+void addHostReads(mlir::ModuleOp module, int64_t count);
+
 } // namespace braid
 
 #endif // BRAID_LIB_CONVERSION_SUPPORT_RUNTIMECALLS_H

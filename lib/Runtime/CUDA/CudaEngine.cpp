@@ -10,6 +10,7 @@
 #include "Base/Bytes.h"
 #include "Base/Error.h"
 #include "CUDA/API/Cudnn.h"
+#include "CUDA/API/Cufft.h"
 #include "CUDA/API/Cupti.h"
 #include "Engine/EngineOptions.h"
 #include "Operations/Messages.h"
@@ -40,8 +41,8 @@ extern "C" const EngineDescriptor braid_rt_engine = {engineInterfaceVersion,
 /// loaded.
 static LaneOptions readLaneOptions(const Environment &environment) {
   for (const LibrarySpec *spec :
-       {&driverSpec(), &blasSpec(), &cudnn::librarySpec(), &nccl::librarySpec(),
-        &cupti::librarySpec()})
+       {&driverSpec(), &blasSpec(), &cudnn::librarySpec(),
+        &cufft::librarySpec(), &nccl::librarySpec(), &cupti::librarySpec()})
     checkNamedLibrary(*spec);
   LaneOptions lanes(environment);
   std::vector<std::string> known = DeviceOptions::names();

@@ -10,6 +10,7 @@ PATTERNS = {
     "BRAID_NCCL_LIBRARY": "libnccl.so.*",
     "BRAID_CUBLASLT_LIBRARY": "libcublasLt.so.*",
     "BRAID_CUDNN_LIBRARY": "libcudnn.so.*",
+    "BRAID_CUFFT_LIBRARY": "libcufft.so.*",
     "BRAID_CUPTI_LIBRARY": "libcupti.so.*",
 }
 

@@ -12,9 +12,11 @@
 #include "CUDA/Device/Cudnn/Attentions.h"
 #include "CUDA/Device/Cudnn/Convolutions.h"
 #include "CUDA/Device/Graphs.h"
+#include "CUDA/Device/HostRoutines.h"
 #include "CUDA/Device/Matmuls.h"
 #include "CUDA/Device/Memory.h"
 #include "CUDA/Device/Modules.h"
+#include "CUDA/Device/Transforms.h"
 
 #include <algorithm>
 
@@ -42,6 +44,7 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
       cudnn(std::make_unique<CudnnPlans>(gpuState, *deviceMemory)),
       attentions(std::make_unique<Attentions>(gpuState, *cudnn)),
       convolutions(std::make_unique<Convolutions>(gpuState, *cudnn, *trials)),
+      transforms(std::make_unique<Transforms>(gpuState, *deviceMemory)),
       graphs(std::make_unique<Graphs>(gpuState)) {
   try {
     for (Event *event : {&invocation.begun, &invocation.ended})
@@ -66,6 +69,7 @@ CudaDevice::~CudaDevice() {
   buffers.reset();
   attentions.reset();
   convolutions.reset();
+  transforms.reset();
   cudnn.reset();
   matmuls.reset();
   trials.reset();
@@ -383,6 +387,14 @@ void CudaDevice::multiply(const Matmul &matmul, const void *a, const void *b,
                           void *c) {
   traced({BRAID_RT_EVENT_KERNEL, nameMatmul(matmul)},
          [&]() { matmuls->multiply(matmul, a, b, c); });
+}
+
+void CudaDevice::callRoutine(const RoutineCall &call) {
+  if (call.isTransform())
+    traced({BRAID_RT_EVENT_KERNEL, call.name()},
+           [&]() { transforms->transform(call); });
+  else
+    cuda::callRoutineOnHost(call, gpuState, *deviceMemory);
 }
 
 void CudaDevice::attend(const Attention &attention) {

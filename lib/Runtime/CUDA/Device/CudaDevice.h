@@ -29,6 +29,7 @@ class BufferPool;
 class DeviceMemory;
 class Modules;
 class Matmuls;
+class Transforms;
 class Trials;
 } // namespace cuda
 
@@ -100,6 +101,7 @@ public:
   void *computeStream() override;
   void multiply(const Matmul &matmul, const void *a, const void *b,
                 void *c) override;
+  void callRoutine(const RoutineCall &call) override;
   void attend(const Attention &attention) override;
   void convolve(const Convolution &convolution) override;
   void *arena(int64_t bytes) override;
@@ -141,6 +143,7 @@ private:
   std::unique_ptr<cuda::CudnnPlans> cudnn;
   std::unique_ptr<cuda::Attentions> attentions;
   std::unique_ptr<cuda::Convolutions> convolutions;
+  std::unique_ptr<cuda::Transforms> transforms;
   std::unique_ptr<cuda::Graphs> graphs;
   std::vector<uint64_t> key; ///< Of graphs.
   std::unordered_map<const braid_rt_entry *, size_t> recordable;
