@@ -469,3 +469,22 @@ func.func @table_of_many(%place: index) -> i32 {
   %element = tensor.extract %table[%place] : tensor<17xi32>
   return %element : i32
 }
+
+// A tensor without rows.
+//
+// CHECK-LABEL: func.func @element_of_loop(
+// CHECK:         %[[RESULT:.*]] = scf.for
+// CHECK:         tensor.extract %[[RESULT]][]
+func.func @element_of_loop(%init: tensor<i32>) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %result = scf.for %i = %c0 to %c4 step %c1 iter_args(%carried = %init) -> (tensor<i32>) {
+    %element = tensor.extract %carried[] : tensor<i32>
+    %square = arith.muli %element, %element : i32
+    %next = tensor.insert %square into %carried[] : tensor<i32>
+    scf.yield %next : tensor<i32>
+  }
+  %element = tensor.extract %result[] : tensor<i32>
+  return %element : i32
+}

@@ -118,12 +118,13 @@ private:
 /// The result of a loop as a stack, but for what the iterations replace.
 static std::optional<RowStack> findInsertedRow(OpResult result, Value &place) {
   auto loop = dyn_cast<scf::ForOp>(result.getOwner());
-  if (!loop)
+  auto type = cast<RankedTensorType>(result.getType());
+  if (!loop || type.getRank() == 0)
     return std::nullopt;
   RowStack stack;
   stack.loop = loop;
   stack.init = loop.getInitArgs()[result.getResultNumber()];
-  stack.numRows = cast<RankedTensorType>(result.getType()).getDimSize(0);
+  stack.numRows = type.getDimSize(0);
   int64_t count = braid::getStaticTripCount(loop).value_or(0);
   stack.count = count <= kMostRows ? count : 0;
   BlockArgument carried = loop.getTiedLoopRegionIterArg(result);
