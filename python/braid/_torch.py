@@ -356,7 +356,8 @@ class OverlapPass:
             effort="low",
             steps=min(_MOST_STEPS, _STEPS_PER_NODE * len(graph)) // 10,
         )
-        if self._is_good_enough(before, free.makespan):
+        # Limits of this pass may be those of a later graph.
+        if self._gains_too_little(before, free.makespan):
             return ""
         name = "memory_budget" if self.options["max_memory"] is None else "max_memory"
         return (
@@ -442,10 +443,13 @@ class OverlapPass:
         return found
 
     def _is_good_enough(self, before, makespan):
-        """Whether the order `before`, which the graph came with, stays beside one that takes `makespan`: models
-        are not so exact that a small gain is one."""
+        """Whether the order `before`, which the graph came with, stays beside one that takes `makespan`."""
         keeps_limits = self.options["max_in_flight"] is None and self.keeps_memory(before.peak, before)
-        return keeps_limits and makespan > before.makespan * (1 - self.options["min_gain"])
+        return keeps_limits and self._gains_too_little(before, makespan)
+
+    def _gains_too_little(self, before, makespan):
+        """Whether `makespan` is not less enough than that of `before`: models are not so exact that a small gain is one."""
+        return makespan > before.makespan * (1 - self.options["min_gain"])
 
     def _report(self, found):
         path = self.options["report"]

@@ -155,6 +155,18 @@ class Explain(unittest.TestCase):
             r"\S+ ms instead of \S+ ms has a peak of \S+ MiB, above \S+$",
         )
 
+    def test_a_limit_of_memory_beside_another_graph(self):
+        """A smaller graph, which the pass sees before somebody asks, has a lower limit."""
+
+        def two_graphs(x, w):
+            w = three_gathers(x, w)
+            torch._dynamo.graph_break()
+            return funcol.all_gather_tensor(w[:1] + 1, 0, "0")
+
+        overlap = Overlap(estimates=long("all_gather"), profile=None, min_gain=0.3)
+        (call,), _ = (graph.calls for graph in self.compile(two_graphs, overlap))
+        self.assertRegex(call.why, r"^the best order found gains \S+ %, less than 30 % \(min_gain\), and none gains more than \S+ %$")
+
     def test_deterministic(self):
         torch.use_deterministic_algorithms(True)
         with self.assertLogs("braid.inductor", "WARNING") as logs:
