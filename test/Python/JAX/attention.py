@@ -263,6 +263,11 @@ class MaskTest(AttentionTestCase):
         # Its result would be NaN, the op's 0.
         self.check_written(lambda q, k, v, mask: attend(q, k, v, mask=lambda *_: mask[:, None, None], number=-jnp.inf),
                            *args, mask)
+        # No position is infinite.
+        for limit in (np.inf, -np.inf):
+            mask_of = lambda n, m: jnp.subtract.outer(jnp.arange(n, dtype="float32"), jnp.arange(m)) < limit
+            with self.subTest(limit), self.assertNoLogs("braid.jax", logging.WARNING):
+                self.check_recognized(partial(attend, mask=mask_of), *args, causal=False, bias=True, gradient=False)
         padded = lambda q, k, v, mask: attend(q, k, v, mask=None, bias=(1 - mask[:, None, None]) * -1e9)
         self.check_recognized(padded, *args, *shapes((BATCH, LENGTH)), causal=False, bias=True, gradient=False)
         self.check_written(gradients(padded), *args, *shapes((BATCH, LENGTH)))

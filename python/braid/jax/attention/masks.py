@@ -154,7 +154,9 @@ class Reader:
     def _sequence(self, op, index):
         """The form of a constant whose elements grow evenly along one dimension at most."""
         elements = constant_array(op)
-        if elements is None or elements.dtype == bool or not elements.size or np.any(elements != np.floor(elements)):
+        if elements is None or elements.dtype == bool or not elements.size:
+            return None
+        if not np.all(np.isfinite(elements)) or np.any(elements != np.floor(elements)):
             return None
         first = int(elements.flat[0])
         if np.all(elements == first):
