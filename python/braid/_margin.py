@@ -27,10 +27,11 @@ def slower_collectives(graph, factor):
             node.cost = cost
 
 
-def search_with_margin(graph, machine, margin, search):
+def search_with_margin(graph, machine, margin, search, counts=lambda makespan: True):
     """What `search` finds for `graph`, or what it finds where collectives take 1 + `margin` times as long.
 
-    `search` takes nothing and returns a `Schedule` of `graph`. The result is one under the predicted times.
+    `search` takes nothing and returns a `Schedule` of `graph`. The result is one under the predicted times. `counts` says of such a
+    makespan whether its order would be taken.
     """
     found = search()
     if not margin:
@@ -41,4 +42,5 @@ def search_with_margin(graph, machine, margin, search):
         found_if_slow = Schedule(problem, problem.to_native(found.order), found.method).makespan
     problem = Problem(graph, machine)
     other = Schedule(problem, problem.to_native(careful.order), careful.method, found.bound)
-    return other if other.makespan + careful.makespan < found.makespan + found_if_slow else found
+    is_better = other.makespan + careful.makespan < found.makespan + found_if_slow
+    return other if is_better and counts(other.makespan) else found

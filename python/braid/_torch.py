@@ -318,7 +318,7 @@ class OverlapPass:
                 f"group alone, take {most / 1e6:.4g} of {before.makespan / 1e6:.4g} ms"
             )
         else:
-            found = self._search(graph, machine, before)
+            found = self._search(graph, machine, before, counts=lambda makespan: not self._is_good_enough(before, makespan))
             if self._is_good_enough(before, found.makespan):
                 self._explain_small_gain(graph, machine, before, found)
                 found = before
@@ -415,10 +415,11 @@ class OverlapPass:
         margin = self.options["margin"]
         return (0.5 if self.has_contention() else 0) if margin is None else margin
 
-    def _search(self, graph, machine, before, has_limit=True):
-        """The best order of `graph` within the limits, also where collectives take longer than predicted."""
+    def _search(self, graph, machine, before, has_limit=True, **options):
+        """The best order of `graph` within the limits, also where collectives take longer than predicted. `options`: those of
+        `search_with_margin`."""
         search = functools.partial(self._search_once, graph, machine, before, has_limit)
-        return search_with_margin(graph, machine, self.get_margin(), search)
+        return search_with_margin(graph, machine, self.get_margin(), search, **options)
 
     def _search_once(self, graph, machine, before, has_limit=True, most_steps=_MOST_STEPS):
         """The best order of `graph` within the limits, which the order `before` sets in part."""

@@ -17,7 +17,9 @@ import torch_steps
 from braid import _groups, _torch
 from braid.inductor import Overlap, explain
 from braid.inductor import options as make_options
-from braid.schedule import Machine, ScheduleError
+from braid.schedule import Graph, Machine, ScheduleError
+from braid.schedule.problem import Problem
+from braid.schedule.result import Schedule
 from torch._dynamo.utils import counters
 from torch._inductor.codecache import FxGraphCachePickler
 from torch._inductor.utils import fresh_cache
@@ -193,6 +195,32 @@ class Options(unittest.TestCase):
     def estimate(snode):
         """y @ y, of 1 us, may run beside the collective, of 100 us."""
         return 100_000 if "all_reduce" in str(getattr(snode.node, "python_kernel_name", "")) else 1000
+
+    def test_a_margin_takes_no_gain_away(self):
+        """The order that bears longer collectives, but gains too little as predicted, leaves the one that gains."""
+        graph = Graph()
+        wait = graph.wait("wait", [graph.start("gather", 100, lane="0")])
+        product = graph.compute("product", 100, after=[wait])
+        others = [graph.wait("other wait", [graph.start("other", 10, lane="1")])]
+        others += [graph.compute("short", 100), graph.compute("long", 150)]
+        graph.compute("end", 30, after=[product, *others])
+        number = {node.name: node.index for node in graph.nodes}
+        tight = ("gather", "other", "short", "wait", "product", "other wait", "long", "end")
+        careful = ("other", "other wait", "gather", "long", "wait", "product", "short", "end")
+        # 490 in the order of the program.
+        makespans, answers = [], iter([tight, careful])
+
+        def search(graph, *_, **__):
+            problem = Problem(graph, None)
+            found = Schedule(problem, problem.to_native([number[name] for name in next(answers)]), "by hand")
+            makespans.append(found.makespan)
+            return found
+
+        overlap = Overlap(profile=None, margin=0.5, min_gain=0.214, memory_budget=None)
+        with mock.patch.object(_torch, "schedule", search):
+            order = overlap.find_order(graph)
+        self.assertEqual((overlap.before.makespan, makespans), (490, [380, 395]))
+        self.assertEqual(order, [number[name] for name in tight])
 
     def test_small_gains_keep_the_order(self):
         for gain, moves in ((0, True), (0.005, True), (0.05, False)):

@@ -56,6 +56,14 @@ class Margin(unittest.TestCase):
         found = search_with_margin(graph, None, 0.5, lambda: order_by(graph, *next(answers)))
         self.assertEqual(found.names, list(tight))
 
+    def test_a_careful_order_that_nobody_takes_does_not_count(self):
+        graph = make_graph()
+        tight = ("gather", "short", "wait", "product", "long", "end")
+        careful = ("gather", "long", "wait", "product", "short", "end")
+        answers = iter([tight, careful])
+        found = search_with_margin(graph, None, 0.5, lambda: order_by(graph, *next(answers)), lambda makespan: makespan < 360)
+        self.assertEqual(found.names, list(tight))
+
     def test_without_a_margin_there_is_one_search(self):
         graph, calls = make_graph(), []
 
