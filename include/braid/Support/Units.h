@@ -59,7 +59,7 @@ inline int64_t takePart(int64_t ns, double part) {
   return taken < static_cast<double>(ns) ? static_cast<int64_t>(taken) : ns;
 }
 
-/// `ns` less the fraction `gain` (0 to 1): what has to gain that is shorter.
+/// `ns` less the fraction `gain` (0 to 1).
 inline int64_t lessGain(int64_t ns, double gain) {
   return takePart(ns, 1 - gain);
 }

@@ -18,8 +18,7 @@
 
 namespace braid {
 
-/// A dimension of a value with the batch, or with several runs of it that
-/// follow each other.
+/// A dimension of a value that contains the batch, `runs` times in sequence.
 struct ValueDim {
   mlir::Value value;
   int64_t dim;
@@ -33,7 +32,7 @@ struct SplitOp {
   int64_t operandRuns = 1, resultRuns = 1;
 };
 
-/// What a batch is to be divided for.
+/// How a batch is to be divided.
 struct BatchOptions {
   int64_t numParts = 2;
   /// Ops that sum floats over the batch stay whole.
@@ -62,9 +61,8 @@ public:
   llvm::ArrayRef<ValueDim> getSeeds() const { return seeds; }
   /// The size of the batch.
   int64_t getSize() const { return size; }
-  /// What divides the size of each part, so that all values can be divided
-  /// alike. A run may have several elements for each of the batch, or one for
-  /// several.
+  /// The size of each part is a multiple of this, because one element of a
+  /// value may stand for several elements of the batch.
   int64_t getUnit() const { return unit; }
   /// The dimension of `value` that carries the batch, if one does.
   std::optional<ValueDim> getDim(mlir::Value value) const;

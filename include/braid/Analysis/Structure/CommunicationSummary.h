@@ -55,7 +55,7 @@ struct FunctionCommunication {
   mlir::StringAttr name;
   mlir::Location location;
   mlir::Operation *op;
-  /// They stay where they are as more of them come.
+  /// A deque: references stay valid while starts are added.
   std::deque<StartSummary> starts;
   std::vector<CommunicationEvent> events;
   /// The tokens that events take; ~0 for one of a later block.
@@ -83,7 +83,7 @@ public:
   llvm::ArrayRef<FunctionCommunication> getFunctions() const {
     return functions;
   }
-  /// The accesses to buffers in flight, which are wrong already, by place.
+  /// Where the program accesses buffers in flight: errors before any pass.
   llvm::ArrayRef<mlir::Location> getAccessesInFlight() const {
     return accessesInFlight;
   }

@@ -40,7 +40,7 @@ std::optional<GroupGrid> getGrid(const RankLists &lists, int64_t numColumns);
 /// One of the collectives that together do what one in the whole group does.
 struct GroupStep {
   comm::CollectiveKind kind;
-  /// In the communicators of the rows, else of the columns.
+  /// True: in the communicators of the rows; false: of the columns.
   bool isInRow;
 };
 

@@ -21,9 +21,9 @@ namespace braid {
 
 class BlockEffects;
 
-/// What a pass says of an order that it has made. The validation believes none
-/// of it: it is quick to check, and slow to find. What turns out wrong, or is
-/// empty, is found from the block.
+/// Hints of a pass about an order that it has made: slow to compute, quick to
+/// check. The validation checks them, and computes from the block what is wrong
+/// or missing.
 struct OrderClaim {
   /// For each op, as they stand now, the place where it stood.
   std::vector<unsigned> places;

@@ -102,9 +102,9 @@ enum class LowerBoundEffort : uint8_t {
   Full
 };
 
-/// Finds what no allowed order of a problem can go below, for those who ask
-/// first for the quick bounds and, once they know an order, for all of them:
-/// what depends on neither is found once, and kept.
+/// Finds lower bounds for all allowed orders of a problem. A caller may ask for
+/// the quick bounds first, and for all bounds once an order is known: what both
+/// need is computed once.
 class LowerBoundFinder {
 public:
   /// `problem` has to outlive this and may not change.

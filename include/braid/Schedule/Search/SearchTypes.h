@@ -38,7 +38,7 @@ struct SearchOptions {
   /// as `getStepLimit` says.
   uint64_t maxSteps = 0;
   SearchEffort effort = SearchEffort::Default;
-  /// Of the random choices.
+  /// The seed of the random choices.
   uint64_t seed = 0;
   /// By what share of its makespan the search has to shorten the order of a
   /// pass to replace it. Of several such orders, the one with the lowest peak

@@ -16,9 +16,9 @@
 
 namespace braid::comm {
 
-/// An axis along which an op can be split. A batch may be there in several runs
-/// that follow each other along a dimension, of which a part has a part each:
-/// one run for each member whose rows were gathered.
+/// An axis along which an op can be split. A dimension may contain the batch
+/// several times in sequence, as runs: one for each member whose rows were
+/// gathered. A part has its share of each run.
 struct SplitAxis {
   using Dims = llvm::SmallVector<std::optional<int64_t>, 4>;
 
@@ -32,7 +32,7 @@ struct SplitAxis {
   std::optional<unsigned> loop = std::nullopt;
   /// Results have the runs of operands times `joined`, divided by `divided`.
   int64_t joined = 1, divided = 1;
-  /// What divides the number of runs of operands.
+  /// The number of runs of operands is a multiple of this.
   int64_t multiple = 1;
 };
 

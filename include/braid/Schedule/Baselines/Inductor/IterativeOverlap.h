@@ -30,7 +30,8 @@ struct IterativeOptions {
   /// Stop where an operation is hidden, and swap nothing that would expose more
   /// than it hides. Without it, costs decide nothing.
   bool useRuntimeEstimations = false;
-  /// More memory than the order given may live at once, as a part of that.
+  /// How far the peak memory may rise, as a fraction of that of the given
+  /// order.
   double peakMemoryBudget = 0.2;
   /// Of `reorderPreservingPeakMemory`: a start may pass another one. PyTorch's
   /// default is true; without estimates that only turns their order around.
@@ -42,11 +43,11 @@ struct IterativeOptions {
   /// What estimates of operations and of compute are multiplied by.
   double commRuntimeMult = 2.0;
   double computeRuntimeMult = 1.0;
-  /// An operation counts as hidden once that much more compute than it needs
-  /// runs beside it, as a part of its duration.
+  /// An operation counts as hidden if the compute beside it exceeds its
+  /// duration by this fraction.
   double extraOverlap = 0.5;
-  /// True for nodes that are a matmul, or may be one: without estimates they
-  /// are not dragged along. None if empty.
+  /// True for nodes that are or may be matmuls, which are not dragged along
+  /// without estimates. Empty if there are none.
   std::vector<bool> isMatmul;
 };
 
@@ -63,12 +64,12 @@ struct LimitingFactor {
     MatmulDependency,
     /// It is hidden.
     Unexposed,
-    /// Beyond `node` more would be exposed: `newValue` ns, before `oldValue`.
-    /// Of the operations that the group awaits or has started, and its own.
+    /// Passing `node` would expose the moved operation, with those of its
+    /// group, for `newValue` ns instead of `oldValue`.
     ExposedGroup,
-    /// Of the operation of `node` itself.
+    /// Passing `node` would do so with the operation of `node`.
     ExposedCandidate,
-    /// Beyond `node` `newValue` bytes would live at once, before `oldValue`.
+    /// Passing `node` would raise the peak from `oldValue` to `newValue` bytes.
     PeakMemory,
     /// Too many operations would be in flight on a lane.
     InFlight,
@@ -86,14 +87,14 @@ struct LimitingFactor {
 struct MoveStatistics {
   unsigned node;
   double commNs = 0;
-  /// Of the compute beside it.
+  /// The compute beside the operation, before and after the moves.
   double initialCompNs = 0, finalCompNs = 0;
   unsigned moves = 0;
   /// What it dragged along.
   llvm::SmallVector<unsigned, 2> grouped;
   LimitingFactor limit;
-  /// The first compute beside it in the end, whether there is more, and where
-  /// that ends.
+  /// The first compute beside the operation after the moves, whether there
+  /// is more, and the node at which it ends.
   llvm::SmallVector<unsigned, 4> overlapped;
   bool hasMoreOverlapped = false;
   unsigned stop = MovableOrder::none;
