@@ -9,7 +9,6 @@
 #include "GatheredRows.h"
 #include "RewritePass.h"
 
-#include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -54,8 +53,7 @@ struct CommOwnPartFirstPass
   bool plansParts() const override { return planResources; }
   StringRef getCountName() const override { return "own-parts-first"; }
 
-  LogicalResult find(Block &block, RankUniformity & /*uniformity*/,
-                     PartsCandidates &candidates) override {
+  LogicalResult find(Block &block, PartsCandidates &candidates) override {
     for (auto start : block.getOps<CollectiveOpInterface>())
       if (findRows(start, 1))
         candidates.add(start, matmuls);

@@ -11,7 +11,6 @@
 #include "ChunkedMatmul.h"
 #include "RewritePass.h"
 
-#include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -47,8 +46,7 @@ struct CommPipelineMatmulPass
   SmallVector<int64_t> getParts() const override { return {4, 2, 8}; }
   bool plansParts() const override { return planResources; }
   StringRef getCountName() const override { return "chunked-collectives"; }
-  LogicalResult find(Block &block, RankUniformity &uniformity,
-                     PartsCandidates &candidates) override;
+  LogicalResult find(Block &block, PartsCandidates &candidates) override;
   FailureOr<bool> rewrite(RewriterBase &rewriter, CollectiveOpInterface start,
                           int64_t numParts) override;
 };
@@ -139,19 +137,16 @@ static FailureOr<int64_t> getGivenChunks(CollectiveOpInterface start,
 }
 
 LogicalResult CommPipelineMatmulPass::find(Block &block,
-                                           RankUniformity &uniformity,
                                            PartsCandidates &candidates) {
-  // A rank on another path through the program would match the chunks with a
-  // whole.
-  bool areReachedTogether = uniformity.areReachedTogether(block);
+  bool isReachedTogether = areReachedTogether(block);
   SmallVector<std::pair<CollectiveOpInterface, Divisible>> others;
   // What collectives with given chunks divide.
   llvm::SmallDenseSet<Operation *> taken;
   for (auto start : block.getOps<CollectiveOpInterface>()) {
-    FailureOr<int64_t> given = getGivenChunks(start, areReachedTogether);
+    FailureOr<int64_t> given = getGivenChunks(start, isReachedTogether);
     if (failed(given))
       return failure();
-    if (!areReachedTogether)
+    if (!isReachedTogether)
       continue;
     std::optional<Divisible> found = matchDivisible(start);
     if (!found)

@@ -23,12 +23,13 @@ using namespace braid::comm;
 // Predictions
 //===----------------------------------------------------------------------===//
 
-RewriteJudge::RewriteJudge(ModuleOp module, func::FuncOp function, Block *block,
+RewriteJudge::RewriteJudge(ModuleOp module, Block *block,
                            RankUniformity &uniformity,
                            const CostSettings &settings, bool plansResources,
                            KnownPredictions &known)
-    : module(module), function(function), block(block), uniformity(uniformity),
-      settings(settings), plansResources(plansResources), known(known) {}
+    : module(module), function(getFunctionOf(block)), block(block),
+      uniformity(uniformity), settings(settings),
+      plansResources(plansResources), known(known) {}
 
 std::map<KnownPredictions::Key, BlockPrediction> &
 KnownPredictions::getOf(ModuleOp module) {

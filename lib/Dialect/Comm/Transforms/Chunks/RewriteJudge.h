@@ -64,12 +64,11 @@ public:
   using Rewrite =
       llvm::function_ref<llvm::LogicalResult(const mlir::IRMapping &)>;
 
-  /// For `block` of `function`, with the costs of `settings`, in a pass on
-  /// `module`. Adds to `known` what it predicts of blocks as they are.
-  RewriteJudge(mlir::ModuleOp module, mlir::func::FuncOp function,
-               mlir::Block *block, RankUniformity &uniformity,
-               const CostSettings &settings, bool plansResources,
-               KnownPredictions &known);
+  /// For `block`, with the costs of `settings`, in a pass on `module`. Adds to
+  /// `known` what it predicts of blocks as they are.
+  RewriteJudge(mlir::ModuleOp module, mlir::Block *block,
+               RankUniformity &uniformity, const CostSettings &settings,
+               bool plansResources, KnownPredictions &known);
 
   /// The most bytes that may live at once; none without a limit.
   void setMaxMemory(std::optional<int64_t> bytes) { maxMemory = bytes; }

@@ -51,10 +51,8 @@ protected:
 
   /// Calls `rewrite` for all functions with bodies, callees first. A program
   /// that it leaves as it was is verified no more. Fails after an error.
-  llvm::LogicalResult
-  rewriteFunctions(llvm::function_ref<llvm::LogicalResult(mlir::func::FuncOp,
-                                                          RankUniformity &)>
-                       rewrite) {
+  llvm::LogicalResult rewriteFunctions(
+      llvm::function_ref<llvm::LogicalResult(mlir::func::FuncOp)> rewrite) {
     mlir::ModuleOp module = this->getOperation();
     mlir::OperationFingerPrint before(module);
     if (llvm::failed(judgeFunctions(rewrite)))
@@ -67,10 +65,8 @@ protected:
 
   /// The same for a pass that changes the program outside of `rewrite`, too:
   /// nothing is known of the result.
-  llvm::LogicalResult
-  judgeFunctions(llvm::function_ref<llvm::LogicalResult(mlir::func::FuncOp,
-                                                        RankUniformity &)>
-                     rewrite) {
+  llvm::LogicalResult judgeFunctions(
+      llvm::function_ref<llvm::LogicalResult(mlir::func::FuncOp)> rewrite) {
     mlir::ModuleOp module = this->getOperation();
     if (std::optional<llvm::StringRef> text = getMaxMemory()) {
       llvm::FailureOr<std::optional<int64_t>> limit =
@@ -81,7 +77,8 @@ protected:
     }
     known = &this->template getAnalysis<KnownPredictions>();
     this->template markAnalysesPreserved<KnownPredictions>();
-    RankUniformity uniformity(module);
+    RankUniformity ofModule(module);
+    uniformity = &ofModule;
     numModuleOps = 0;
     module.walk([&](mlir::func::FuncOp function) {
       for (const SchedulableBlock &block : findSchedulableBlocks(function))
@@ -89,17 +86,21 @@ protected:
     });
     for (mlir::func::FuncOp function :
          getHostFunctionsCalleesFirst(module, this->getAnalysisManager()))
-      if (!function.isExternal() && llvm::failed(rewrite(function, uniformity)))
+      if (!function.isExternal() && llvm::failed(rewrite(function)))
         return llvm::failure();
     return llvm::success();
   }
 
-  /// What predicts rewrites of `block`, of `function`, within the limit on
-  /// memory.
-  RewriteJudge getJudge(mlir::func::FuncOp function, mlir::Block *block,
-                        RankUniformity &uniformity, bool plansResources) {
-    RewriteJudge judge(this->getOperation(), function, block, uniformity,
-                       settings, plansResources, *known);
+  /// True if all ranks that run `block` reach it in the same program. A rank on
+  /// another path would match parts with a whole, or miss what is erased.
+  bool areReachedTogether(mlir::Block &block) {
+    return uniformity->areReachedTogether(block);
+  }
+
+  /// What predicts rewrites of `block` within the limit on memory.
+  RewriteJudge getJudge(mlir::Block *block, bool plansResources) {
+    RewriteJudge judge(this->getOperation(), block, *uniformity, settings,
+                       plansResources, *known);
     judge.setMaxMemory(memoryLimit);
     return judge;
   }
@@ -115,6 +116,8 @@ protected:
   double leastGain = 0;
   /// The most bytes that may live at once; none without a limit.
   std::optional<int64_t> memoryLimit;
+  /// That of the module, while functions are rewritten.
+  RankUniformity *uniformity = nullptr;
 
 private:
   CostSettings settings;
@@ -160,7 +163,6 @@ protected:
   }
   /// Finds the collectives of `block` to rewrite. Fails after an error.
   virtual llvm::LogicalResult find(mlir::Block &block,
-                                   RankUniformity &uniformity,
                                    PartsCandidates &candidates) = 0;
   /// Rewrites `start` into `numParts` parts. False if what was rewritten before
   /// has left nothing of it.
@@ -170,14 +172,11 @@ protected:
 
   llvm::LogicalResult transform() override {
     return this->rewriteFunctions(
-        [&](mlir::func::FuncOp function, RankUniformity &uniformity) {
-          return rewriteIn(function, uniformity);
-        });
+        [&](mlir::func::FuncOp function) { return rewriteIn(function); });
   }
 
 private:
-  llvm::LogicalResult rewriteIn(mlir::func::FuncOp function,
-                                RankUniformity &uniformity) {
+  llvm::LogicalResult rewriteIn(mlir::func::FuncOp function) {
     if (llvm::failed(begin(function)))
       return llvm::failure();
     auto rewriteAll =
@@ -197,12 +196,11 @@ private:
     llvm::SmallVector<RewriteChoice> chosen;
     for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
       PartsCandidates found;
-      if (llvm::failed(find(*block.block, uniformity, found)))
+      if (llvm::failed(find(*block.block, found)))
         return llvm::failure();
       ChoiceOptions options{getParts(), this->leastGain,
                             getMostTrials(this->getTrialOps(block.numOps))};
-      RewriteJudge judge =
-          this->getJudge(function, block, uniformity, plansParts());
+      RewriteJudge judge = this->getJudge(block, plansParts());
       llvm::FailureOr<llvm::SmallVector<RewriteChoice>> ofBlock =
           chooseRewrites(found.free, found.fixed, options, judge, rewriteAll);
       if (llvm::failed(ofBlock))

@@ -10,7 +10,6 @@
 #include "RewritePass.h"
 
 #include "braid/Analysis/Structure/ReorderedSums.h"
-#include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -48,11 +47,9 @@ struct CommSplitAllReducePass
   bool plansParts() const override { return true; }
   StringRef getCountName() const override { return "split-all-reduces"; }
   LogicalResult begin(func::FuncOp function) override {
-    costs = resolvePassCosts(getOperation(), function, getCostSettings());
-    return costs;
+    return costs = resolveCosts(function);
   }
-  LogicalResult find(Block &block, RankUniformity &uniformity,
-                     PartsCandidates &candidates) override;
+  LogicalResult find(Block &block, PartsCandidates &candidates) override;
   FailureOr<bool> rewrite(RewriterBase &rewriter, CollectiveOpInterface start,
                           int64_t numParts) override;
 
@@ -128,11 +125,8 @@ FailureOr<bool> CommSplitAllReducePass::rewrite(RewriterBase &rewriter,
 }
 
 LogicalResult CommSplitAllReducePass::find(Block &block,
-                                           RankUniformity &uniformity,
                                            PartsCandidates &candidates) {
-  // A rank on another path through the program would match the parts with a
-  // whole.
-  if (!uniformity.areReachedTogether(block))
+  if (!areReachedTogether(block))
     return success();
   bool hasCopyEngines = costs->hardware->nccl.copyEngineBandwidth > 0;
   for (auto start : block.getOps<AllReduceOp>()) {

@@ -40,13 +40,11 @@ struct CommCombinePass
   void runOnOperation() override;
 
 private:
-  LogicalResult chooseIn(func::FuncOp function, RankUniformity &uniformity,
+  LogicalResult chooseIn(func::FuncOp function,
                          std::vector<CombinedBlock> &chosen);
-  FailureOr<LaunchGroups> choose(func::FuncOp function,
-                                 const SchedulableBlock &block,
+  FailureOr<LaunchGroups> choose(const SchedulableBlock &block,
                                  const BlockGraph &graph,
-                                 const CostOptions &costs,
-                                 RankUniformity &uniformity);
+                                 const CostOptions &costs);
 
   /// The values of the options.
   SmallVector<int64_t, 2> launchBytes;
@@ -95,11 +93,9 @@ LogicalResult CommCombinePass::checkOptions(Location loc) {
   return success();
 }
 
-FailureOr<LaunchGroups> CommCombinePass::choose(func::FuncOp function,
-                                                const SchedulableBlock &block,
+FailureOr<LaunchGroups> CommCombinePass::choose(const SchedulableBlock &block,
                                                 const BlockGraph &graph,
-                                                const CostOptions &costs,
-                                                RankUniformity &uniformity) {
+                                                const CostOptions &costs) {
   OpCostModel model(costs);
   SmallVector<LaunchItem> items =
       findCombinableStarts(graph, model, combinedKinds);
@@ -116,7 +112,7 @@ FailureOr<LaunchGroups> CommCombinePass::choose(func::FuncOp function,
     llvm::fill(limits.bytes, launchBytes);
     return findLaunchGroups(graph.graph, items, limits);
   }
-  RewriteJudge judge = getJudge(function, block, uniformity, planResources);
+  RewriteJudge judge = getJudge(block, planResources);
   LaunchChoiceOptions options;
   options.minGain = leastGain;
   options.maxTrials = getMostLaunchTrials(getTrialOps(block.numOps));
@@ -124,7 +120,7 @@ FailureOr<LaunchGroups> CommCombinePass::choose(func::FuncOp function,
     auto combineCopy = [&](const IRMapping &mapping) {
       BlockGraph copy = mapGraph(graph, mapping);
       applyOrder(copy, groups.order);
-      IRRewriter rewriter(function.getContext());
+      IRRewriter rewriter(&getContext());
       combineStarts(rewriter, copy, groups);
       return success();
     };
@@ -136,25 +132,20 @@ FailureOr<LaunchGroups> CommCombinePass::choose(func::FuncOp function,
 }
 
 LogicalResult CommCombinePass::chooseIn(func::FuncOp function,
-                                        RankUniformity &uniformity,
                                         std::vector<CombinedBlock> &chosen) {
   CallEffects calls = getCallEffects(getOperation());
-  FailureOr<CostOptions> costs =
-      resolvePassCosts(getOperation(), function, getCostSettings());
+  FailureOr<CostOptions> costs = resolveCosts(function);
   if (failed(costs))
     return failure();
   for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
-    // A rank on another path through the program would match a launch of
-    // several operands with one of each.
-    if (!uniformity.areReachedTogether(*block.block))
+    if (!areReachedTogether(*block.block))
       continue;
     FailureOr<BlockGraph> graph = buildBlockGraph(
-        *block.block, [](Operation *) { return 0; }, calls, uniformity,
+        *block.block, [](Operation *) { return 0; }, calls, *uniformity,
         block.numOps);
     if (failed(graph))
       return failure();
-    FailureOr<LaunchGroups> groups =
-        choose(function, block, *graph, *costs, uniformity);
+    FailureOr<LaunchGroups> groups = choose(block, *graph, *costs);
     if (failed(groups))
       return failure();
     if (!groups->groups.empty())
@@ -167,9 +158,9 @@ void CommCombinePass::runOnOperation() {
   ModuleOp module = getOperation();
   std::vector<CombinedBlock> chosen;
   SmallVector<func::FuncOp> functions;
-  if (failed(judgeFunctions([&](func::FuncOp function, RankUniformity &known) {
+  if (failed(judgeFunctions([&](func::FuncOp function) {
         functions.push_back(function);
-        return chooseIn(function, known, chosen);
+        return chooseIn(function, chosen);
       })))
     return signalPassFailure();
   if (chosen.empty())

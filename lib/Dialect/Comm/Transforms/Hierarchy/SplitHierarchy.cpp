@@ -10,7 +10,6 @@
 #include "GroupSteps.h"
 
 #include "braid/Analysis/Structure/ReorderedSums.h"
-#include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -40,11 +39,9 @@ struct CommSplitHierarchyPass
   bool plansParts() const override { return false; }
   StringRef getCountName() const override { return "split-collectives"; }
   LogicalResult begin(func::FuncOp function) override {
-    costs = resolvePassCosts(getOperation(), function, getCostSettings());
-    return costs;
+    return costs = resolveCosts(function);
   }
-  LogicalResult find(Block &block, RankUniformity &uniformity,
-                     PartsCandidates &candidates) override;
+  LogicalResult find(Block &block, PartsCandidates &candidates) override;
   FailureOr<bool> rewrite(RewriterBase &rewriter, CollectiveOpInterface start,
                           int64_t /*numParts*/) override {
     std::optional<SteppedCollective> found = match(start);
@@ -71,10 +68,8 @@ private:
 } // namespace
 
 LogicalResult CommSplitHierarchyPass::find(Block &block,
-                                           RankUniformity &uniformity,
                                            PartsCandidates &candidates) {
-  // A rank on another path through the program would match steps with a whole.
-  if (!uniformity.areReachedTogether(block))
+  if (!areReachedTogether(block))
     return success();
   for (auto start : block.getOps<CollectiveOpInterface>())
     if ((numerics == Numerics::Reassociate || !dependsOnOrderOfTerms(start)) &&

@@ -35,13 +35,6 @@ using namespace braid;
 using namespace braid::comm;
 
 namespace {
-/// How many starts of a function left their iteration, and how many loops were
-/// unrolled.
-struct StartCounts {
-  int64_t hoisted = 0, prefetched = 0, delayed = 0, summed = 0, sunk = 0;
-  int64_t unrolled = 0;
-};
-
 struct CommPipelineLoopsPass
     : RewritePass<PassWithCosts<
           comm::impl::CommPipelineLoopsPassBase<CommPipelineLoopsPass>>> {
@@ -51,32 +44,25 @@ struct CommPipelineLoopsPass
   void runOnOperation() override;
 
 private:
-  LogicalResult pipelineIn(func::FuncOp function, CallEffects &calls,
-                           RankUniformity &uniformity);
+  LogicalResult pipelineIn(func::FuncOp function);
   FailureOr<SmallVector<ShiftedStart>> choose(scf::ForOp loop,
-                                              ArrayRef<ShiftedStart> starts,
-                                              const CostOptions &costs,
-                                              RankUniformity &uniformity);
-  LogicalResult shiftStarts(scf::ForOp &loop, ArrayRef<ShiftedStart> starts,
-                            const CostOptions &costs,
-                            RankUniformity &uniformity, StartCounts &counts);
+                                              ArrayRef<ShiftedStart> starts);
+  LogicalResult shiftStarts(scf::ForOp &loop, ArrayRef<ShiftedStart> starts);
   FailureOr<int64_t> predictMoved(
-      scf::ForOp loop, const CostOptions &costs, RewriteJudge &judge,
+      scf::ForOp loop, RewriteJudge &judge,
       function_ref<SmallVector<Operation *>(scf::ForOp, const IRMapping &)>
           move);
-  LogicalResult sumBehind(scf::ForOp loop, const CostOptions &costs,
-                          RankUniformity &uniformity, StartCounts &counts);
-  FailureOr<bool> maySink(scf::ForOp loop, size_t number,
-                          const CostOptions &costs, CallEffects &calls,
-                          RankUniformity &uniformity);
-  LogicalResult sinkStacks(scf::ForOp loop, const CostOptions &costs,
-                           CallEffects &calls, RankUniformity &uniformity,
-                           StartCounts &counts);
-  FailureOr<int64_t> chooseFactor(scf::ForOp loop, const CostOptions &costs,
-                                  RankUniformity &uniformity);
-  LogicalResult unrollLoop(scf::ForOp loop, const CostOptions &costs,
-                           RankUniformity &uniformity, StartCounts &counts);
+  LogicalResult sumBehind(scf::ForOp loop);
+  FailureOr<bool> maySink(scf::ForOp loop, size_t number);
+  LogicalResult sinkStacks(scf::ForOp loop);
+  FailureOr<int64_t> chooseFactor(scf::ForOp loop);
+  LogicalResult unrollLoop(scf::ForOp loop);
   void remark(Operation *start, StringRef name, StringRef reason);
+
+  CallEffects *calls = nullptr;
+  /// Of the present function: its costs, and the counts of remarks.
+  CostOptions costs;
+  llvm::StringMap<int64_t> counts;
 };
 } // namespace
 
@@ -176,14 +162,9 @@ static int64_t getTripCount(scf::ForOp loop, const CostOptions &costs) {
 }
 
 FailureOr<SmallVector<ShiftedStart>>
-CommPipelineLoopsPass::choose(scf::ForOp loop, ArrayRef<ShiftedStart> starts,
-                              const CostOptions &costs,
-                              RankUniformity &uniformity) {
-  auto function = loop->getParentOfType<func::FuncOp>();
-  RewriteJudge judge =
-      getJudge(function, loop.getBody(), uniformity, planResources);
-  RewriteJudge around = getJudge(function, loop->getBlock(), uniformity,
-                                 /*plansResources=*/false);
+CommPipelineLoopsPass::choose(scf::ForOp loop, ArrayRef<ShiftedStart> starts) {
+  RewriteJudge judge = getJudge(loop.getBody(), planResources);
+  RewriteJudge around = getJudge(loop->getBlock(), /*plansResources=*/false);
   // The fewer, the longer each takes.
   constexpr size_t triedOps = 10'000, fewestTrials = 3, mostTrials = 16;
   size_t numOps = 0;
@@ -267,7 +248,7 @@ CommPipelineLoopsPass::choose(scf::ForOp loop, ArrayRef<ShiftedStart> starts,
 /// What all iterations of `loop` take once `move` has changed a copy of it, and
 /// the ops that `move` returns, which run once, as if nothing hid them.
 FailureOr<int64_t> CommPipelineLoopsPass::predictMoved(
-    scf::ForOp loop, const CostOptions &costs, RewriteJudge &judge,
+    scf::ForOp loop, RewriteJudge &judge,
     function_ref<SmallVector<Operation *>(scf::ForOp, const IRMapping &)>
         move) {
   int64_t onceNs = 0;
@@ -287,21 +268,17 @@ FailureOr<int64_t> CommPipelineLoopsPass::predictMoved(
 
 /// Lets all-reduces whose values `loop` adds up run once behind it, if that
 /// pays.
-LogicalResult CommPipelineLoopsPass::sumBehind(scf::ForOp loop,
-                                               const CostOptions &costs,
-                                               RankUniformity &uniformity,
-                                               StartCounts &counts) {
+LogicalResult CommPipelineLoopsPass::sumBehind(scf::ForOp loop) {
   bool reassociates = numerics == Numerics::Reassociate;
   SmallVector<LoopSum> sums = findLoopSums(loop, reassociates);
   if (sums.empty())
     return success();
   IRRewriter rewriter(&getContext());
   if (!all) {
-    RewriteJudge judge = getJudge(loop->getParentOfType<func::FuncOp>(),
-                                  loop.getBody(), uniformity, planResources);
+    RewriteJudge judge = getJudge(loop.getBody(), planResources);
     FailureOr<BlockPrediction> present = judge.predictPresent();
-    FailureOr<int64_t> summed = predictMoved(
-        loop, costs, judge, [&](scf::ForOp copy, const IRMapping &) {
+    FailureOr<int64_t> summed =
+        predictMoved(loop, judge, [&](scf::ForOp copy, const IRMapping &) {
           return reduceBehindLoop(rewriter, copy,
                                   findLoopSums(copy, reassociates));
         });
@@ -310,24 +287,20 @@ LogicalResult CommPipelineLoopsPass::sumBehind(scf::ForOp loop,
     if (*summed >= multiplyNs(present->makespanNs, getTripCount(loop, costs)))
       return success();
   }
-  counts.summed += static_cast<int64_t>(sums.size());
+  counts["summed-starts"] += static_cast<int64_t>(sums.size());
   reduceBehindLoop(rewriter, loop, sums);
   return success();
 }
 
 /// True if `loop` becomes shorter once the collective of its stack `number`
 /// runs behind it, also than with the collective beside the next iteration.
-FailureOr<bool> CommPipelineLoopsPass::maySink(scf::ForOp loop, size_t number,
-                                               const CostOptions &costs,
-                                               CallEffects &calls,
-                                               RankUniformity &uniformity) {
-  RewriteJudge judge = getJudge(loop->getParentOfType<func::FuncOp>(),
-                                loop.getBody(), uniformity, planResources);
+FailureOr<bool> CommPipelineLoopsPass::maySink(scf::ForOp loop, size_t number) {
+  RewriteJudge judge = getJudge(loop.getBody(), planResources);
   bool mayReorder = numerics != Numerics::Exact;
   IRRewriter rewriter(&getContext());
   FailureOr<BlockPrediction> present = judge.predictPresent();
   FailureOr<int64_t> sunk =
-      predictMoved(loop, costs, judge, [&](scf::ForOp copy, const IRMapping &) {
+      predictMoved(loop, judge, [&](scf::ForOp copy, const IRMapping &) {
         return sinkBehindLoop(rewriter, copy,
                               findLoopStacks(copy, mayReorder)[number]);
       });
@@ -338,12 +311,12 @@ FailureOr<bool> CommPipelineLoopsPass::maySink(scf::ForOp loop, size_t number,
   CollectiveOpInterface start =
       findLoopStacks(loop, mayReorder)[number].awaited.start;
   for (const ShiftedStart &other :
-       findShiftedStarts(loop, calls, uniformity).shifted) {
+       findShiftedStarts(loop, *calls, *uniformity).shifted) {
     CollectiveOpInterface shifted = other.start;
     if (shifted != start || other.shift != StartShift::Delay)
       continue;
     FailureOr<int64_t> delayed = predictMoved(
-        loop, costs, judge, [&](scf::ForOp copy, const IRMapping &mapping) {
+        loop, judge, [&](scf::ForOp copy, const IRMapping &mapping) {
           ShiftedStart moved = mapStart(other, mapping);
           pipelineLoop(rewriter, copy, moved);
           return SmallVector<Operation *>{start};
@@ -357,11 +330,7 @@ FailureOr<bool> CommPipelineLoopsPass::maySink(scf::ForOp loop, size_t number,
 
 /// Lets collectives whose values fill a stack run once behind `loop`, where
 /// that pays.
-LogicalResult CommPipelineLoopsPass::sinkStacks(scf::ForOp loop,
-                                                const CostOptions &costs,
-                                                CallEffects &calls,
-                                                RankUniformity &uniformity,
-                                                StartCounts &counts) {
+LogicalResult CommPipelineLoopsPass::sinkStacks(scf::ForOp loop) {
   if (all && !sinkAll)
     return success();
   bool mayReorder = numerics != Numerics::Exact;
@@ -370,7 +339,7 @@ LogicalResult CommPipelineLoopsPass::sinkStacks(scf::ForOp loop,
   for (size_t left = findLoopStacks(loop, mayReorder).size(); left; --left) {
     FailureOr<bool> pays = true;
     if (!sinkAll)
-      pays = maySink(loop, number, costs, calls, uniformity);
+      pays = maySink(loop, number);
     if (failed(pays))
       return failure();
     if (!*pays) {
@@ -379,7 +348,7 @@ LogicalResult CommPipelineLoopsPass::sinkStacks(scf::ForOp loop,
     }
     LoopStack stack = findLoopStacks(loop, mayReorder)[number];
     remark(stack.awaited.start, "sunk-start", "");
-    ++counts.sunk;
+    ++counts["sunk-starts"];
     sinkBehindLoop(rewriter, loop, stack);
   }
   return success();
@@ -406,14 +375,11 @@ static bool isUsefulFactor(int64_t factor, std::optional<int64_t> count) {
 }
 
 /// How many iterations of `loop` to make one: 1 if that does not pay.
-FailureOr<int64_t>
-CommPipelineLoopsPass::chooseFactor(scf::ForOp loop, const CostOptions &costs,
-                                    RankUniformity &uniformity) {
+FailureOr<int64_t> CommPipelineLoopsPass::chooseFactor(scf::ForOp loop) {
   std::optional<int64_t> count = getStaticTripCount(loop);
   if (all)
     return isUsefulFactor(2, count) ? 2 : 1;
-  RewriteJudge judge = getJudge(loop->getParentOfType<func::FuncOp>(),
-                                loop.getBody(), uniformity, planResources);
+  RewriteJudge judge = getJudge(loop.getBody(), planResources);
   auto predict = [&](int64_t factor, JudgeEffort effort) -> FailureOr<int64_t> {
     FailureOr<BlockPrediction> one = judge.predictPresent(effort);
     if (failed(one) || factor == 1)
@@ -460,18 +426,15 @@ CommPipelineLoopsPass::chooseFactor(scf::ForOp loop, const CostOptions &costs,
 }
 
 /// Makes several iterations of `loop` one, if that pays.
-LogicalResult CommPipelineLoopsPass::unrollLoop(scf::ForOp loop,
-                                                const CostOptions &costs,
-                                                RankUniformity &uniformity,
-                                                StartCounts &counts) {
-  if (!unroll || !mayUnroll(loop, uniformity) ||
+LogicalResult CommPipelineLoopsPass::unrollLoop(scf::ForOp loop) {
+  if (!unroll || !mayUnroll(loop, *uniformity) ||
       !isUsefulFactor(2, getStaticTripCount(loop)))
     return success();
-  FailureOr<int64_t> factor = chooseFactor(loop, costs, uniformity);
+  FailureOr<int64_t> factor = chooseFactor(loop);
   if (failed(factor))
     return failure();
   if (*factor != 1 && succeeded(loopUnrollByFactor(loop, *factor)))
-    ++counts.unrolled;
+    ++counts["unrolled-loops"];
   return success();
 }
 
@@ -481,17 +444,15 @@ LogicalResult CommPipelineLoopsPass::unrollLoop(scf::ForOp loop,
 
 /// Shifts those of `starts`, all of them hoisted or none, that pay. `loop`
 /// becomes the loop that is left.
-LogicalResult CommPipelineLoopsPass::shiftStarts(scf::ForOp &loop,
-                                                 ArrayRef<ShiftedStart> starts,
-                                                 const CostOptions &costs,
-                                                 RankUniformity &uniformity,
-                                                 StartCounts &counts) {
+LogicalResult
+CommPipelineLoopsPass::shiftStarts(scf::ForOp &loop,
+                                   ArrayRef<ShiftedStart> starts) {
   if (starts.empty())
     return success();
   FailureOr<SmallVector<ShiftedStart>> chosen =
       SmallVector<ShiftedStart>(starts);
   if (!all)
-    chosen = choose(loop, starts, costs, uniformity);
+    chosen = choose(loop, starts);
   else if (starts.front().shift == StartShift::Hoist)
     for (ShiftedStart &start : *chosen)
       start.shift = StartShift::Share;
@@ -499,78 +460,63 @@ LogicalResult CommPipelineLoopsPass::shiftStarts(scf::ForOp &loop,
     return failure();
   if (chosen->empty())
     return success();
-  for (const ShiftedStart &start : *chosen)
-    switch (start.shift) {
-    case StartShift::Hoist:
-      remark(start.start, "hoisted-start", "");
-      ++counts.hoisted;
-      break;
-    case StartShift::Share:
-      remark(start.start, "shared-start", "");
-      ++counts.hoisted;
-      break;
-    case StartShift::Prefetch:
-      remark(start.start, "prefetched-start", "");
-      ++counts.prefetched;
-      break;
-    case StartShift::Delay:
-      remark(start.start, "delayed-start", "");
-      ++counts.delayed;
-      break;
-    }
+  // By `StartShift`: the remark, and the count.
+  const std::pair<StringRef, StringRef> names[] = {
+      {"hoisted-start", "hoisted-starts"},
+      {"shared-start", "hoisted-starts"},
+      {"prefetched-start", "prefetched-starts"},
+      {"delayed-start", "delayed-starts"}};
+  for (const ShiftedStart &start : *chosen) {
+    auto [name, counted] = names[static_cast<size_t>(start.shift)];
+    remark(start.start, name, "");
+    ++counts[counted];
+  }
   IRRewriter rewriter(&getContext());
   loop = pipelineLoop(rewriter, loop, *chosen);
   return success();
 }
 
-LogicalResult CommPipelineLoopsPass::pipelineIn(func::FuncOp function,
-                                                CallEffects &calls,
-                                                RankUniformity &uniformity) {
-  FailureOr<CostOptions> costs =
-      resolvePassCosts(getOperation(), function, getCostSettings());
-  if (failed(costs))
+LogicalResult CommPipelineLoopsPass::pipelineIn(func::FuncOp function) {
+  FailureOr<CostOptions> resolved = resolveCosts(function);
+  if (failed(resolved))
     return failure();
+  costs = std::move(*resolved);
+  counts.clear();
   SmallVector<scf::ForOp> loops;
   function.walk([&](scf::ForOp loop) { loops.push_back(loop); });
-  StartCounts counts;
   // Inner loops come first: copies of an iteration have them as they become.
   for (scf::ForOp loop : loops) {
-    if (uniformity.areReachedTogether(*loop.getBody()) &&
-        (failed(sumBehind(loop, *costs, uniformity, counts)) ||
-         failed(sinkStacks(loop, *costs, calls, uniformity, counts))))
+    if (areReachedTogether(*loop.getBody()) &&
+        (failed(sumBehind(loop)) || failed(sinkStacks(loop))))
       return failure();
     SmallVector<ShiftedStart> invariant;
-    LoopStarts found = findShiftedStarts(loop, calls, uniformity);
+    LoopStarts found = findShiftedStarts(loop, *calls, *uniformity);
     for (const ShiftedStart &start : found.shifted)
       if (start.shift == StartShift::Hoist)
         invariant.push_back(start);
-    if (failed(shiftStarts(loop, invariant, *costs, uniformity, counts)))
+    if (failed(shiftStarts(loop, invariant)))
       return failure();
-    found = findShiftedStarts(loop, calls, uniformity);
+    found = findShiftedStarts(loop, *calls, *uniformity);
     for (const KeptStart &kept : found.kept)
       remark(kept.start, "kept-start", kept.reason);
     llvm::erase_if(found.shifted, [](const ShiftedStart &start) {
       return start.shift == StartShift::Hoist;
     });
-    if (failed(shiftStarts(loop, found.shifted, *costs, uniformity, counts)) ||
-        failed(unrollLoop(loop, *costs, uniformity, counts)))
+    if (failed(shiftStarts(loop, found.shifted)) || failed(unrollLoop(loop)))
       return failure();
   }
-  emitCountRemark(function, getArgument(), "hoisted-starts", counts.hoisted);
-  emitCountRemark(function, getArgument(), "prefetched-starts",
-                  counts.prefetched);
-  emitCountRemark(function, getArgument(), "delayed-starts", counts.delayed);
-  emitCountRemark(function, getArgument(), "summed-starts", counts.summed);
-  emitCountRemark(function, getArgument(), "sunk-starts", counts.sunk);
-  emitCountRemark(function, getArgument(), "unrolled-loops", counts.unrolled);
+  for (StringRef name :
+       {"hoisted-starts", "prefetched-starts", "delayed-starts",
+        "summed-starts", "sunk-starts", "unrolled-loops"})
+    emitCountRemark(function, getArgument(), name, counts.lookup(name));
   return success();
 }
 
 void CommPipelineLoopsPass::runOnOperation() {
   replaceCountedWhiles(getOperation());
-  CallEffects calls = getCallEffects(getOperation());
-  if (failed(judgeFunctions([&](func::FuncOp function, RankUniformity &known) {
-        return pipelineIn(function, calls, known);
-      })))
+  CallEffects ofModule = getCallEffects(getOperation());
+  calls = &ofModule;
+  if (failed(judgeFunctions(
+          [&](func::FuncOp function) { return pipelineIn(function); })))
     signalPassFailure();
 }

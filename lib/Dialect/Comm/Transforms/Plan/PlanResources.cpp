@@ -96,8 +96,7 @@ private:
 LogicalResult CommPlanResourcesPass::verifyPlans(Operation *root) {
   SymbolTableCollection symbols;
   for (func::FuncOp function : comm::getHostFunctions(root)) {
-    FailureOr<CostOptions> options =
-        comm::resolvePassCosts(root, function, getCostSettings());
+    FailureOr<CostOptions> options = resolveCosts(function);
     if (failed(options))
       return failure();
     if (options->hardware->multiprocessors == 0)
@@ -157,8 +156,7 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem,
   ScheduleOrder order = getProgramOrder(limited.graph);
   Block *block = problem.block.block;
   Operation *owner = block->getParentOp();
-  FailureOr<CostOptions> options = comm::resolvePassCosts(
-      getOperation(), comm::getFunctionOf(block), getCostSettings());
+  FailureOr<CostOptions> options = resolveCosts(comm::getFunctionOf(block));
   if (failed(options))
     return failure();
   comm::BlockPlanOptions planOptions = comm::getFinalPlanOptions(limited);

@@ -110,14 +110,12 @@ struct CommReorderComputeForOverlapPass
   using ModuleOrFunctionPass::ModuleOrFunctionPass;
 
   void runOnOperation() override {
-    CostSettings settings = getCostSettings();
     if (failed(scheduleByGraph(
             getOperation(), getArgument(), "moved-ops",
             waitsAsFiller ? reorderComputeForOverlapWaitsAsFiller
                           : reorderComputeForOverlap,
-            isNoStart, [&](func::FuncOp function) {
-              return comm::resolvePassCosts(getOperation(), function, settings);
-            })))
+            isNoStart,
+            [&](func::FuncOp function) { return resolveCosts(function); })))
       signalPassFailure();
   }
 };

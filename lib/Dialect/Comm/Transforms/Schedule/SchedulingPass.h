@@ -29,6 +29,13 @@ inline mlir::Location getOptionLoc(mlir::MLIRContext *context) {
   return mlir::UnknownLoc::get(context);
 }
 
+/// The cost options of `settings` in `function`, for a pass on `root`. For a
+/// pass on a function, calls cost 0, because other threads may be changing
+/// callees. Emits an error and fails if a setting is invalid.
+llvm::FailureOr<CostOptions> resolvePassCosts(mlir::Operation *root,
+                                              mlir::func::FuncOp function,
+                                              const CostSettings &settings);
+
 /// A pass with `costOptions`.
 template <typename Base> class PassWithCosts : public Base {
 public:
@@ -52,6 +59,9 @@ protected:
     settings.profile = this->profile;
     settings.cudaGraph = this->cudaGraph;
     return settings;
+  }
+  llvm::FailureOr<CostOptions> resolveCosts(mlir::func::FuncOp function) {
+    return resolvePassCosts(this->getOperation(), function, getCostSettings());
   }
 };
 
@@ -105,13 +115,6 @@ llvm::FailureOr<unsigned> scheduleGraphs(
 llvm::SmallVector<mlir::func::FuncOp>
 getHostFunctionsCalleesFirst(mlir::Operation *root,
                              mlir::AnalysisManager analyses);
-
-/// The cost options of `settings` in `function`, for a pass on `root`. For a
-/// pass on a function, calls cost 0, because other threads may be changing
-/// callees. Emits an error and fails if a setting is invalid.
-llvm::FailureOr<CostOptions> resolvePassCosts(mlir::Operation *root,
-                                              mlir::func::FuncOp function,
-                                              const CostSettings &settings);
 
 /// Schedules each block below `root` that has a start or a wait, with the costs
 /// of `settings`. Callees come before their callers and nested blocks before

@@ -9,7 +9,6 @@
 #include "Dialect/Comm/Transforms/Chunks/RewritePass.h"
 #include "Rewrites.h"
 
-#include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -47,10 +46,9 @@ struct CommSimplifyPass
   LogicalResult transform() override;
 
 private:
-  LogicalResult simplifyIn(func::FuncOp function, RankUniformity &uniformity);
-  LogicalResult simplifyJudged(func::FuncOp function,
-                               const SchedulableBlock &block,
-                               RankUniformity &uniformity, RewriteState &state);
+  LogicalResult simplifyIn(func::FuncOp function);
+  LogicalResult simplifyJudged(const SchedulableBlock &block,
+                               RewriteState &state);
   LogicalResult choose(ArrayRef<Rewrite> rewrites, RewriteJudge &judge,
                        BlockPrediction &present, size_t &trialsLeft,
                        RewriteState &state);
@@ -266,15 +264,13 @@ static SmallVector<Rewrite> findOnWaits(Block &block) {
   return found;
 }
 
-LogicalResult CommSimplifyPass::simplifyJudged(func::FuncOp function,
-                                               const SchedulableBlock &block,
-                                               RankUniformity &uniformity,
+LogicalResult CommSimplifyPass::simplifyJudged(const SchedulableBlock &block,
                                                RewriteState &state) {
   using Find = SmallVector<Rewrite> (*)(Block &);
   SmallVector<Find> kinds = {findEqual, findOnWaits<canMoveBehind, moveBehind>};
   if (numerics != Numerics::Exact)
     kinds.push_back(findOnWaits<canJoinGather, joinGather>);
-  RewriteJudge judge = getJudge(function, block, uniformity, planResources);
+  RewriteJudge judge = getJudge(block, planResources);
   std::optional<BlockPrediction> present;
   size_t trialsLeft = getMostTrials(getTrialOps(block.numOps));
   for (Find find : kinds) {
@@ -297,16 +293,14 @@ LogicalResult CommSimplifyPass::simplifyJudged(func::FuncOp function,
 // The pass
 //===----------------------------------------------------------------------===//
 
-LogicalResult CommSimplifyPass::simplifyIn(func::FuncOp function,
-                                           RankUniformity &uniformity) {
+LogicalResult CommSimplifyPass::simplifyIn(func::FuncOp function) {
   IRRewriter rewriter(&getContext());
   RewriteState state{rewriter, numerics};
   for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
-    // A rank on another path through the program would miss what is erased.
-    if (!uniformity.areReachedTogether(*block.block))
+    if (!areReachedTogether(*block.block))
       continue;
     simplifyFree(*block.block, state);
-    if (failed(simplifyJudged(function, block, uniformity, state)))
+    if (failed(simplifyJudged(block, state)))
       return failure();
     simplifyFree(*block.block, state);
   }
@@ -325,7 +319,6 @@ LogicalResult CommSimplifyPass::simplifyIn(func::FuncOp function,
 
 LogicalResult CommSimplifyPass::transform() {
   erased.clear();
-  return rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
-    return simplifyIn(function, known);
-  });
+  return rewriteFunctions(
+      [&](func::FuncOp function) { return simplifyIn(function); });
 }

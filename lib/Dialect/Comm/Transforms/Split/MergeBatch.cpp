@@ -38,10 +38,8 @@ struct CommMergeBatchPass
   void runOnOperation() override;
 
 private:
-  LogicalResult mergeIn(func::FuncOp function, RankUniformity &uniformity);
-  FailureOr<std::optional<StartPair>> choose(func::FuncOp function,
-                                             const SchedulableBlock &block,
-                                             RankUniformity &uniformity,
+  LogicalResult mergeIn(func::FuncOp function);
+  FailureOr<std::optional<StartPair>> choose(const SchedulableBlock &block,
                                              size_t &trialsLeft);
 };
 } // namespace
@@ -118,14 +116,13 @@ static void mergeParts(const StartPair &pair) {
 
 /// The first pair whose merging pays; none if no pair's does.
 FailureOr<std::optional<StartPair>>
-CommMergeBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
-                           RankUniformity &uniformity, size_t &trialsLeft) {
+CommMergeBatchPass::choose(const SchedulableBlock &block, size_t &trialsLeft) {
   SmallVector<StartPair> pairs = findStartPairs(block);
   if (pairs.empty())
     return std::optional<StartPair>();
   if (all)
     return std::optional(pairs.front());
-  RewriteJudge judge = getJudge(function, block, uniformity, planResources);
+  RewriteJudge judge = getJudge(block, planResources);
   for (const StartPair &pair : pairs) {
     if (trialsLeft == 0)
       break;
@@ -157,18 +154,14 @@ CommMergeBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
   return std::optional<StartPair>();
 }
 
-LogicalResult CommMergeBatchPass::mergeIn(func::FuncOp function,
-                                          RankUniformity &uniformity) {
+LogicalResult CommMergeBatchPass::mergeIn(func::FuncOp function) {
   int64_t numMerged = 0;
   for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
-    // A rank on another path through the program would match a whole with
-    // parts.
-    if (!uniformity.areReachedTogether(*block.block))
+    if (!areReachedTogether(*block.block))
       continue;
     size_t trialsLeft = getMostTrials(getTrialOps(block.numOps));
     while (true) {
-      FailureOr<std::optional<StartPair>> pair =
-          choose(function, block, uniformity, trialsLeft);
+      FailureOr<std::optional<StartPair>> pair = choose(block, trialsLeft);
       if (failed(pair))
         return failure();
       if (!*pair)
@@ -187,9 +180,7 @@ LogicalResult CommMergeBatchPass::mergeIn(func::FuncOp function,
 }
 
 void CommMergeBatchPass::runOnOperation() {
-  if (failed(
-          rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
-            return mergeIn(function, known);
-          })))
+  if (failed(rewriteFunctions(
+          [&](func::FuncOp function) { return mergeIn(function); })))
     signalPassFailure();
 }

@@ -62,13 +62,12 @@ struct CommSplitBatchPass
 private:
   LogicalResult parseShares(Location loc);
   LogicalResult parseArguments(Location loc);
-  LogicalResult splitIn(func::FuncOp function, RankUniformity &uniformity);
+  LogicalResult splitIn(func::FuncOp function);
   FailureOr<SmallVector<ValueDim>> getGivenSeeds(func::FuncOp function);
   std::vector<BatchCandidate> findCandidates(const SchedulableBlock &block,
                                              CostModel &model);
   FailureOr<std::optional<BatchChoice>>
-  choose(func::FuncOp function, const SchedulableBlock &block,
-         ArrayRef<BatchCandidate> candidates, RankUniformity &uniformity);
+  choose(const SchedulableBlock &block, ArrayRef<BatchCandidate> candidates);
   void splitCopy(const BatchChoice &choice, Block *block,
                  const IRMapping &mapping);
   void remark(Operation *op, StringRef name, StringRef reason);
@@ -293,13 +292,11 @@ void CommSplitBatchPass::splitCopy(const BatchChoice &choice, Block *block,
 /// The way that makes `block` the shortest, if it is shorter by the least gain;
 /// none if no way is.
 FailureOr<std::optional<BatchChoice>>
-CommSplitBatchPass::choose(func::FuncOp function, const SchedulableBlock &block,
-                           ArrayRef<BatchCandidate> candidates,
-                           RankUniformity &uniformity) {
+CommSplitBatchPass::choose(const SchedulableBlock &block,
+                           ArrayRef<BatchCandidate> candidates) {
   if (all)
     return std::optional(BatchChoice(&candidates.front(), shares.front()));
-  RewriteJudge judge =
-      getJudge(function, block.block, uniformity, planResources);
+  RewriteJudge judge = getJudge(block.block, planResources);
   std::optional<BatchChoice> best;
   auto splitByChoice = [&](const BatchChoice &choice) {
     return [&](const IRMapping &mapping) {
@@ -398,18 +395,14 @@ void CommSplitBatchPass::remarkBatch(func::FuncOp function,
   });
 }
 
-LogicalResult CommSplitBatchPass::splitIn(func::FuncOp function,
-                                          RankUniformity &uniformity) {
-  FailureOr<CostOptions> costs =
-      resolvePassCosts(getOperation(), function, getCostSettings());
+LogicalResult CommSplitBatchPass::splitIn(func::FuncOp function) {
+  FailureOr<CostOptions> costs = resolveCosts(function);
   if (failed(costs))
     return failure();
   CostModel model(*costs);
   int64_t numSplit = 0;
   for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
-    // A rank on another path through the program would match the parts with a
-    // whole.
-    if (!uniformity.areReachedTogether(*block.block))
+    if (!areReachedTogether(*block.block))
       continue;
     std::vector<BatchCandidate> candidates;
     if (givenArguments.empty()) {
@@ -432,8 +425,7 @@ LogicalResult CommSplitBatchPass::splitIn(func::FuncOp function,
       remark(function, "whole-block", "no collective has a part of the batch");
       continue;
     }
-    FailureOr<std::optional<BatchChoice>> chosen =
-        choose(function, block, candidates, uniformity);
+    FailureOr<std::optional<BatchChoice>> chosen = choose(block, candidates);
     if (failed(chosen))
       return failure();
     if (!*chosen) {
@@ -453,7 +445,6 @@ LogicalResult CommSplitBatchPass::splitIn(func::FuncOp function,
 }
 
 LogicalResult CommSplitBatchPass::transform() {
-  return rewriteFunctions([&](func::FuncOp function, RankUniformity &known) {
-    return splitIn(function, known);
-  });
+  return rewriteFunctions(
+      [&](func::FuncOp function) { return splitIn(function); });
 }
