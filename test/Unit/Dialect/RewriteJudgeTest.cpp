@@ -67,7 +67,7 @@ protected:
     expect(JudgeEffort::Trial, 1'000);
     expect(JudgeEffort::Final, 900);
     RankUniformity uniformity(*module);
-    RewriteJudge judge(*module, function, block, uniformity, settings,
+    RewriteJudge judge(*module, block, uniformity, settings,
                        /*plansResources=*/false, known);
     Answer answer = {false, 0};
     FailureOr<bool> pays = judge.finallyPays(
