@@ -59,11 +59,41 @@ public:
   /// Empty if `op` does not tell the sizes of its results.
   const Shapes &getShapes(mlir::Operation *op);
 
+  /// The body of a linalg op, whose values have slots: its arguments, the
+  /// results of its ops, and what it captures.
+  struct Body {
+    struct Step {
+      mlir::Operation *op = nullptr;
+      /// The dimension whose index it gives.
+      std::optional<unsigned> dim;
+      /// An op on scalars alone.
+      bool isScalar = false;
+      /// The hash of the name and the attributes.
+      uint64_t id = 0;
+      llvm::SmallVector<unsigned, 3> operands;
+      llvm::SmallVector<unsigned, 1> results;
+      /// Results of which nothing is known, on which ranks agree and on which
+      /// they do not, of an op that computes floats.
+      llvm::SmallVector<std::shared_ptr<const PathValue::Scalar>, 1> unknown[2];
+    };
+    /// False if the elements of an operand are not followed.
+    bool isFollowed = false;
+    bool hasDims = false;
+    unsigned numInputs = 0, numOwnSlots = 0, numPoints = 0;
+    std::vector<Step> steps;
+    llvm::SmallVector<unsigned> yielded;
+    llvm::SmallVector<mlir::Value> captured;
+    /// For each point its indices, and the element of each operand.
+    std::vector<int64_t> indices, places;
+  };
+  const Body &getBody(mlir::Operation *op);
+
 private:
   mlir::SymbolTableCollection &symbolTables;
   /// The ops that compute sizes.
   mlir::Block sizeOps;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<Shapes>> shapes;
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<Body>> bodies;
   KernelAccesses kernels;
   llvm::DenseMap<mlir::Operation *, bool> known;
   llvm::DenseMap<mlir::Operation *, bool> simple;
@@ -123,14 +153,19 @@ private:
   bool bindSize(mlir::Operation *op, Frame &frame);
   bool bindElements(mlir::Operation *op, Frame &frame);
   bool bindUniform(mlir::Operation *op, Frame &frame);
+  void runStep(const CommunicationQuery::Body::Step &step,
+               llvm::ArrayRef<int64_t> indices,
+               llvm::MutableArrayRef<PathValue> slots, Frame &frame);
   bool bindBody(mlir::Operation *op, Frame &frame);
   void bindResults(mlir::Operation *op, Frame &frame);
   void bindScalars(mlir::Operation *op, Frame &frame);
   void setSizes(mlir::Operation *op, Frame &frame);
   PathValue getSize(mlir::Value value, int64_t dim, Frame &frame);
+  PathValue computeScalar(mlir::OpResult result, uint64_t id,
+                          llvm::ArrayRef<PathValue> operands);
   PathValue makeScalar(mlir::Operation *op, unsigned resultNumber,
                        llvm::ArrayRef<PathValue> operands);
-  void settle(PathValue &value);
+  void settle(PathValue::Scalar &scalar, const PathValue &value);
   llvm::SmallVector<std::optional<int64_t>> getSizes(mlir::Value value,
                                                      Frame &frame);
   void bindUnknown(mlir::Operation *op, Frame &frame);
@@ -199,6 +234,10 @@ private:
 
 /// True for the types of values from which conditions and sizes may come.
 bool mayDecide(mlir::Type type);
+
+/// Calls `visit` with the indices of all elements of an array of `sizes`.
+void visitIndices(llvm::ArrayRef<int64_t> sizes,
+                  llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit);
 
 /// The element of `buffer` that a load or store names; an unknown part of the
 /// buffer if an index is not known.

@@ -210,6 +210,9 @@ braid::getAccessedElement(const PathBuffer &buffer,
 
 void RankExecution::accessMemory(Operation *op, Frame &frame) {
   using Access = BufferAccessKind;
+  if (llvm::none_of(op->getOperandTypes(), llvm::IsaPred<BaseMemRefType>) &&
+      llvm::none_of(op->getResultTypes(), llvm::IsaPred<BaseMemRefType>))
+    return;
   if (isa<memref::LoadOp, memref::StoreOp>(op)) {
     auto load = dyn_cast<memref::LoadOp>(op);
     auto store = dyn_cast<memref::StoreOp>(op);

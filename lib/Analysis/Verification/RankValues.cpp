@@ -93,8 +93,7 @@ getPosition(ArrayRef<std::optional<int64_t>> indices, ArrayRef<int64_t> sizes) {
   return position;
 }
 
-/// Calls `visit` with the indices of all elements of an array of `sizes`.
-static void visitIndices(ArrayRef<int64_t> sizes,
+void braid::visitIndices(ArrayRef<int64_t> sizes,
                          function_ref<void(ArrayRef<int64_t>)> visit) {
   SmallVector<int64_t> indices(sizes.size());
   for (int64_t i = 0, e = ShapedType::getNumElements(sizes); i < e; ++i) {
@@ -288,122 +287,276 @@ bool RankExecution::bindUniform(Operation *op, Frame &frame) {
   return bindTo(&element);
 }
 
-/// Binds the results of a linalg op on tensors whose elements are followed: its
-/// body runs for each point of the iterations.
-bool RankExecution::bindBody(Operation *op, Frame &frame) {
+//===----------------------------------------------------------------------===//
+// Bodies of linalg ops
+//===----------------------------------------------------------------------===//
+//
+// A body runs for each point of its op on each path of each rank. What these
+// runs have in common is found once.
+
+static bool hasDims(Value value) {
+  auto type = dyn_cast<ShapedType>(value.getType());
+  return type && type.getRank() != 0;
+}
+
+/// True if elements of all operands may be followed.
+static bool mayBeFollowed(linalg::LinalgOp op) {
+  return op.hasPureTensorSemantics() && op->getNumResults() != 0 &&
+         llvm::all_of(op->getOperandTypes(),
+                      [](Type type) {
+                        return !isa<ShapedType>(type) ||
+                               hasKnownElements(type) ||
+                               (cast<ShapedType>(type).hasRank() &&
+                                cast<ShapedType>(type).getRank() == 0);
+                      }) &&
+         llvm::all_of(op.getBlock()->without_terminator(),
+                      [](Operation &nested) {
+                        return nested.getNumRegions() == 0 &&
+                               isMemoryEffectFree(&nested);
+                      });
+}
+
+const CommunicationQuery::Body &CommunicationQuery::getBody(Operation *op) {
+  auto [it, isNew] = bodies.try_emplace(op);
+  if (!isNew)
+    return *it->second;
+  it->second = std::make_unique<Body>();
+  Body &found = *it->second;
   auto structured = dyn_cast<linalg::LinalgOp>(op);
-  if (!structured || !structured.hasPureTensorSemantics() ||
-      op->getNumResults() == 0 ||
-      !llvm::all_of(op->getOperandTypes(), [](Type type) {
-        return !isa<ShapedType>(type) || hasKnownElements(type) ||
-               (cast<ShapedType>(type).hasRank() &&
-                cast<ShapedType>(type).getRank() == 0);
-      }))
-    return false;
-  Block &body = *structured.getBlock();
-  if (!llvm::all_of(body.without_terminator(), [](Operation &nested) {
-        return nested.getNumRegions() == 0 && isMemoryEffectFree(&nested);
-      }))
-    return false;
-  // With dimensions there has to be something that is known.
+  if (!structured || !mayBeFollowed(structured))
+    return found;
   constexpr int64_t mostPoints = 256;
   SmallVector<int64_t> ranges = structured.getStaticLoopRanges();
   if (llvm::any_of(ranges, ShapedType::isDynamic) ||
       ShapedType::getNumElements(ranges) > mostPoints)
+    return found;
+  found.isFollowed = true;
+  found.hasDims = !ranges.empty();
+
+  SmallVector<AffineMap> maps = structured.getIndexingMapsArray();
+  visitIndices(ranges, [&](ArrayRef<int64_t> indices) {
+    llvm::append_range(found.indices, indices);
+    for (auto [operand, map] : llvm::zip_equal(op->getOperands(), maps)) {
+      int64_t place = 0;
+      if (hasDims(operand))
+        for (auto [index, size] :
+             llvm::zip_equal(map.compose(indices),
+                             cast<ShapedType>(operand.getType()).getShape()))
+          place = place * size + index;
+      found.places.push_back(place);
+    }
+    ++found.numPoints;
+  });
+
+  Block &block = *structured.getBlock();
+  llvm::DenseMap<Value, unsigned> slots;
+  for (BlockArgument argument : block.getArguments())
+    slots.try_emplace(argument, slots.size());
+  for (Operation &nested : block.without_terminator())
+    for (Value result : nested.getResults())
+      slots.try_emplace(result, slots.size());
+  auto getSlot = [&](Value value) {
+    auto [slot, isCaptured] = slots.try_emplace(value, slots.size());
+    if (isCaptured)
+      found.captured.push_back(value);
+    return slot->second;
+  };
+  found.numOwnSlots = slots.size();
+  for (Operation &nested : block.without_terminator()) {
+    Body::Step step;
+    step.op = &nested;
+    if (auto index = dyn_cast<linalg::IndexOp>(nested))
+      step.dim = index.getDim();
+    step.isScalar =
+        !isa<comm::CommDialect>(nested.getDialect()) &&
+        llvm::all_of(nested.getResultTypes(), getScalarType) &&
+        llvm::none_of(nested.getOperandTypes(), llvm::IsaPred<ShapedType>) &&
+        llvm::none_of(nested.getResultTypes(), llvm::IsaPred<ShapedType>);
+    step.id =
+        llvm::hash_combine(nested.getName().getAsOpaquePointer(),
+                           nested.getAttrDictionary().getAsOpaquePointer());
+    for (Value operand : nested.getOperands())
+      step.operands.push_back(getSlot(operand));
+    for (OpResult result : nested.getResults()) {
+      step.results.push_back(getSlot(result));
+      if (!step.isScalar || !isa<FloatType>(result.getType()))
+        continue;
+      for (bool dependsOnRank : {false, true}) {
+        auto scalar = std::make_shared<PathValue::Scalar>();
+        scalar->resultNumber = result.getResultNumber();
+        scalar->value = result;
+        scalar->type = result.getType();
+        scalar->dependsOnRank = dependsOnRank;
+        step.unknown[dependsOnRank].push_back(std::move(scalar));
+      }
+    }
+    found.steps.push_back(std::move(step));
+  }
+  for (Value yielded : block.getTerminator()->getOperands())
+    found.yielded.push_back(getSlot(yielded));
+  found.numInputs = structured.getNumDpsInputs();
+  return found;
+}
+
+/// Runs `step` of a body, at the point with `indices`, on the values in
+/// `slots`.
+void RankExecution::runStep(const CommunicationQuery::Body::Step &step,
+                            ArrayRef<int64_t> indices,
+                            MutableArrayRef<PathValue> slots, Frame &frame) {
+  if (step.dim) {
+    slots[step.results.front()] =
+        getConstantScalar(step.op->getResult(0).getType(), indices[*step.dim],
+                          /*dependsOnRank=*/false);
+    return;
+  }
+  if (!step.isScalar) {
+    for (auto [operand, slot] :
+         llvm::zip_equal(step.op->getOperands(), step.operands))
+      frame[operand] = slots[slot];
+    if (!bindGroupQuery(step.op, frame) && !bindElements(step.op, frame))
+      bindResults(step.op, frame);
+    for (auto [result, slot] :
+         llvm::zip_equal(step.op->getResults(), step.results))
+      slots[slot] = get(result, frame);
+    return;
+  }
+  Values operands;
+  uint64_t id = step.id;
+  bool isOpen = false, dependsOnRank = false, isUnknown = false;
+  for (unsigned slot : step.operands) {
+    const PathValue &operand = operands.emplace_back(slots[slot]);
+    id = llvm::hash_combine(id, operand.id);
+    isOpen |= operand.isOpen;
+    dependsOnRank |= operand.scalar && operand.scalar->dependsOnRank;
+    isUnknown |= scalars.isUnknownFloat(operand);
+  }
+  // A select may not need the operand that is unknown.
+  isUnknown &= !isa<arith::SelectOp>(step.op);
+  for (auto [result, slot] :
+       llvm::zip_equal(step.op->getResults(), step.results)) {
+    uint64_t resultId = llvm::hash_combine(
+        id, result.getResultNumber(), result.getType().getAsOpaquePointer());
+    if (!isUnknown || !isa<FloatType>(result.getType())) {
+      slots[slot] = computeScalar(result, resultId, operands);
+      continue;
+    }
+    PathValue value;
+    value.id = resultId;
+    value.isOpen = isOpen;
+    value.scalar = step.unknown[dependsOnRank][result.getResultNumber()];
+    slots[slot] = std::move(value);
+  }
+}
+
+/// Binds the results of a linalg op on tensors whose elements are followed: its
+/// body runs for each point of the iterations.
+bool RankExecution::bindBody(Operation *op, Frame &frame) {
+  const CommunicationQuery::Body &body = query.getBody(op);
+  if (!body.isFollowed)
     return false;
+  // With dimensions there has to be something that is known.
   Values operands = getAll(op->getOperands(), frame);
-  bool hasDims = !ranges.empty();
   auto isKnown = [](const PathValue &value) {
     return value.elements || value.scalar;
   };
-  if (hasDims && llvm::none_of(operands, isKnown))
+  if (body.hasDims && llvm::none_of(operands, isKnown))
     return false;
-  SmallVector<std::vector<PathValue>> arrays;
-  for (auto [value, operand] : llvm::zip_equal(operands, op->getOperands())) {
-    auto type = dyn_cast<ShapedType>(operand.getType());
-    arrays.push_back(type && type.getRank() != 0
-                         ? getElements(value, operand)
-                         : std::vector<PathValue>{value});
-  }
-  SmallVector<AffineMap> maps = structured.getIndexingMapsArray();
-  auto place = [&](unsigned operand, ArrayRef<int64_t> indices) -> PathValue & {
-    auto type = dyn_cast<ShapedType>(op->getOperand(operand).getType());
-    int64_t position = 0;
-    if (type && type.getRank() != 0)
-      for (auto [index, size] :
-           llvm::zip_equal(maps[operand].compose(indices), type.getShape()))
-        position = position * size + index;
-    return arrays[operand][position];
-  };
-  visitIndices(ranges, [&](ArrayRef<int64_t> indices) {
-    numSteps += body.getOperations().size();
-    for (BlockArgument argument : body.getArguments())
-      frame[argument] = place(argument.getArgNumber(), indices);
-    for (Operation &nested : body.without_terminator()) {
-      if (auto index = dyn_cast<linalg::IndexOp>(nested))
-        frame[index] = getConstantScalar(
-            index.getType(), indices[index.getDim()], /*dependsOnRank=*/false);
-      else if (!bindGroupQuery(&nested, frame) && !bindElements(&nested, frame))
-        bindResults(&nested, frame);
+  unsigned numOperands = operands.size();
+  // Initial values change from point to point.
+  SmallVector<std::vector<PathValue>> own(numOperands);
+  SmallVector<ArrayRef<PathValue>> arrays;
+  for (auto [index, value] : llvm::enumerate(operands)) {
+    Value operand = op->getOperand(index);
+    bool isInput = index < body.numInputs;
+    if (isInput && value.elements && hasDims(operand)) {
+      arrays.push_back(*value.elements);
+      continue;
     }
-    for (auto [init, value] :
-         llvm::zip_equal(structured.getDpsInitsMutable(),
-                         getAll(body.getTerminator()->getOperands(), frame)))
-      place(init.getOperandNumber(), indices) = value;
-  });
-  for (auto [result, init] :
-       llvm::zip_equal(op->getResults(), structured.getDpsInitsMutable())) {
-    std::vector<PathValue> &array = arrays[init.getOperandNumber()];
-    frame[result] = cast<ShapedType>(result.getType()).getRank() == 0
-                        ? array.front()
-                        : makeTensor(result.getType(), std::move(array));
+    own[index] = hasDims(operand) ? getElements(value, operand)
+                                  : std::vector<PathValue>{value};
+    arrays.push_back(own[index]);
+  }
+  std::vector<PathValue> slots(body.numOwnSlots);
+  for (Value captured : body.captured)
+    slots.push_back(get(captured, frame));
+  size_t numDims =
+      body.numPoints == 0 ? 0 : body.indices.size() / body.numPoints;
+  for (unsigned point = 0; point != body.numPoints; ++point) {
+    auto indices = ArrayRef(body.indices).slice(point * numDims, numDims);
+    auto places = ArrayRef(body.places).slice(point * numOperands, numOperands);
+    numSteps += body.steps.size() + 1;
+    for (auto [slot, array, place] : llvm::enumerate(arrays, places))
+      slots[slot] = array[place];
+    for (const CommunicationQuery::Body::Step &step : body.steps)
+      runStep(step, indices, slots, frame);
+    for (auto [number, slot] : llvm::enumerate(body.yielded)) {
+      unsigned init = body.numInputs + number;
+      own[init][places[init]] = slots[slot];
+    }
+  }
+  for (OpResult result : op->getResults()) {
+    std::vector<PathValue> &array =
+        own[body.numInputs + result.getResultNumber()];
+    frame[result] = hasDims(result)
+                        ? makeTensor(result.getType(), std::move(array))
+                        : array.front();
   }
   return true;
 }
+
+//===----------------------------------------------------------------------===//
+// Computed scalars
+//===----------------------------------------------------------------------===//
 
 static unsigned getDepth(const PathValue &value) {
   return value.scalar ? value.scalar->depth : 0;
 }
 
-/// A scalar that `op` computes from `operands`, which it may do for each
-/// element of tensors.
-PathValue RankExecution::makeScalar(Operation *op, unsigned resultNumber,
-                                    ArrayRef<PathValue> operands) {
+/// The scalar `id` that `result`, of an op without effects, is computed from
+/// `operands`, which may be done for each element of tensors.
+PathValue RankExecution::computeScalar(OpResult result, uint64_t id,
+                                       ArrayRef<PathValue> operands) {
   auto scalar = std::make_shared<PathValue::Scalar>();
-  scalar->op = op;
-  scalar->resultNumber = resultNumber;
-  scalar->value = op->getResult(resultNumber);
-  scalar->type = getElementTypeOrSelf(scalar->value.getType());
+  scalar->op = result.getOwner();
+  scalar->resultNumber = result.getResultNumber();
+  scalar->value = result;
+  scalar->type = getElementTypeOrSelf(result.getType());
   scalar->operands.assign(operands.begin(), operands.end());
   PathValue value;
-  value.id = llvm::hash_combine(op->getName().getAsOpaquePointer(),
-                                op->getAttrDictionary().getAsOpaquePointer(),
-                                resultNumber, 21);
+  value.id = id;
   for (const PathValue &operand : operands) {
-    value.id = llvm::hash_combine(value.id, operand.id);
     value.isOpen |= operand.isOpen;
     scalar->dependsOnRank |= operand.scalar && operand.scalar->dependsOnRank;
     scalar->depth = std::max(scalar->depth, getDepth(operand) + 1);
   }
-  value.scalar = std::move(scalar);
-  settle(value);
+  value.scalar = scalar;
+  settle(*scalar, value);
   return value;
+}
+
+/// The scalar that result number `resultNumber` of `op` is for `operands`, the
+/// same for all ops of its name and attributes.
+PathValue RankExecution::makeScalar(Operation *op, unsigned resultNumber,
+                                    ArrayRef<PathValue> operands) {
+  uint64_t id = llvm::hash_combine(op->getName().getAsOpaquePointer(),
+                                   op->getAttrDictionary().getAsOpaquePointer(),
+                                   resultNumber, 21);
+  for (const PathValue &operand : operands)
+    id = llvm::hash_combine(id, operand.id);
+  return computeScalar(op->getResult(resultNumber), id, operands);
 }
 
 /// Drops what a float, or an integer at the end of a long chain of ops, is
 /// computed from: of a float that is not known now, nobody asks for more, and
-/// chains are as long as the path.
-void RankExecution::settle(PathValue &value) {
+/// chains are as long as the path. `scalar` is that of `value`.
+void RankExecution::settle(PathValue::Scalar &scalar, const PathValue &value) {
   constexpr unsigned mostDepth = 1024;
-  const PathValue::Scalar &given = *value.scalar;
-  if (!given.op || (!isa<FloatType>(given.type) && given.depth < mostDepth))
+  if (!isa<FloatType>(scalar.type) && scalar.depth < mostDepth)
     return;
-  auto scalar = std::make_shared<PathValue::Scalar>(given);
-  scalar->constant = scalars.evaluateNumber(value);
-  scalar->op = nullptr;
-  scalar->operands.clear();
-  scalar->depth = 0;
-  value.scalar = std::move(scalar);
+  scalar.constant = scalars.evaluateNumber(value);
+  scalar.op = nullptr;
+  scalar.operands.clear();
+  scalar.depth = 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -544,22 +697,19 @@ void RankExecution::bindScalars(Operation *op, Frame &frame) {
     dependsOnRank |= operand.scalar && operand.scalar->dependsOnRank;
   }
   for (OpResult result : op->getResults()) {
-    PathValue value = makeUnknown(
-        result, llvm::hash_combine(id, result.getResultNumber(),
-                                   result.getType().getAsOpaquePointer()));
+    uint64_t resultId = llvm::hash_combine(
+        id, result.getResultNumber(), result.getType().getAsOpaquePointer());
+    if (isPure && !isa<memref::LoadOp>(op) && getScalarType(result.getType())) {
+      PathValue value = computeScalar(result, resultId, operands);
+      frame[result] = std::move(value);
+      continue;
+    }
+    PathValue value = makeUnknown(result, resultId);
     value.isOpen = isOpen;
-    if (value.scalar) {
+    if (value.scalar && dependsOnRank) {
       auto scalar = std::make_shared<PathValue::Scalar>(*value.scalar);
-      scalar->dependsOnRank = dependsOnRank;
-      if (isPure && !isa<memref::LoadOp>(op)) {
-        scalar->op = op;
-        scalar->resultNumber = result.getResultNumber();
-        scalar->operands.assign(operands.begin(), operands.end());
-        for (const PathValue &operand : operands)
-          scalar->depth = std::max(scalar->depth, getDepth(operand) + 1);
-      }
+      scalar->dependsOnRank = true;
       value.scalar = std::move(scalar);
-      settle(value);
     }
     frame[result] = value;
   }

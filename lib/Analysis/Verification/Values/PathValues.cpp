@@ -128,6 +128,11 @@ PathValue braid::getUnknownScalar(Value value, Type type, uint64_t id) {
   return element;
 }
 
+/// The id of an element of which nothing is known.
+static uint64_t getElementId(const PathValue &tensor, int64_t index) {
+  return llvm::hash_combine(tensor.id, index, 13);
+}
+
 PathValue braid::getElement(const PathValue &tensor, Value value,
                             int64_t index) {
   if (tensor.scalar)
@@ -136,17 +141,23 @@ PathValue braid::getElement(const PathValue &tensor, Value value,
     return (*tensor.elements)[index];
   PathValue element =
       getUnknownScalar(value, getElementTypeOrSelf(value.getType()),
-                       llvm::hash_combine(tensor.id, index, 13));
+                       getElementId(tensor, index));
   element.isOpen = tensor.isOpen;
   return element;
 }
 
 std::vector<PathValue> braid::getElements(const PathValue &tensor,
                                           Value value) {
-  std::vector<PathValue> elements;
+  if (tensor.elements)
+    return *tensor.elements;
   int64_t count = cast<ShapedType>(value.getType()).getNumElements();
-  for (int64_t i = 0; i != count; ++i)
-    elements.push_back(getElement(tensor, value, i));
+  if (count == 0)
+    return {};
+  std::vector<PathValue> elements(count, getElement(tensor, value, 0));
+  // They differ in nothing else.
+  if (!tensor.scalar)
+    for (auto [i, element] : llvm::enumerate(elements))
+      element.id = getElementId(tensor, i);
   return elements;
 }
 
@@ -289,6 +300,14 @@ std::optional<int64_t> ScalarEvaluator::evaluateKnown(const PathValue &value) {
   if (!value.scalar)
     return std::nullopt;
   return getNumber(compute(value, Choosing::Nothing));
+}
+
+bool ScalarEvaluator::isUnknownFloat(const PathValue &value) const {
+  if (!value.scalar)
+    return true;
+  const PathValue::Scalar &scalar = *value.scalar;
+  return !scalar.constant && !scalar.op && isa<FloatType>(scalar.type) &&
+         !known.contains(value.id);
 }
 
 TypedAttr ScalarEvaluator::evaluateNumber(const PathValue &value) {

@@ -123,6 +123,9 @@ public:
   /// ranks agree on.
   std::optional<int64_t> evaluateForAll(const PathValue &value);
 
+  /// True for a float that is not known, and for values other than numbers.
+  bool isUnknownFloat(const PathValue &value) const;
+
   /// True if a value that was asked for is open.
   bool hasUsedOpen() const { return usedOpen; }
   /// True if a value that was asked for depends on the rank.
