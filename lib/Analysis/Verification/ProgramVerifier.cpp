@@ -27,7 +27,7 @@ using namespace mlir;
 /// Programs on more ranks are not followed.
 static constexpr int64_t mostRanks = 1 << 16;
 /// Once so many ops were followed, no other path of an entry is.
-static constexpr uint64_t mostSteps = 2'000'000;
+static constexpr uint64_t mostSteps = 500'000;
 
 namespace {
 
@@ -224,9 +224,12 @@ void ProgramVerifier::verifyPath(FunctionOpInterface entry, const Path &path,
     pathChoices = std::make_unique<PathChoices>(path.prefix, constants);
     found = Findings();
     traces.assign(numRanks, RankTrace());
+    bool isTooLong = false;
     for (int64_t rank = 0; rank != numRanks; ++rank) {
-      // All ranks do the same if the first one never asked for its number.
-      if (rank != 0 && !traces[0].dependsOnRank && !traces[0].usesOpenValues) {
+      // All ranks do the same if the first one never asked for its number. What
+      // they do together is not proven where one does not come to its end.
+      if (rank != 0 && (isTooLong || (!traces[0].dependsOnRank &&
+                                      !traces[0].usesOpenValues))) {
         traceOf[rank] = traceOf[0];
         continue;
       }
@@ -235,10 +238,11 @@ void ProgramVerifier::verifyPath(FunctionOpInterface entry, const Path &path,
       traces[rank] = execution.run(entry);
       numSteps += execution.getNumSteps();
       traceOf[rank] = &traces[rank];
+      isTooLong |= traces[rank].isTooLong;
     }
     bool usesOpenValues = llvm::any_of(
         traceOf, [](const RankTrace *trace) { return trace->usesOpenValues; });
-    if (values.isClosed() || (pass == 0 && !usesOpenValues))
+    if (isTooLong || values.isClosed() || (pass == 0 && !usesOpenValues))
       break;
     bool hasChanged = values.update(traceOf);
     if (!hasChanged)

@@ -16,7 +16,7 @@ using namespace braid;
 using namespace mlir;
 
 // Bounds of one path; what exceeds them is not followed.
-static constexpr uint64_t mostStepsOfPath = 4'000'000;
+static constexpr uint64_t mostStepsOfPath = 1'000'000;
 static constexpr unsigned mostCalls = 64;
 static constexpr unsigned mostBlocks = 4096;
 
@@ -213,8 +213,10 @@ bool RankExecution::executeRegion(Region &region, const Values &arguments,
 }
 
 bool RankExecution::executeOp(Operation *op, Frame &frame) {
-  if (++numSteps > mostStepsOfPath)
+  if (++numSteps > mostStepsOfPath) {
+    trace.isTooLong = true;
     return false;
+  }
   if (comm::AsyncStartOpInterface start = comm::getAsyncStart(op)) {
     executeStart(start, frame);
     return true;

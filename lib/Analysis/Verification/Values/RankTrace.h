@@ -51,6 +51,8 @@ struct RankTrace {
   std::vector<Event> events;
   /// The path was followed to its end.
   bool isComplete = true;
+  /// It ends after as many ops as are followed.
+  bool isTooLong = false;
   /// A peer of a message comes from outside of the program.
   bool hasUnknownPeer = false;
   /// The first op whose regions communicate and that does not say how it runs
