@@ -400,6 +400,27 @@ linalg::GenericOp Fuser::moveBroadcast(linalg::LinalgOp op) {
   return reduced;
 }
 
+/// True if the bodies of `producer` and of the owner of `operand`, which reads
+/// it, may compute the same value. Such values come from an input that both
+/// read, from the result if the producer itself uses it, or from an op that
+/// reads no argument.
+static bool mayComputeSame(linalg::GenericOp producer, OpOperand &operand) {
+  auto consumer = cast<linalg::GenericOp>(operand.getOwner());
+  Block *body = producer.getBody();
+  unsigned number = cast<OpResult>(operand.get()).getResultNumber();
+  return llvm::any_of(producer.getInputs(),
+                      [&](Value input) {
+                        return llvm::is_contained(consumer.getInputs(), input);
+                      }) ||
+         !body->getTerminator()->getOperand(number).hasOneUse() ||
+         llvm::any_of(body->without_terminator(), [&](Operation &op) {
+           return op.getNumRegions() != 0 ||
+                  llvm::none_of(op.getOperands(), [&](Value value) {
+                    return value.getParentBlock() == body;
+                  });
+         });
+}
+
 bool Fuser::fuse(linalg::LinalgOp &consumer, bool mayKeep) {
   if (!mayConsume(consumer))
     return false;
@@ -448,6 +469,7 @@ bool Fuser::fuse(linalg::LinalgOp &consumer, bool mayKeep) {
     --index;
     if (!linalg::areElementwiseOpsFusable(operand))
       continue;
+    bool mayRepeat = mayComputeSame(producer, *operand);
     rewriter.setInsertionPoint(consumer);
     if (fusion == Fusion::Keep) {
       rewriter.setInsertionPoint(producer);
@@ -470,8 +492,10 @@ bool Fuser::fuse(linalg::LinalgOp &consumer, bool mayKeep) {
     fused = dropUnusedResults(rewriter, fused, count);
     // Two producers may both have computed what a third one gave them: without
     // this, bodies would double with each such step of a program.
-    DominanceInfo dominance;
-    eliminateCommonSubExpressions(rewriter, dominance, fused);
+    if (mayRepeat) {
+      DominanceInfo dominance;
+      eliminateCommonSubExpressions(rewriter, dominance, fused);
+    }
     sets.assign(fused, set);
     if (fusion == Fusion::Move)
       replaceUnreadInits(fused, producer);
@@ -543,6 +567,10 @@ struct CommFuseElementwisePass
         if (numMerged == 0)
           continue;
         numFused += numMerged;
+        // What siblings compute alike is computed once, too.
+        DominanceInfo dominance;
+        for (linalg::GenericOp op : getGenerics())
+          eliminateCommonSubExpressions(rewriter, dominance, op);
       }
       SmallVector<linalg::LinalgOp> consumers;
       getOperation().walk(
