@@ -70,7 +70,9 @@ def DecomposeConvolutionsPass
     `library.convolution` becomes a matmul: for hosts, with `convolution=decompose`, for ops that
     cuDNN does not support, for convolutions whose operands are matrices as they are in memory
     (such as points), and for those of patches, in all three directions, whose features are no
-    multiple of 16 bytes, because cuDNN copies them anyway. A warning names the first op of each
+    multiple of 16 bytes, because cuDNN copies them anyway. Gradients by the kernel of depthwise
+    convolutions of f32 become loop nests, but for those of 3 x 3 and of 5 x 5: cuDNN's kernels for
+    others are several times slower. A warning names the first op of each
     kind that cuDNN does not support. Unless the input is a matrix, the elements that each place
     of the output reads are copied next to each other; where the kernel is larger than the output,
     as in the gradient by a kernel, these are few. Convolutions in groups become loop nests.
