@@ -80,10 +80,10 @@ func.func @kernel(%a: tensor<8192x8192xbf16>) -> tensor<8192x8192xbf16> {
 
 // The gradient by a kernel has few tiles of the output, and sums of 100,352 elements, which a library
 // divides into 49 parts: the multiprocessors do not wait for a few of them. 2 * 32 * 64 * 64 operations for each
-// of 166^2 pairs of places are 7302 ns; tiles of 64 columns load half as much again for each product as those of
+// of 168^2 pairs of places are 7479 ns; tiles of 64 columns load half as much again for each product as those of
 // 128 x 128, which takes 1.65 times as long. Two short kernels, with launches of 2000 ns each, surround it.
 // CHECK-LABEL: Timeline of @gradient_by_a_kernel ====
-// CHECK: library.convolution tensor<64x3x3x64xbf16>, 20047 ns (roofline)
+// CHECK: library.convolution tensor<64x3x3x64xbf16>, 20339 ns (roofline)
 func.func @gradient_by_a_kernel(%x: tensor<32x56x56x64xbf16>, %dy: tensor<32x56x56x64xbf16>) -> tensor<64x3x3x64xbf16> {
   %e = tensor.empty() : tensor<64x3x3x64xbf16>
   %r = library.convolution ins(%x, %dy : tensor<32x56x56x64xbf16>, tensor<32x56x56x64xbf16>) outs(%e : tensor<64x3x3x64xbf16>)
@@ -93,8 +93,8 @@ func.func @gradient_by_a_kernel(%x: tensor<32x56x56x64xbf16>, %dy: tensor<32x56x
 
 // The same operations forward, and one short kernel. With 256 features the operations take longer than the loads.
 // CHECK-LABEL: Timeline of @few_features ====
-// CHECK: library.convolution tensor<32x56x56x64xbf16>, 16047 ns (roofline)
-// CHECK: library.convolution tensor<32x14x14x256xbf16>, 12044 ns (roofline)
+// CHECK: library.convolution tensor<32x56x56x64xbf16>, 16339 ns (roofline)
+// CHECK: library.convolution tensor<32x14x14x256xbf16>, 12868 ns (roofline)
 func.func @few_features(%x: tensor<32x56x56x64xbf16>, %w: tensor<64x3x3x64xbf16>, %y: tensor<32x14x14x256xbf16>, %v: tensor<256x3x3x256xbf16>) -> (tensor<32x56x56x64xbf16>, tensor<32x14x14x256xbf16>) {
   %e = tensor.empty() : tensor<32x56x56x64xbf16>
   %a = library.convolution ins(%x, %w : tensor<32x56x56x64xbf16>, tensor<64x3x3x64xbf16>) outs(%e : tensor<32x56x56x64xbf16>)
@@ -121,7 +121,7 @@ func.func @strides(%dy: tensor<32x28x28x128xbf16>, %w: tensor<128x3x3x128xbf16>)
 // workspace, and 61,014,016 bytes. For the gradient by the kernel, tiles are whole: 512 x 128 of 392 x 64, with sums of
 // 401,408, whose parts another kernel adds up.
 // CHECK-LABEL: Timeline of @stem ====
-// CHECK: library.convolution tensor<32x112x112x64xbf16>, 188437 ns (roofline)
+// CHECK: library.convolution tensor<32x112x112x64xbf16>, 190486 ns (roofline)
 // CHECK: library.convolution tensor<64x7x7x3xbf16>, 124453 ns (roofline)
 func.func @stem(%x: tensor<32x224x224x3xbf16>, %w: tensor<64x7x7x3xbf16>, %dy: tensor<32x112x112x64xbf16>) -> (tensor<32x112x112x64xbf16>, tensor<64x7x7x3xbf16>) {
   %e = tensor.empty() : tensor<32x112x112x64xbf16>
@@ -133,10 +133,10 @@ func.func @stem(%x: tensor<32x224x224x3xbf16>, %w: tensor<64x7x7x3xbf16>, %dy: t
   return %y, %dw : tensor<32x112x112x64xbf16>, tensor<64x7x7x3xbf16>
 }
 
-// No tile is narrower than 64 columns: 2 * 64 * 64 * 32 * 166^2 operations, 1.65 times 7,302 ns. Copies of the gradient
+// No tile is narrower than 64 columns: 2 * 64 * 64 * 32 * 168^2 operations, 1.65 times 7,479 ns. Copies of the gradient
 // and the kernel with 8 features are cleared and filled: four short kernels, and 4,014,080 bytes.
 // CHECK-LABEL: Timeline of @narrow ====
-// CHECK: library.convolution tensor<32x56x56x4xbf16>, 28883 ns (roofline)
+// CHECK: library.convolution tensor<32x56x56x4xbf16>, 29175 ns (roofline)
 func.func @narrow(%dy: tensor<32x56x56x64xbf16>, %w: tensor<64x3x3x4xbf16>) -> tensor<32x56x56x4xbf16> {
   %e = tensor.empty() : tensor<32x56x56x4xbf16>
   %dx = library.convolution ins(%dy, %w : tensor<32x56x56x64xbf16>, tensor<64x3x3x4xbf16>) outs(%e : tensor<32x56x56x4xbf16>)
@@ -153,4 +153,37 @@ func.func @aligned(%x: tensor<64x224x224x8xbf16>, %w: tensor<1024x16x16x8xbf16>)
   %y = library.convolution ins(%x, %w : tensor<64x224x224x8xbf16>, tensor<1024x16x16x8xbf16>) outs(%e : tensor<64x14x14x1024xbf16>)
       {dim_labels = "b01f_o01i->b01f", strides = array<i64: 16, 16>} -> tensor<64x14x14x1024xbf16>
   return %y : tensor<64x14x14x1024xbf16>
+}
+
+// A matmul in TF32 has half the rate, and takes at most 7,000 ns more. With the sum outside in both operands it takes
+// 1.6 times as long beside these.
+// CHECK-LABEL: Timeline of @tf32 ====
+// CHECK: linalg.matmul tensor<4096x8192xf32>, 150252 ns (roofline)
+// CHECK: linalg.generic tensor<4096x8192xf32>, 236204 ns (roofline)
+func.func @tf32(%a: tensor<4096x1024xf32>, %b: tensor<1024x8192xf32>, %t: tensor<1024x4096xf32>, %c: tensor<4096x8192xf32>) -> (tensor<4096x8192xf32>, tensor<4096x8192xf32>) {
+  %r = linalg.matmul {braid.precision = "tf32"} ins(%a, %b : tensor<4096x1024xf32>, tensor<1024x8192xf32>) outs(%c : tensor<4096x8192xf32>) -> tensor<4096x8192xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"], braid.precision = "tf32"}
+      ins(%t, %b : tensor<1024x4096xf32>, tensor<1024x8192xf32>) outs(%c : tensor<4096x8192xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %p = arith.mulf %x, %y : f32
+    %q = arith.addf %z, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<4096x8192xf32>
+  return %r, %s : tensor<4096x8192xf32>, tensor<4096x8192xf32>
+}
+
+// In TF32 the gradient by a kernel of 168^2 pairs, of 14,958 ns, transposes its operands, which takes 1.85 times as
+// long, and that by the input transposes the kernel by another short kernel.
+// CHECK-LABEL: Timeline of @tf32_gradients ====
+// CHECK: library.convolution tensor<64x3x3x64xf32>, 53653 ns (roofline)
+// CHECK: library.convolution tensor<32x56x56x64xf32>, 36677 ns (roofline)
+func.func @tf32_gradients(%x: tensor<32x56x56x64xf32>, %dy: tensor<32x56x56x64xf32>, %w: tensor<64x3x3x64xf32>) -> (tensor<64x3x3x64xf32>, tensor<32x56x56x64xf32>) {
+  %e = tensor.empty() : tensor<64x3x3x64xf32>
+  %dw = library.convolution ins(%x, %dy : tensor<32x56x56x64xf32>, tensor<32x56x56x64xf32>) outs(%e : tensor<64x3x3x64xf32>)
+      {braid.precision = "tf32", dim_labels = "f01b_i01o->f01b", padding = array<i64: 1, 1, 1, 1>} -> tensor<64x3x3x64xf32>
+  %f = tensor.empty() : tensor<32x56x56x64xf32>
+  %dx = library.convolution ins(%dy, %w : tensor<32x56x56x64xf32>, tensor<64x3x3x64xf32>) outs(%f : tensor<32x56x56x64xf32>)
+      {braid.precision = "tf32", dim_labels = "b01f_i01o->b01f", padding = array<i64: 1, 1, 1, 1>, reversed = array<i1: true, true>} -> tensor<32x56x56x64xf32>
+  return %dw, %dx : tensor<64x3x3x64xf32>, tensor<32x56x56x64xf32>
 }

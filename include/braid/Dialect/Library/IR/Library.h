@@ -50,7 +50,7 @@ struct ConvolutionDim {
   /// The size of the dilated kernel.
   int64_t window() const { return (taps - 1) * rhsDilation + 1; }
   /// The pairs of a place of the output and a place of the kernel that read an
-  /// element of the input.
+  /// element of the input, or of its padding, but no gap of a dilated input.
   uint64_t countPairs() const;
 };
 
