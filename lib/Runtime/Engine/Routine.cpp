@@ -8,13 +8,20 @@
 
 #include "Engine/Routine.h"
 
+#include <functional>
+#include <numeric>
+
 using namespace braid::rt;
 
+int64_t braid::rt::countElements(const braid_rt_view &view,
+                                 int64_t dimensions) {
+  return std::accumulate(view.sizes + view.rank - dimensions,
+                         view.sizes + view.rank, int64_t(1),
+                         std::multiplies<>());
+}
+
 int64_t braid::rt::countBytes(const braid_rt_view &view) {
-  int64_t bytes = braid_rt_dtype_size(view.dtype);
-  for (int32_t dim = 0; dim != view.rank; ++dim)
-    bytes *= view.sizes[dim];
-  return bytes;
+  return countElements(view, view.rank) * braid_rt_dtype_size(view.dtype);
 }
 
 const char *RoutineCall::name() const {
@@ -22,10 +29,8 @@ const char *RoutineCall::name() const {
 }
 
 int64_t RoutineCall::batch() const {
-  int64_t count = 1;
-  for (int64_t size : shape.batch)
-    count *= size;
-  return count;
+  return std::accumulate(shape.batch.begin(), shape.batch.end(), int64_t(1),
+                         std::multiplies<>());
 }
 
 bool RoutineCall::readsOutput(size_t output) const {
@@ -40,4 +45,10 @@ bool RoutineCall::isForward() const {
 
 bool RoutineCall::givesRealNumbers() const {
   return braid::givesRealNumbers(routine);
+}
+
+std::vector<int64_t> RoutineCall::transformSizes() const {
+  const braid_rt_view &whole = givesRealNumbers() ? outputs[0] : inputs[0];
+  const int64_t *end = whole.sizes + whole.rank;
+  return {end - dimensions, end};
 }

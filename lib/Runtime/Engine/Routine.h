@@ -37,7 +37,13 @@ struct BRAID_RT_API RoutineCall {
   bool isForward() const;
   /// Whether the transform gives real numbers.
   bool givesRealNumbers() const;
+  /// The sizes of the transform, which its input has, or a real output.
+  std::vector<int64_t> transformSizes() const;
 };
+
+/// The elements of the last `dimensions` of `view`.
+BRAID_RT_API int64_t countElements(const braid_rt_view &view,
+                                   int64_t dimensions);
 
 /// The bytes of the elements of `view`.
 BRAID_RT_API int64_t countBytes(const braid_rt_view &view);

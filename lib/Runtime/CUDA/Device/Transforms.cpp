@@ -9,9 +9,6 @@
 #include "CUDA/Device/Transforms.h"
 #include "Base/Error.h"
 
-#include <functional>
-#include <numeric>
-
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
@@ -26,13 +23,6 @@ static DataType getTransformedType(int32_t dtype) {
   default:
     return C_64F;
   }
-}
-
-/// The elements of the last `dimensions` of `view`.
-static int64_t countElements(const braid_rt_view &view, int64_t dimensions) {
-  return std::accumulate(view.sizes + view.rank - dimensions,
-                         view.sizes + view.rank, int64_t(1),
-                         std::multiplies<>());
 }
 
 /// Whether cuFFT can read or write the elements in place: it moves pairs of
@@ -59,10 +49,8 @@ void Transforms::refuseInRecording() const {
 
 void Transforms::make(const RoutineCall &call, Plan &plan) {
   const braid_rt_view &in = call.inputs[0], &out = call.outputs[0];
-  // The real side has the sizes of the transform.
-  const braid_rt_view &whole = call.givesRealNumbers() ? out : in;
-  std::vector<long long> sizes(whole.sizes + whole.rank - call.dimensions,
-                               whole.sizes + whole.rank);
+  std::vector<int64_t> known = call.transformSizes();
+  std::vector<long long> sizes(known.begin(), known.end());
   size_t workBytes = 0;
   library->call(library->setAutoAllocation, plan.handle, 0);
   // Without embedding sizes arrays are contiguous, one behind the other.

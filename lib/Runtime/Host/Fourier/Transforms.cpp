@@ -26,23 +26,15 @@ struct Layout {
 };
 } // namespace
 
-/// The elements of the last `dimensions` of `view`.
-static ptrdiff_t countElements(const braid_rt_view &view, int64_t dimensions) {
-  ptrdiff_t count = 1;
-  for (int64_t i = 1; i <= dimensions; ++i)
-    count *= view.sizes[view.rank - i];
-  return count;
-}
-
 static Layout getLayout(const RoutineCall &call) {
   const braid_rt_view &in = call.inputs[0], &out = call.outputs[0];
-  // The real side has the sizes of the transform.
-  const braid_rt_view &whole = call.givesRealNumbers() ? out : in;
   Layout layout;
-  for (int64_t i = call.dimensions; i > 0; --i)
-    layout.sizes.push_back({whole.sizes[whole.rank - i],
-                            countElements(in, i - 1),
-                            countElements(out, i - 1)});
+  int64_t inner = call.dimensions;
+  for (int64_t size : call.transformSizes()) {
+    --inner;
+    layout.sizes.push_back(
+        {size, countElements(in, inner), countElements(out, inner)});
+  }
   layout.batch = {call.batch(), countElements(in, call.dimensions),
                   countElements(out, call.dimensions)};
   return layout;
