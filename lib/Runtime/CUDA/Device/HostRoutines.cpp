@@ -24,11 +24,13 @@ void cuda::callRoutineOnHost(const RoutineCall &call, const Gpu &gpu,
   std::vector<std::unique_ptr<char[]>> copies;
   auto place = [&](braid_rt_view &view, bool isRead) {
     int64_t bytes = countBytes(view);
-    char *copy =
-        copies.emplace_back(new char[static_cast<size_t>(bytes)]).get();
+    // Zeros, because routines leave outputs that flags do not want.
+    auto copy = std::make_unique<char[]>(static_cast<size_t>(bytes));
     if (isRead)
-      memory.toHost(copy, reinterpret_cast<DevicePointer>(view.data), bytes);
-    view.data = copy;
+      memory.toHost(copy.get(), reinterpret_cast<DevicePointer>(view.data),
+                    bytes);
+    view.data = copy.get();
+    copies.push_back(std::move(copy));
   };
   for (braid_rt_view &view : onHost.inputs)
     place(view, true);
