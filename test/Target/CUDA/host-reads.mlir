@@ -5,7 +5,7 @@
 // RUN: braid-compile %s --target=cuda --passes=none --emit=llvm -o %t.ll && FileCheck %s < %t.ll
 
 // CHECK-DAG: @__braid_device = private constant { i64, ptr, i64, ptr, i64, i64, i64 } { i64 1, ptr @__braid_images, i64 1, ptr @__braid_constants, i64 {{[0-9]+}}, i64 2, i64 0 }
-// CHECK-DAG: @__braid_constants = private constant [1 x ptr] [ptr @[[CONSTANT:__braid_constant_.*]]]
+// CHECK-DAG: @__braid_constants = private constant { ptr } { ptr @[[CONSTANT:__braid_constant_[^ ]*]] }
 // CHECK-DAG: @[[CONSTANT]]_data = private constant [4 x float] [float 1.000000e+00, float 2.000000e+00, float 3.000000e+00, float 4.000000e+00]
 // CHECK-DAG: call void @braid_rt_read(ptr {{.*}}, ptr {{.*}}, i64 4, ptr {{.*}})
 // CHECK-DAG: call void @braid_rt_read(ptr {{.*}}, ptr {{.*}}, i64 1, ptr {{.*}})
