@@ -199,7 +199,7 @@ struct DecomposeTransformsPass
       auto type = cast<ShapedType>(op.getOutputs().front().getType());
       // Tensors that stand for buffers have static sizes.
       bool isKnown = op->getNumResults() != 0 || type.hasStaticShape();
-      if (isKnown && (op.getRoutine() == "ifft" || op.getRoutine() == "irfft"))
+      if (isKnown && library::hasDivision(op))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());

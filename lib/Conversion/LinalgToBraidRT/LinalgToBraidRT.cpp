@@ -93,7 +93,7 @@ struct ConvertLinalgToBraidRTPass
     getOperation().walk([&](library::CallOp op) { routines.push_back(op); });
     int64_t routinesOnHost = 0;
     for (library::CallOp op : routines) {
-      if (isCUDA && (op.getRoutine() == "ifft" || op.getRoutine() == "irfft")) {
+      if (isCUDA && library::hasDivision(op)) {
         result = op.emitOpError()
                  << "of \"" << op.getRoutine()
                  << "\" divides by the number of elements, which cuFFT does "

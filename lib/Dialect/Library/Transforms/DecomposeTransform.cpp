@@ -40,6 +40,10 @@ static Value createShare(OpBuilder &builder, Location loc, Value value,
   return arith::DivFOp::create(builder, loc, one, number);
 }
 
+bool library::hasDivision(CallOp op) {
+  return op.getRoutine() == "ifft" || op.getRoutine() == "irfft";
+}
+
 void library::separateDivision(RewriterBase &rewriter, CallOp given) {
   rewriter.setInsertionPoint(given);
   auto op = cast<CallOp>(moveToTensors(

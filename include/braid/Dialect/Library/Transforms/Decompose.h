@@ -58,6 +58,10 @@ void loopOverScatter(mlir::RewriterBase &rewriter, ScatterOp op,
 /// result are those of `loopOverScatter`.
 void linkScatter(mlir::RewriterBase &rewriter, ScatterOp op);
 
+/// True for an inverse Fourier transform that divides by the number of elements
+/// (`ifft`, `irfft`).
+bool hasDivision(CallOp op);
+
 /// Replaces an inverse Fourier transform (`ifft`, `irfft`) by one that does not
 /// divide by the number of elements (`bfft`, `brfft`) and an elementwise op
 /// that does. An op on buffers reads its input as a tensor, and writes the
