@@ -400,6 +400,12 @@ linalg::GenericOp Fuser::moveBroadcast(linalg::LinalgOp op) {
   return reduced;
 }
 
+/// Computes each value of the body of `op` once.
+static void computeOnce(RewriterBase &rewriter, Operation *op) {
+  DominanceInfo dominance;
+  eliminateCommonSubExpressions(rewriter, dominance, op);
+}
+
 /// True if the bodies of `producer` and of the owner of `operand`, which reads
 /// it, may compute the same value. Such values come from an input that both
 /// read, from the result if the producer itself uses it, or from an op that
@@ -492,10 +498,8 @@ bool Fuser::fuse(linalg::LinalgOp &consumer, bool mayKeep) {
     fused = dropUnusedResults(rewriter, fused, count);
     // Two producers may both have computed what a third one gave them: without
     // this, bodies would double with each such step of a program.
-    if (mayRepeat) {
-      DominanceInfo dominance;
-      eliminateCommonSubExpressions(rewriter, dominance, fused);
-    }
+    if (mayRepeat)
+      computeOnce(rewriter, fused);
     sets.assign(fused, set);
     if (fusion == Fusion::Move)
       replaceUnreadInits(fused, producer);
@@ -568,9 +572,8 @@ struct CommFuseElementwisePass
           continue;
         numFused += numMerged;
         // What siblings compute alike is computed once, too.
-        DominanceInfo dominance;
         for (linalg::GenericOp op : getGenerics())
-          eliminateCommonSubExpressions(rewriter, dominance, op);
+          computeOnce(rewriter, op);
       }
       SmallVector<linalg::LinalgOp> consumers;
       getOperation().walk(
