@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FuseSiblings.h"
+#include "FuseOps.h"
 
 #include "Dialect/Comm/Transforms/FusionCost.h"
 #include "FusionShapes.h"

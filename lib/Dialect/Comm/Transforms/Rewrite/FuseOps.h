@@ -1,4 +1,4 @@
-//===- FuseSiblings.h - Reductions of the same tensors ----------*- C++ -*-===//
+//===- FuseOps.h - Fusions of linalg ops ------------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSESIBLINGS_H
-#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSESIBLINGS_H
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSEOPS_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSEOPS_H
 
 #include "WaitSets.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -30,7 +30,16 @@ enum class Siblings {
 /// results of the merged op. Returns the number of merged pairs.
 int64_t fuseSiblings(mlir::RewriterBase &rewriter, WaitSets &sets,
                      mlir::Operation *root, Siblings siblings,
-                     bool mayReduceParts = false);
+                     bool mayReduceParts);
+
+/// Fuses elementwise producers under `root` into their consumers, also such
+/// that the fused op has the results of both if `mayKeep`. Returns the number
+/// of fused producers.
+int64_t fuseProducers(mlir::RewriterBase &rewriter, WaitSets &sets,
+                      mlir::Operation *root, int64_t opsPerByte, bool mayKeep);
+
+/// Computes each value of the body of `op` once.
+void computeOnce(mlir::RewriterBase &rewriter, mlir::Operation *op);
 
 /// Merges the inputs of `op` that read the same elements of the same tensor.
 /// Each input that a producer is fused into gets a copy of its body, so a chain
@@ -39,4 +48,4 @@ void mergeEqualInputs(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 
 } // namespace braid::comm
 
-#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSESIBLINGS_H
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_FUSEOPS_H
