@@ -10,11 +10,11 @@
 #include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
 
 #include "Cost/Profile/Calibration.h"
+#include "Schedule/Search/LeastMemory.h"
 #include "braid/Analysis/Structure/ReorderedSums.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/IR/CommCostInterface.h"
 #include "braid/Schedule/Search/SearchSchedule.h"
-#include "braid/Support/Units.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/MapVector.h"
@@ -276,7 +276,7 @@ static RefinedPlan findPlan(const SchedulingProblem &problem,
   std::vector<std::vector<ResourceChoice>> known = {best.options};
   RefinedPlan simple = takeOrderAlone(plans.orderAlone, opClasses);
   if (best.options != simple.options &&
-      best.afterNs > lessGain(simple.afterNs, options.minGain)) {
+      !gainsEnough(simple.afterNs, best.afterNs, options.minGain)) {
     if (options.planNumber == 1)
       return best;
     best = simple;
