@@ -33,8 +33,9 @@ static constexpr int64_t kWantedRows = 1024, kWantedColumnBlocks = 512;
 /// The least number of contiguous bytes that a block reads, and the number that
 /// is best.
 static constexpr int64_t kMinReadBytes = 64, kReadBytes = 128;
-/// A reduction of fewer elements is not split.
-static constexpr int64_t kManyIterations = 1 << 18;
+/// A reduction of fewer elements is not split, unless a block reduces at least
+/// so many elements of one row, for longer than a second kernel takes.
+static constexpr int64_t kManyIterations = 1 << 18, kLongRow = 1 << 15;
 /// The least number of elements for each result of the first step: what a block
 /// reads at once, or what a few threads of a block read of a column.
 static constexpr int64_t kMinElements = 4096, kMinColumnElements = 64;
@@ -317,8 +318,11 @@ static std::optional<Split> findSplit(linalg::LinalgOp op, const LoopNest &nest,
   }
   Shape shape = getShape(op, nest);
   bool hasManyElements = nest.getNumIterations() >= kMinRowElements * results;
-  if (shape == Shape::Threads ? hasManyElements
-                              : nest.getNumIterations() >= kManyIterations)
+  int64_t least = shape == Shape::Threads ? kMinRowElements * results
+                  : shape == Shape::Rows
+                      ? std::min(kManyIterations, kLongRow * results)
+                      : kManyIterations;
+  if (nest.getNumIterations() >= least)
     chooseParts(op, nest, shape, results, /*wholeLoops=*/0, split);
   // A kernel for rows takes rows that are one loop.
   if (shape == Shape::Rows && hasManyElements && !hasWholeRows(op, nest, split))

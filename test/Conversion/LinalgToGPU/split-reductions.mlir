@@ -232,6 +232,17 @@ func.func @rows(%x: memref<4096x4096xf32>, %s: memref<4096xf32>) {
   return
 }
 
+// One block would reduce few long rows for longer than two kernels take.
+// CHECK-LABEL: func.func @long_row(
+//       CHECK:   memref.alloc() : memref<32xf32>
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "reduction"]
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["reduction"]
+//       CHECK:   return
+func.func @long_row(%x: memref<384x384xf32>, %s: memref<f32>) {
+  linalg.reduce { arith.addf } ins(%x : memref<384x384xf32>) outs(%s : memref<f32>) dimensions = [0, 1]
+  return
+}
+
 // CHECK-LABEL: func.func @few(
 //  CHECK-NEXT:   linalg.reduce
 //  CHECK-NEXT:   return
