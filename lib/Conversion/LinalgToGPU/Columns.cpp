@@ -33,13 +33,17 @@ static constexpr int64_t kLineOfBytes = 128, kMinRunOfBytes = 64;
 /// The number of rows that a thread loads at once. More pay for whole lines.
 /// The registers of a large block hold fewer beside several accumulators.
 static constexpr int64_t kUnrolledRows = 4, kUnrollOfLines = 8, kFewRows = 2;
+/// Threads that each have columns of their own need not combine their results:
+/// the most rows of such a thread, and the number of threads that suffices.
+static constexpr int64_t kMostRowsOfThread = 32, kManyThreads = 1 << 15;
 
 namespace {
 
 /// Emits the kernel of a reduction for which adjacent elements of an input
 /// belong to different results. A block has `width` vectors of adjacent
 /// columns. Its threads share the rows and finally combine their partial
-/// results in a fixed order.
+/// results in a fixed order. Where there are enough columns with few rows, as
+/// in the windows of a pooling, each thread has a vector of columns for itself.
 class ColumnKernel {
 public:
   ColumnKernel(KernelModule &kernels, Operation *op, LoopNest &nest)
@@ -51,9 +55,11 @@ private:
   bool orderLoops();
   void chooseShape();
   int64_t getNumBlocks() const {
-    return outer * llvm::divideCeil(vectors, width);
+    return isApart ? llvm::divideCeil(outer * vectors, kBlockSize)
+                   : outer * llvm::divideCeil(vectors, width);
   }
   void emitPlace();
+  void emitPlaceOfThread();
   /// The sizes of the loops over columns.
   ArrayRef<int64_t> getColumnSizes() const {
     return ArrayRef(nest.sizes).slice(first, inner + 1 - first);
@@ -76,7 +82,10 @@ private:
   Value load(const Access &access, ArrayRef<Value> indices);
   SmallVector<Value> takeIn(ArrayRef<Value> rows, Value isValid,
                             SmallVector<Value> accumulators);
+  SmallVector<Value> startAccumulators();
   SmallVector<Value> reduceRows();
+  SmallVector<Value> reduceRowsOfThread();
+  void emitResultsOfThread(ArrayRef<Value> accumulators);
   void combineWarps(ArrayRef<Value> accumulators, Value thread);
   void emitResults(ArrayRef<Value> accumulators);
 
@@ -90,6 +99,8 @@ private:
   int64_t outer = 1, columns = 1, rows = 1;
   /// Whether adjacent rows, and not adjacent columns, are adjacent in an input.
   bool hasStridedInput = false;
+  /// Whether each thread has all rows of its columns.
+  bool isApart = false;
   /// Elements of a vector, vectors in all columns, vectors of a block, threads
   /// of a column.
   int64_t lanes = 1, vectors = 0, width = 0, height = 0;
@@ -194,6 +205,10 @@ void ColumnKernel::chooseShape() {
     outer *= nest.sizes[loop];
   for (unsigned loop = inner + 1; loop < nest.getNumLoops(); ++loop)
     rows *= nest.sizes[loop];
+  isApart = rows <= kMostRowsOfThread && !hasStridedInput &&
+            outer * vectors >= kManyThreads;
+  if (isApart)
+    return;
   width = std::min<int64_t>(kWarpSize, llvm::PowerOf2Ceil(vectors));
   auto halveUntil = [&](int64_t bytes, int64_t blocks) {
     while (width > 1 && width * lanes * size > bytes && getNumBlocks() < blocks)
@@ -242,6 +257,24 @@ void ColumnKernel::emitPlace() {
     isColumn = builder.isLess(vector, vectors);
     vector =
         arith::MinUIOp::create(b, vector, builder.constantIndex(vectors - 1));
+  }
+  column = builder.multiply(vector, lanes);
+}
+
+void ColumnKernel::emitPlaceOfThread() {
+  int64_t threads = outer * vectors;
+  Value thread = builder.add(builder.multiply(builder.blockId(), kBlockSize),
+                             builder.threadId());
+  if (threads % kBlockSize != 0) {
+    isColumn = builder.isLess(thread, threads);
+    thread =
+        arith::MinUIOp::create(b, thread, builder.constantIndex(threads - 1));
+  }
+  Value vector = thread;
+  if (outer != 1) {
+    vector = builder.remainder(thread, vectors);
+    outerIndices = builder.delinearize(builder.divide(thread, vectors),
+                                       ArrayRef(nest.sizes).take_front(first));
   }
   column = builder.multiply(vector, lanes);
 }
@@ -308,14 +341,57 @@ SmallVector<Value> ColumnKernel::takeIn(ArrayRef<Value> rows, Value isValid,
   return accumulators;
 }
 
-SmallVector<Value> ColumnKernel::reduceRows() {
+/// Loads what all rows share, and returns the accumulators before all rows.
+SmallVector<Value> ColumnKernel::startAccumulators() {
   builder.mapCaptured(nest, shared);
   for (Access &access : nest.inputs)
     if (!access.argument.use_empty() && isOfAllRows(access))
       shared.map(access.argument, load(access, getIndices(Value())));
-  SmallVector<Value> accumulators;
-  for (const Combiner &combiner : combiners)
-    accumulators.push_back(combiner.getNeutral(b, lanes));
+  return llvm::map_to_vector(combiners, [&](const Combiner &combiner) {
+    return combiner.getNeutral(b, lanes);
+  });
+}
+
+SmallVector<Value> ColumnKernel::reduceRowsOfThread() {
+  SmallVector<Value> accumulators = startAccumulators();
+  for (int64_t begin = 0; begin < rows; begin += kUnrollOfLines) {
+    SmallVector<Value> loaded;
+    for (int64_t row = begin; row < std::min(rows, begin + kUnrollOfLines);
+         ++row)
+      loaded.push_back(builder.constantIndex(row));
+    accumulators = takeIn(loaded, Value(), std::move(accumulators));
+  }
+  return accumulators;
+}
+
+/// Stores the results of the columns of the thread.
+void ColumnKernel::emitResultsOfThread(ArrayRef<Value> accumulators) {
+  builder.emitIf(isColumn, [&] {
+    for (auto [output, access] : llvm::enumerate(nest.outputs)) {
+      const Combiner &combiner = combiners[output];
+      Value memory = builder.getMemory(access.buffer);
+      Value fill = nest.fills[output];
+      bool isVector = lanes > 1 && fill && access.strides[inner] == 1 &&
+                      isRun(access) &&
+                      getAlignedLanes(access, nest, inner, lanes) == lanes;
+      int64_t width = isVector ? lanes : 1;
+      for (int64_t lane = 0; lane < lanes; lane += width) {
+        SmallVector<Value> indices =
+            getIndices(Value(), builder.addConstant(column, lane));
+        Value before = combiner.widen(
+            b, broadcast(b, builder.getInitial(nest, output, indices), width));
+        Value total = accumulators[output];
+        if (width != lanes)
+          total = vector::ExtractOp::create(b, total, lane);
+        builder.store(combiner.narrow(b, combiner.combine(b, before, total)),
+                      memory, builder.getAddress(access, indices));
+      }
+    }
+  });
+}
+
+SmallVector<Value> ColumnKernel::reduceRows() {
+  SmallVector<Value> accumulators = startAccumulators();
   auto emitLoop = [&](int64_t from, int64_t to, int64_t unroll) {
     if (from >= to)
       return;
@@ -436,6 +512,13 @@ bool ColumnKernel::emit() {
   chooseShape();
   builder.addOperands(nest);
   builder.setIndexType(nest);
+  if (isApart) {
+    builder.start(kBlockSize);
+    emitPlaceOfThread();
+    emitResultsOfThread(reduceRowsOfThread());
+    builder.launch(getNumBlocks());
+    return true;
+  }
   SmallVector<Type> types;
   for (const Combiner &combiner : combiners)
     types.push_back(builder.getWorkgroupType(

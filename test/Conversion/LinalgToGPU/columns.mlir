@@ -119,6 +119,18 @@ func.func @groups(%x: memref<32x64x32x2xf32>, %m: memref<32x32xf32>, %s: memref<
   return
 }
 
+// The windows of a pooling are few rows of many columns: each thread has a vector
+// of columns for itself.
+// CHECK-LABEL: func.func @windows(
+//       CHECK:   gpu.launch_func @kernels::@columns_5 blocks in (%c6272, %c1, %c1) threads in (%c256, %c1, %c1)
+func.func @windows(%x: memref<32x113x113x64xf32>, %w: memref<3x3xf32>, %y: memref<32x56x56x64xf32>) {
+  %low = arith.constant 0xFF800000 : f32
+  linalg.fill ins(%low : f32) outs(%y : memref<32x56x56x64xf32>)
+  linalg.pooling_nhwc_max {strides = dense<2> : vector<2xi64>} ins(%x, %w : memref<32x113x113x64xf32>, memref<3x3xf32>)
+      outs(%y : memref<32x56x56x64xf32>)
+  return
+}
+
 // Four rows are in flight at once; the threads of a warp combine what they have,
 // then the warps, in order.
 // CHECK-LABEL: gpu.func @columns(
@@ -153,4 +165,11 @@ func.func @groups(%x: memref<32x64x32x2xf32>, %m: memref<32x32xf32>, %s: memref<
 //         CHECK:   %[[M:.*]] = vector.from_elements
 //         CHECK:   %[[X:.*]] = vector.load {{.*}} vector<4xf32>
 //         CHECK:   arith.subf %[[X]], %[[M]] : vector<4xf32>
+//         CHECK:   gpu.return
+
+//   CHECK-LABEL: gpu.func @columns_5(
+//     CHECK-NOT:   scf.for
+// CHECK-COUNT-9:   vector.load {{.*}} vector<4xf32>
+//     CHECK-NOT:   gpu.barrier
+//         CHECK:   vector.store {{.*}} vector<4xf32>
 //         CHECK:   gpu.return
