@@ -46,7 +46,9 @@ struct Walk {
 class PartKernel {
 public:
   PartKernel(KernelModule &kernels, PartRun &run)
-      : run(run), builder(kernels, run.ops.back().op, "parts"), b(builder.b) {}
+      : run(run), builder(kernels, run.ops.back().op,
+                          run.isIndependent ? "independent" : "parts"),
+        b(builder.b) {}
 
   void emit();
 
@@ -57,6 +59,9 @@ private:
   void emitOps(MutableArrayRef<PartOp> ops, const Walk &walk);
   void emitIteration(MutableArrayRef<PartOp> ops, const Walk &walk,
                      Value iteration);
+  void emitTogether();
+  int64_t emitApart();
+  void emitOfBlock(ArrayRef<int64_t> firstBlocks, unsigned begin, unsigned end);
 
   PartRun &run;
   KernelBuilder builder;
@@ -127,16 +132,19 @@ void PartKernel::emitIteration(MutableArrayRef<PartOp> ops, const Walk &walk,
   LoopNest &first = ops.front().nest;
   int64_t indices = run.indicesOfBlock, rest = walk.restIterations;
   (walk.isAlongAxes ? indices : rest) /= walk.lanes;
-  Value index, place;
-  if (walk.isAlongAxes) {
-    index = builder.multiply(builder.remainder(iteration, indices), walk.lanes);
-    place = builder.divide(iteration, indices);
-  } else {
-    index = builder.divide(iteration, rest);
-    place = builder.remainder(iteration, rest);
+  Value index, place = iteration;
+  if (!run.isIndependent) {
+    if (walk.isAlongAxes) {
+      index =
+          builder.multiply(builder.remainder(iteration, indices), walk.lanes);
+      place = builder.divide(iteration, indices);
+    } else {
+      index = builder.divide(iteration, rest);
+      place = builder.remainder(iteration, rest);
+    }
+    index = builder.add(builder.multiply(builder.blockId(), run.indicesOfBlock),
+                        index);
   }
-  index = builder.add(builder.multiply(builder.blockId(), run.indicesOfBlock),
-                      index);
   SmallVector<Value> loops(first.getNumLoops());
   auto set = [&](Value linear, ArrayRef<unsigned> order, bool isVector) {
     SmallVector<int64_t> sizes;
@@ -183,17 +191,31 @@ void PartKernel::emitOps(MutableArrayRef<PartOp> ops, const Walk &walk) {
 
 void PartKernel::emit() {
   SmallVector<const LoopNest *> nests;
-  builder.shareWrittenBuffers();
+  if (!run.isIndependent)
+    builder.shareWrittenBuffers();
   for (PartOp &op : run.ops) {
+    if (run.isIndependent)
+      op.nest.orderByMemory();
     builder.addOperands(op.nest);
     nests.push_back(&op.nest);
   }
   builder.setIndexType(nests);
+  if (run.isIndependent) {
+    builder.start(kBlockSize);
+    builder.launch(emitApart());
+    return;
+  }
   builder.start(kThreads);
   // All blocks of a usual run are there at once, also beside collectives.
   b.getInsertionBlock()->getParentOp()->setDiscardableAttr(
       NVVM::NVVMDialect::getMinctasmAttrName(),
       b.getI32IntegerAttr(kBlocksOfMultiprocessor));
+  emitTogether();
+  builder.launch(run.getNumBlocks());
+}
+
+/// Emits the ops one after another; each block computes its part of all.
+void PartKernel::emitTogether() {
   MutableArrayRef<PartOp> ops = run.ops;
   while (!ops.empty()) {
     if (ops.front().needsBarrier)
@@ -208,7 +230,46 @@ void PartKernel::emit() {
     emitOps(ops.take_front(count), walk);
     ops = ops.drop_front(count);
   }
-  builder.launch(run.getNumBlocks());
+}
+
+/// Emits the ops, each for blocks of its own; returns the number of blocks.
+int64_t PartKernel::emitApart() {
+  SmallVector<int64_t> firstBlocks = {0};
+  for (PartOp &op : run.ops)
+    firstBlocks.push_back(
+        firstBlocks.back() +
+        llvm::divideCeil(op.nest.getNumIterations() / chooseWalk(op).lanes,
+                         kBlockSize));
+  emitOfBlock(firstBlocks, 0, run.ops.size());
+  return firstBlocks.back();
+}
+
+/// Emits the ops from `begin` to `end`, one of which is that of the block. The
+/// block searches for its op by halves.
+void PartKernel::emitOfBlock(ArrayRef<int64_t> firstBlocks, unsigned begin,
+                             unsigned end) {
+  if (end - begin > 1) {
+    unsigned middle = begin + (end - begin) / 2;
+    auto half = scf::IfOp::create(
+        b, builder.isLess(builder.blockId(), firstBlocks[middle]),
+        /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(half.thenBlock());
+    emitOfBlock(firstBlocks, begin, middle);
+    b.setInsertionPointToStart(half.elseBlock());
+    emitOfBlock(firstBlocks, middle, end);
+    return;
+  }
+  PartOp &op = run.ops[begin];
+  Walk walk = chooseWalk(op);
+  Value block = builder.addConstant(builder.blockId(), -firstBlocks[begin]);
+  Value iteration =
+      builder.add(builder.multiply(block, kBlockSize), builder.threadId());
+  int64_t iterations = walk.restIterations / walk.lanes;
+  builder.emitIf(iterations % kBlockSize == 0
+                     ? Value()
+                     : builder.isLess(iteration, iterations),
+                 [&] { emitIteration(op, walk, iteration); });
 }
 
 } // namespace

@@ -17,14 +17,17 @@
 using namespace mlir;
 using namespace braid::kernels;
 
-/// A run of fewer ops saves too little.
-static constexpr unsigned kFewestOps = 3;
+/// A run of fewer ops saves too little: its blocks pass barriers, which those
+/// of independent ops do not.
+static constexpr unsigned kFewestOps = 3, kFewestIndependentOps = 2;
 /// Bounds of the size of a kernel and of its list of arguments.
 static constexpr unsigned kMostOps = 128, kMostRoots = 160;
 /// How many other ops may stand between two ops of a run.
 static constexpr unsigned kMostSkipped = 64;
-/// A launch is a small part of the time of an op that moves more bytes.
-static constexpr int64_t kMostBytes = int64_t(48) << 20;
+/// A launch is a small part of the time of an op that moves more bytes. An op
+/// alone has the best shape of its kernel.
+static constexpr int64_t kMostBytes = int64_t(48) << 20,
+                         kMostBytesAlone = int64_t(16) << 20;
 /// What the ops of a run may read and write together: all their buffers live at
 /// once.
 static constexpr int64_t kMostBytesOfRun = int64_t(256) << 20;
@@ -32,8 +35,9 @@ static constexpr int64_t kMostBytesOfRun = int64_t(256) << 20;
 static constexpr int64_t kBusyBlocks = 128, kWantedBlocks = 256;
 /// The bytes that a large GPU moves in the time of a launch.
 static constexpr int64_t kBytesOfLaunch = int64_t(8) << 20;
-/// The bytes of a sector of memory, which a block should use as a whole.
-static constexpr int64_t kSectorBytes = 32;
+/// The bytes of a sector of memory, which a block should use as a whole, and of
+/// a line: on an H200, blocks that use single sectors move a quarter as much.
+static constexpr int64_t kSectorBytes = 32, kLineBytes = 128;
 
 namespace {
 
@@ -268,14 +272,17 @@ struct RootUse {
 /// Grows a run.
 class PartRunFinder {
 public:
-  explicit PartRunFinder(Candidate &seed);
+  /// The run begins with `seed`; no op needs another one if `isIndependent`.
+  PartRunFinder(Candidate &seed, bool isIndependent);
 
   /// Adds the op of `candidate` to the run; false if it does not fit.
   bool add(Candidate &candidate);
   /// True if the ops of the run may move behind `op`.
   bool isPassable(Operation *op);
   bool isFull() const { return ops.size() >= kMostOps; }
-  ArrayRef<Candidate *> getOps() const { return ops; }
+  /// What the run saves, in bytes that the GPU moves meanwhile; 0 if the ops
+  /// are too few.
+  int64_t getSavedBytes() const;
   PartRun take();
 
 private:
@@ -290,8 +297,12 @@ private:
                                      ArrayRef<unsigned> used);
   bool isConsistent(const Candidate &candidate, unsigned axis, unsigned loop);
   bool mayOverlapOther(Value root, bool isWrite);
+  bool needsOther(const Candidate &candidate) const;
   static int64_t chooseIndices(int64_t numIndices, int64_t narrowest);
+  static int64_t getLostBytes(int64_t bytes, int64_t numIndices,
+                              int64_t narrowest, int64_t adjacent);
 
+  bool isIndependent;
   SmallVector<Candidate *> ops;
   /// The loops of each op along the axes, and whether it needs a barrier.
   SmallVector<SmallVector<unsigned>> loops;
@@ -299,13 +310,18 @@ private:
   SmallVector<int64_t> axisSizes, axisStrides;
   llvm::MapVector<Value, RootUse> roots;
   int64_t numBytes = 0;
+  /// What the run loses beside the ops alone.
+  int64_t lostBytes = 0;
   /// The fewest bytes of an element.
   int64_t narrowest = 16;
 };
 
 } // namespace
 
-PartRunFinder::PartRunFinder(Candidate &seed) {
+PartRunFinder::PartRunFinder(Candidate &seed, bool isIndependent)
+    : isIndependent(isIndependent) {
+  if (isIndependent)
+    return;
   // The axis with adjacent elements is the last.
   ArrayRef<int64_t> strides = seed.nest.outputs.front().strides;
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, strides.size()));
@@ -393,7 +409,36 @@ int64_t PartRunFinder::chooseIndices(int64_t numIndices, int64_t narrowest) {
            static_cast<uint64_t>(numIndices / kWantedBlocks)))});
 }
 
+/// What a run of ops that move `bytes` loses beside ops alone: too few blocks
+/// leave a part of the GPU idle, and blocks that divide `adjacent` adjacent
+/// elements read less than lines.
+int64_t PartRunFinder::getLostBytes(int64_t bytes, int64_t numIndices,
+                                    int64_t narrowest, int64_t adjacent) {
+  int64_t indices = chooseIndices(numIndices, narrowest);
+  int64_t blocks = llvm::divideCeil(numIndices, indices), lost = 0;
+  if (blocks < kBusyBlocks)
+    lost = bytes / blocks * (kBusyBlocks - blocks);
+  int64_t piece = std::min(indices, adjacent) * narrowest;
+  if (indices < adjacent && piece < kLineBytes)
+    lost += bytes / piece * (kLineBytes - piece);
+  return lost;
+}
+
+/// True if an op of the run and `candidate` may not run at once.
+bool PartRunFinder::needsOther(const Candidate &candidate) const {
+  bool needs = false;
+  forEachAccess(candidate, [&](const Access &access) {
+    auto *known = roots.find(access.root);
+    needs |=
+        known != roots.end() && (access.isWrite || known->second.isWritten);
+  });
+  return needs;
+}
+
 bool PartRunFinder::add(Candidate &candidate) {
+  if (isIndependent &&
+      (candidate.numBytes > kMostBytesAlone || needsOther(candidate)))
+    return false;
   SmallVector<unsigned> chosen, kept;
   int64_t numIndices = 1;
   for (unsigned axis = 0; axis < axisSizes.size(); ++axis)
@@ -411,15 +456,16 @@ bool PartRunFinder::add(Candidate &candidate) {
     narrow = std::min(narrow,
                       getByteSize(getElementTypeOrSelf(access.root.getType())));
   });
-  // What too few blocks lose has to be less than what the launches cost.
-  int64_t bytes = numBytes + candidate.numBytes;
-  int64_t blocks =
-      llvm::divideCeil(numIndices, chooseIndices(numIndices, narrow));
+  // What the run loses has to be less than what the launches cost.
+  int64_t bytes = numBytes + candidate.numBytes, lost = 0;
+  if (!isIndependent) {
+    bool hasAdjacent = !kept.empty() && axisStrides[kept.back()] == 1;
+    lost = getLostBytes(bytes, numIndices, narrow,
+                        hasAdjacent ? axisSizes[kept.back()] : 0);
+  }
   if (!isApart || bytes > kMostBytesOfRun ||
       roots.size() + own.size() > kMostRoots ||
-      (blocks < kBusyBlocks &&
-       bytes / blocks * (kBusyBlocks - blocks) >
-           static_cast<int64_t>(ops.size() + 1) * kBytesOfLaunch))
+      lost > static_cast<int64_t>(ops.size() + 1) * kBytesOfLaunch)
     return false;
   // Two roots of the op itself may be the same memory, too.
   for (Value a : own)
@@ -465,8 +511,15 @@ bool PartRunFinder::add(Candidate &candidate) {
   loops.push_back(std::move(chosen));
   needsBarrier.push_back(needs);
   numBytes = bytes;
+  lostBytes = lost;
   narrowest = narrow;
   return true;
+}
+
+int64_t PartRunFinder::getSavedBytes() const {
+  if (ops.size() < (isIndependent ? kFewestIndependentOps : kFewestOps))
+    return 0;
+  return static_cast<int64_t>(ops.size()) * kBytesOfLaunch - lostBytes;
 }
 
 bool PartRunFinder::isPassable(Operation *op) {
@@ -511,6 +564,7 @@ bool PartRunFinder::isPassable(Operation *op) {
 
 PartRun PartRunFinder::take() {
   PartRun run;
+  run.isIndependent = isIndependent;
   run.axisSizes = axisSizes;
   for (int64_t size : axisSizes)
     run.numIndices *= size;
@@ -534,13 +588,10 @@ std::vector<PartRun> braid::kernels::findPartRuns(
     order.push_back(&op);
   for (Operation *op : order)
     candidates.push_back(isCandidate(op) ? match(rewriter, op) : nullptr);
-  std::vector<PartRun> runs;
-  for (size_t start = 0; start < order.size(); ++start) {
-    if (!candidates[start] || candidates[start]->isTaken)
-      continue;
-    PartRunFinder finder(*candidates[start]);
+  auto grow = [&](size_t start, bool isIndependent) {
+    PartRunFinder finder(*candidates[start], isIndependent);
     if (!finder.add(*candidates[start]))
-      continue;
+      return finder;
     unsigned numSkipped = 0;
     for (size_t next = start + 1;
          next < order.size() && !finder.isFull() && numSkipped < kMostSkipped;
@@ -554,8 +605,19 @@ std::vector<PartRun> braid::kernels::findPartRuns(
         break;
       numSkipped += !isMemoryEffectFree(order[next]);
     }
-    if (finder.getOps().size() >= kFewestOps)
-      runs.push_back(finder.take());
+    return finder;
+  };
+  std::vector<PartRun> runs;
+  for (size_t start = 0; start < order.size(); ++start) {
+    if (!candidates[start] || candidates[start]->isTaken)
+      continue;
+    PartRunFinder independent = grow(start, /*isIndependent=*/true);
+    PartRunFinder together = grow(start, /*isIndependent=*/false);
+    PartRunFinder &best = together.getSavedBytes() > independent.getSavedBytes()
+                              ? together
+                              : independent;
+    if (best.getSavedBytes() > 0)
+      runs.push_back(best.take());
   }
   return runs;
 }

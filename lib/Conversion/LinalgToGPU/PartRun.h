@@ -32,13 +32,16 @@ struct PartOp {
 /// Ops whose iterations depend only on iterations of earlier ops that have the
 /// same indices along some axes. One kernel computes all of them: a block
 /// computes a part of the indices, op after op, with barriers where an op needs
-/// what other threads of the block have computed.
+/// what other threads of the block have computed. Where no op needs another
+/// one, as in the update of many parameters, each op has blocks of its own.
 struct PartRun {
   PartRun() = default;
   PartRun(PartRun &&) = default;
   PartRun(const PartRun &) = delete;
 
   std::vector<PartOp> ops;
+  /// True if each op has blocks of its own. Such a run has no axes.
+  bool isIndependent = false;
   /// The sizes of the axes, the axis with adjacent elements last.
   llvm::SmallVector<int64_t> axisSizes;
   /// The number of combinations of indices along the axes, and how many of them

@@ -77,11 +77,12 @@ func.func @other_writer(%a: memref<64xf32>, %r: memref<64xf32>) {
   return
 }
 
-// A copy reads the buffer that a later body reads at other places.
+// A copy reads the buffer that a later body reads at other places: one kernel has
+// blocks for both.
 // CHECK-LABEL: func.func @copy_and_read
-// CHECK:         memref.copy
-// CHECK:         gpu.launch_func @kernels::@elementwise
-// CHECK:         return
+// CHECK-NOT:     memref.copy
+// CHECK:         gpu.launch_func @kernels::@independent
+// CHECK-NEXT:    return
 func.func @copy_and_read(%x: memref<256x64xf32>, %y: memref<256x64xf32>, %z: memref<256x64xf32>) {
   memref.copy %x, %y : memref<256x64xf32> to memref<256x64xf32>
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}

@@ -153,6 +153,46 @@ func.func private @overlapping(%x: memref<64xf32>, %y: memref<64xf32>) {
   return
 }
 
+// The updates of parameters need nothing of each other: one kernel has blocks for
+// each, whatever the shapes are.
+// CHECK-LABEL: func.func @updates(
+//       CHECK:   gpu.launch_func @kernels::@independent blocks in (%c6, %c1, %c1) threads in (%c256, %c1, %c1)
+//  CHECK-SAME:     args(%arg0 : memref<64x64xf32>, %arg1 : memref<64x64xf32>, %arg2 : memref<100xf32>, %arg3 : memref<100xf32>, %arg4 : memref<f32>)
+//  CHECK-NEXT:   return
+func.func @updates(%p: memref<64x64xf32>, %g: memref<64x64xf32>, %q: memref<100xf32>, %h: memref<100xf32>, %step: memref<f32>) {
+  linalg.sub ins(%p, %g : memref<64x64xf32>, memref<64x64xf32>) outs(%p : memref<64x64xf32>)
+  linalg.add ins(%q, %h : memref<100xf32>, memref<100xf32>) outs(%q : memref<100xf32>)
+  linalg.exp ins(%step : memref<f32>) outs(%step : memref<f32>)
+  return
+}
+
+// An op that moves much has a kernel of its own.
+// CHECK-LABEL: func.func @large(
+// CHECK-COUNT-2: gpu.launch_func @kernels::@elementwise
+//  CHECK-NEXT:   return
+func.func @large(%p: memref<2048x1024xf32>, %g: memref<2048x1024xf32>, %q: memref<100xf32>) {
+  linalg.sub ins(%p, %g : memref<2048x1024xf32>, memref<2048x1024xf32>) outs(%p : memref<2048x1024xf32>)
+  linalg.exp ins(%q : memref<100xf32>) outs(%q : memref<100xf32>)
+  return
+}
+
+// Only the columns are common to all ops. A block with eight columns would read a
+// sector of each row where alone it reads lines.
+// CHECK-LABEL: func.func @sectors(
+// CHECK-COUNT-3: gpu.launch_func @kernels::@elementwise
+//  CHECK-NEXT:   return
+func.func @sectors(%x: memref<4096x1024xf32>, %s: memref<1024xf32>, %y: memref<4096x1024xf32>) {
+  linalg.exp ins(%s : memref<1024xf32>) outs(%s : memref<1024xf32>)
+  linalg.exp ins(%s : memref<1024xf32>) outs(%s : memref<1024xf32>)
+  linalg.generic {indexing_maps = [#flat, affine_map<(t, c) -> (c)>, #flat], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : memref<4096x1024xf32>, memref<1024xf32>) outs(%y : memref<4096x1024xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %0 = arith.mulf %p, %q : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
 // What a thread reads behind a barrier may be new: only buffers that no op
 // writes are noalias.
 // CHECK-LABEL: gpu.func @parts(
@@ -172,3 +212,16 @@ func.func private @overlapping(%x: memref<64xf32>, %y: memref<64xf32>) {
 //       CHECK:   scf.if {{.*}} -> (f32)
 //   CHECK-NOT:   gpu.barrier
 //       CHECK:   gpu.return
+// A block of independent ops finds its op by halves.
+// CHECK-LABEL: gpu.func @independent(
+//  CHECK-SAME:   llvm.noalias}, %{{.*}}llvm.noalias}
+//   CHECK-NOT:   gpu.barrier
+//       CHECK:   arith.cmpi ult, %{{.*}}, %c4{{.*}} : i32
+//       CHECK:   scf.if
+//       CHECK:     arith.subf {{.*}} : vector<4xf32>
+//       CHECK:   else
+//       CHECK:     arith.cmpi ult, %{{.*}}, %c5{{.*}} : i32
+//       CHECK:     scf.if
+//       CHECK:       arith.addf {{.*}} : vector<4xf32>
+//       CHECK:     else
+//       CHECK:       math.exp %{{.*}} : f32

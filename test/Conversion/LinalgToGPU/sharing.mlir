@@ -15,6 +15,7 @@ func.func @shared(%a: memref<64xf32>, %b: memref<64xf32>, %c: memref<32xf32>) {
   linalg.map { math.exp } ins(%b : memref<64xf32>) outs(%a : memref<64xf32>)
   call @elsewhere() : () -> ()
   linalg.exp ins(%c : memref<32xf32>) outs(%c : memref<32xf32>)
+  call @elsewhere() : () -> ()
   linalg.log ins(%a : memref<64xf32>) outs(%b : memref<64xf32>)
   return
 }
