@@ -278,6 +278,19 @@ CASES = [
     ("and_i1", reduction("33x20", "i1", "arith.andi", "true", "tensor<33xi1>", "#row", ROWS), 0),
     ("min_i32_columns", reduction("1001x24", "i32", "arith.minsi", "2147483647", "tensor<24xi32>", "#col", COLS), 0),
     ("middle", reduction("6x50x24", "f32", "arith.maximumf", "0xFF800000", "tensor<6x24xf32>", "#ac", '["parallel", "reduction", "parallel"]', "#abc"), 0),
+    # Few rows of many columns, which each thread has for itself; the last block is not full in the first one.
+    ("few_rows", reduction("701x9x210", "i32", "arith.addi", "0", "tensor<701x210xi32>", "#ac", '["parallel", "reduction", "parallel"]', "#abc"), 0),
+    ("few_rows_bf16", reduction("600x20x520", "bf16", "arith.maximumf", "0xFF80", "tensor<600x520xbf16>", "#ac",
+                                '["parallel", "reduction", "parallel"]', "#abc"), 0),
+    ("windows", function(["tensor<4x65x65x32xf32>", "tensor<3x3xf32>"], ["tensor<4x32x32x32xf32>"], "%z = arith.constant 0xFF800000 : f32",
+                         "%e = tensor.empty() : tensor<4x32x32x32xf32>\n%f = linalg.fill ins(%z : f32) outs(%e : tensor<4x32x32x32xf32>) -> tensor<4x32x32x32xf32>",
+                         "%r = linalg.pooling_nhwc_max {strides = dense<2> : vector<2xi64>} ins(%a0, %a1 : tensor<4x65x65x32xf32>, tensor<3x3xf32>) "
+                         "outs(%f : tensor<4x32x32x32xf32>) -> tensor<4x32x32x32xf32>"), 0),
+    # Ops that need nothing of each other: each has blocks of its own.
+    ("independent", function(["tensor<65x36xf32>", "tensor<101xi32>", "tensor<f32>"],
+                             ["tensor<65x36xf32>", "tensor<101xi32>", "tensor<f32>"], "%r = arith.addf %a0, %a0 : tensor<65x36xf32>",
+                             "%s = arith.muli %a1, %a1 : tensor<101xi32>", "%t = arith.negf %a2 : tensor<f32>", values="%r, %s, %t"), 0),
+    ("long_row", reduction("40x1000", "i32", "arith.addi", "0", "tensor<i32>", "#none", ALL), 0),
     ("split", reduction("700x1024", "i32", "arith.addi", "0", "tensor<i32>", "#none", ALL), 0),
     ("split_columns", reduction("8192x40", "i32", "arith.addi", "0", "tensor<40xi32>", "#col", COLS), 0),
     # A loop too short for all parts, bf16 that is wide between the steps, and a long row that is read in a loop.
