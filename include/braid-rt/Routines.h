@@ -15,10 +15,10 @@
 extern "C" {
 #endif
 
-/* Routines of the host's libraries: the rows of Routines.def. The numbers are
- * part of the ABI. */
+/* Routines of libraries: the rows of Routines.def. The numbers are part of the
+ * ABI. */
 typedef enum braid_rt_routine {
-#define BRAID_RT_ROUTINE(NAME, name, inputs, outputs, flags, thirds)           \
+#define BRAID_RT_ROUTINE(NAME, name, inputs, outputs, flags, thirds, place)    \
   BRAID_RT_ROUTINE_##NAME,
 #include "braid-rt/Routines.def"
   BRAID_RT_ROUTINE_COUNT
@@ -27,9 +27,9 @@ typedef enum braid_rt_routine {
 /* Runs a routine on each matrix, or array, of a batch. `flags` has a letter for
  * each flag of the routine, `dimensions` is the number of dimensions of a
  * transform; other routines ignore it. Operands that do not fit the routine,
- * sizes that do not fit LAPACK's 32-bit integers, a library that is missing,
- * and a device other than the host are errors. What a matrix lacks, such as
- * being positive definite, is none: LAPACK's info says so. */
+ * sizes that do not fit LAPACK's 32-bit integers, and a library that is missing
+ * are errors. What a matrix lacks, such as being positive definite, is none:
+ * LAPACK's info says so. */
 BRAID_RT_API void braid_rt_call_routine(int32_t routine, const char *flags,
                                         int64_t dimensions, int64_t inputCount,
                                         const braid_rt_view *inputs,

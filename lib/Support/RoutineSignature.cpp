@@ -15,8 +15,8 @@
 using namespace braid;
 
 static constexpr RoutineTraits routines[BRAID_RT_ROUTINE_COUNT] = {
-#define BRAID_RT_ROUTINE(NAME, name, inputs, outputs, flags, thirds)           \
-  {#name, inputs, outputs, flags, thirds},
+#define BRAID_RT_ROUTINE(NAME, name, inputs, outputs, flags, thirds, place)    \
+  {#name, inputs, outputs, flags, thirds, RoutinePlace::place},
 #include "braid-rt/Routines.def"
 };
 

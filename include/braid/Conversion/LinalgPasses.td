@@ -169,9 +169,9 @@ def ConvertLinalgToBraidRTPass
     loops. The innermost loop runs along the rows of the result, so LLVM can
     vectorize it.
 
-    `library.call` becomes a call of `braid_rt_call_routine`. For `cuda` Fourier transforms run on
-    the GPU. Other routines wait for the GPU and run on the host, the remark `host-routine` reports
-    each, and the program cannot run as a graph.
+    `library.call` becomes a call of `braid_rt_call_routine`. The table of routines says what runs
+    a routine of a program for `cuda`. The remarks `host-routine` and `waiting-routine` report those
+    of the host and those for which the host may wait; a program with these cannot run as a graph.
     `library.attention` and `library.attention_backward` become calls of
     `braid_rt_attention` and `braid_rt_attention_backward` for `cuda`; for the host they
     are errors, because `braid-decompose-attention` leaves none. The same goes for

@@ -24,10 +24,18 @@
 
 namespace braid {
 
+/// What runs a routine of a program for a GPU.
+enum class RoutinePlace {
+  Host,    ///< The host, for which the GPU waits.
+  Device,  ///< The GPU.
+  Waiting, ///< The GPU, for which the host may wait.
+};
+
 /// A row of the table.
 struct RoutineTraits {
   const char *name, *inputs, *outputs, *flags;
   int64_t thirds;
+  RoutinePlace place;
 };
 
 /// The row of routine number `routine`; null if there is none.

@@ -91,7 +91,7 @@ struct ConvertLinalgToBraidRTPass
     LogicalResult result = success();
     SmallVector<library::CallOp> routines;
     getOperation().walk([&](library::CallOp op) { routines.push_back(op); });
-    int64_t routinesOnHost = 0;
+    int64_t waits = 0;
     for (library::CallOp op : routines) {
       if (isCUDA && library::hasDivision(op)) {
         result = op.emitOpError()
@@ -100,17 +100,21 @@ struct ConvertLinalgToBraidRTPass
                     "not, expected braid-decompose-transforms before";
         continue;
       }
-      if (isCUDA && !isTransform(op.getRoutineNumber())) {
-        ++routinesOnHost;
-        emitPassedRemark(op, getArgument(), "host-routine", [&](auto &remark) {
-          remark << mlir::remark::metric("Routine", op.getRoutine());
-        });
+      RoutinePlace place = getRoutineTraits(op.getRoutineNumber())->place;
+      if (isCUDA && place != RoutinePlace::Device) {
+        ++waits;
+        emitPassedRemark(
+            op, getArgument(),
+            place == RoutinePlace::Host ? "host-routine" : "waiting-routine",
+            [&](auto &remark) {
+              remark << mlir::remark::metric("Routine", op.getRoutine());
+            });
       }
       if (failed(convertToCall(op)))
         result = failure();
     }
-    if (routinesOnHost != 0)
-      addHostReads(getOperation(), routinesOnHost);
+    if (waits != 0)
+      addHostReads(getOperation(), waits);
     SmallVector<Operation *> deviceCalls;
     getOperation().walk([&](Operation *op) {
       if (library::isAttention(op) || isa<library::ConvolutionOp>(op))

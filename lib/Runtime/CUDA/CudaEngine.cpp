@@ -12,6 +12,7 @@
 #include "CUDA/API/Cudnn.h"
 #include "CUDA/API/Cufft.h"
 #include "CUDA/API/Cupti.h"
+#include "CUDA/API/Cusolver.h"
 #include "Engine/EngineOptions.h"
 #include "Operations/Messages.h"
 
@@ -42,7 +43,8 @@ extern "C" const EngineDescriptor braid_rt_engine = {engineInterfaceVersion,
 static LaneOptions readLaneOptions(const Environment &environment) {
   for (const LibrarySpec *spec :
        {&driverSpec(), &blasSpec(), &cudnn::librarySpec(),
-        &cufft::librarySpec(), &nccl::librarySpec(), &cupti::librarySpec()})
+        &cufft::librarySpec(), &cusolver::librarySpec(), &nccl::librarySpec(),
+        &cupti::librarySpec()})
     checkNamedLibrary(*spec);
   LaneOptions lanes(environment);
   std::vector<std::string> known = DeviceOptions::names();

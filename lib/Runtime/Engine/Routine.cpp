@@ -28,6 +28,17 @@ const char *RoutineCall::name() const {
   return getRoutineTraits(routine)->name;
 }
 
+braid::RoutinePlace RoutineCall::place() const {
+  return getRoutineTraits(routine)->place;
+}
+
+size_t RoutineCall::flagPosition(size_t index) const {
+  std::string_view choices = getRoutineTraits(routine)->flags;
+  for (size_t i = 0; i != index; ++i)
+    choices.remove_prefix(choices.find(' ') + 1);
+  return choices.find(flags[index]);
+}
+
 int64_t RoutineCall::batch() const {
   return std::accumulate(shape.batch.begin(), shape.batch.end(), int64_t(1),
                          std::multiplies<>());

@@ -26,6 +26,11 @@ struct BRAID_RT_API RoutineCall {
   RoutineShape shape; ///< All sizes are known.
 
   const char *name() const;
+  /// What runs the routine of a program for a GPU.
+  RoutinePlace place() const;
+  /// The position of flag number `index` among its letters in the table of
+  /// routines.
+  size_t flagPosition(size_t index) const;
   /// The number of matrices or arrays.
   int64_t batch() const;
   /// Whether the routine reads output number `output`, too.

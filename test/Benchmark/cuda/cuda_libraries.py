@@ -11,6 +11,7 @@ PATTERNS = {
     "BRAID_CUBLASLT_LIBRARY": "libcublasLt.so.*",
     "BRAID_CUDNN_LIBRARY": "libcudnn.so.*",
     "BRAID_CUFFT_LIBRARY": "libcufft.so.*",
+    "BRAID_CUSOLVER_LIBRARY": "libcusolver.so.*",
     "BRAID_CUPTI_LIBRARY": "libcupti.so.*",
 }
 

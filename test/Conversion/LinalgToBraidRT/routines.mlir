@@ -1,8 +1,9 @@
 // A call of a routine becomes a call of the runtime, with views of the buffers.
 //
 // RUN: braid-opt %s --convert-linalg-to-braid-rt --canonicalize -split-input-file | FileCheck %s
-// RUN: braid-opt %s --convert-linalg-to-braid-rt=target=cuda --remarks-filter=convert-linalg-to-braid-rt -split-input-file 2>&1 \
-// RUN:   | FileCheck %s --check-prefix=CUDA --implicit-check-not=host-routine --implicit-check-not=host_reads
+// DEFINE: %{cuda} = braid-opt %s --convert-linalg-to-braid-rt=target=cuda --remarks-filter=convert-linalg-to-braid-rt -split-input-file
+// RUN: %{cuda} 2>/dev/null | FileCheck %s --check-prefix=CUDA --implicit-check-not=host_reads
+// RUN: %{cuda} 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK --implicit-check-not=-routine
 
 // CHECK: llvm.func @braid_rt_call_routine(i32, !llvm.ptr, i64, i64, !llvm.ptr, i64, !llvm.ptr, !llvm.ptr)
 // CHECK-LABEL: func.func @solve(
@@ -22,11 +23,11 @@
 // CHECK:         llvm.call @braid_rt_call_routine(%[[TRSM]], %[[FLAGS]], %[[NONE]], %[[ONE]], %[[INS]], %[[ONE]], %[[OUTS]], %{{.*}})
 // CHECK-NEXT:    llvm.intr.stackrestore
 
-// A GPU has transforms. The host runs other routines, for which it waits.
-// CUDA:      routines.mlir:[[@LINE+5]]:3: remark: [Passed] host-routine | Category:convert-linalg-to-braid-rt{{.*}}Routine=trsm
-// CUDA:      braid_rt.host_reads = 1 : i64
-// CUDA:      llvm.call @braid_rt_call_routine(
-// CUDA:      llvm.call @braid_rt_call_routine(
+// A GPU has solutions and transforms.
+// CUDA-LABEL: func.func @solve(
+// CUDA:         llvm.call @braid_rt_call_routine(
+// CUDA-LABEL: func.func @dynamic(
+// CUDA:         llvm.call @braid_rt_call_routine(
 func.func @solve(%a: memref<4x4xf64>, %b: memref<3x4xf64, strided<[4, 1], offset: 8>>) {
   library.call "trsm" ins(%a : memref<4x4xf64>) outs(%b : memref<3x4xf64, strided<[4, 1], offset: 8>>) {flags = "LLNN"}
   return
@@ -44,5 +45,19 @@ func.func @solve(%a: memref<4x4xf64>, %b: memref<3x4xf64, strided<[4, 1], offset
 // CHECK:         llvm.call @braid_rt_call_routine(%[[FFT]], %{{.*}}, %[[ONE]], %[[ONE]], %{{.*}}, %[[ONE]], %{{.*}}, %{{.*}})
 func.func @dynamic(%x: memref<?x8xcomplex<f32>>, %y: memref<?x8xcomplex<f32>>) {
   library.call "fft" ins(%x : memref<?x8xcomplex<f32>>) outs(%y : memref<?x8xcomplex<f32>>) {dimensions = 1 : i64}
+  return
+}
+
+// -----
+
+// The host waits for eigenvalues of symmetric matrices, and runs the routines that cuSOLVER lacks.
+// REMARK:    routines.mlir:[[@LINE+6]]:3: remark: [Passed] waiting-routine | Category:convert-linalg-to-braid-rt{{.*}}Routine=syevd
+// REMARK:    routines.mlir:[[@LINE+6]]:3: remark: [Passed] host-routine | Category:convert-linalg-to-braid-rt{{.*}}Routine=gehrd
+// CUDA:      braid_rt.host_reads = 2 : i64
+// CUDA:      llvm.call @braid_rt_call_routine(
+// CUDA:      llvm.call @braid_rt_call_routine(
+func.func @wait(%a: memref<4x4xf64>, %w: memref<4xf64>, %t: memref<3xf64>, %i: memref<i32>) {
+  library.call "syevd" outs(%a, %w, %i : memref<4x4xf64>, memref<4xf64>, memref<i32>) {flags = "VL"}
+  library.call "gehrd" outs(%a, %t, %i : memref<4x4xf64>, memref<3xf64>, memref<i32>)
   return
 }

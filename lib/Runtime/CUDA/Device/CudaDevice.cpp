@@ -13,6 +13,7 @@
 #include "CUDA/Device/Cudnn/Convolutions.h"
 #include "CUDA/Device/Graphs.h"
 #include "CUDA/Device/HostRoutines.h"
+#include "CUDA/Device/LinearAlgebra.h"
 #include "CUDA/Device/Matmuls.h"
 #include "CUDA/Device/Memory.h"
 #include "CUDA/Device/Modules.h"
@@ -45,6 +46,8 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
       attentions(std::make_unique<Attentions>(gpuState, *cudnn)),
       convolutions(std::make_unique<Convolutions>(gpuState, *cudnn, *trials)),
       transforms(std::make_unique<Transforms>(gpuState, *deviceMemory)),
+      linearAlgebra(
+          std::make_unique<LinearAlgebra>(gpuState, *deviceMemory, *matmuls)),
       graphs(std::make_unique<Graphs>(gpuState)) {
   try {
     for (Event *event : {&invocation.begun, &invocation.ended})
@@ -70,6 +73,7 @@ CudaDevice::~CudaDevice() {
   attentions.reset();
   convolutions.reset();
   transforms.reset();
+  linearAlgebra.reset();
   cudnn.reset();
   matmuls.reset();
   trials.reset();
@@ -390,11 +394,14 @@ void CudaDevice::multiply(const Matmul &matmul, const void *a, const void *b,
 }
 
 void CudaDevice::callRoutine(const RoutineCall &call) {
-  if (call.isTransform())
-    traced({BRAID_RT_EVENT_KERNEL, call.name()},
-           [&]() { transforms->transform(call); });
-  else
-    cuda::callRoutineOnHost(call, gpuState, *deviceMemory);
+  if (!call.isTransform() && !linearAlgebra->canRun(call))
+    return cuda::callRoutineOnHost(call, gpuState, *deviceMemory);
+  traced({BRAID_RT_EVENT_KERNEL, call.name()}, [&]() {
+    if (call.isTransform())
+      transforms->transform(call);
+    else
+      linearAlgebra->run(call);
+  });
 }
 
 void CudaDevice::attend(const Attention &attention) {

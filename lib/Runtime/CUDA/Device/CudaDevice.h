@@ -27,6 +27,7 @@ class Convolutions;
 class CudnnPlans;
 class BufferPool;
 class DeviceMemory;
+class LinearAlgebra;
 class Modules;
 class Matmuls;
 class Transforms;
@@ -144,6 +145,7 @@ private:
   std::unique_ptr<cuda::Attentions> attentions;
   std::unique_ptr<cuda::Convolutions> convolutions;
   std::unique_ptr<cuda::Transforms> transforms;
+  std::unique_ptr<cuda::LinearAlgebra> linearAlgebra;
   std::unique_ptr<cuda::Graphs> graphs;
   std::vector<uint64_t> key; ///< Of graphs.
   std::unordered_map<const braid_rt_entry *, size_t> recordable;

@@ -39,6 +39,8 @@ public:
   /// True if prepare has been called.
   bool isPrepared() const { return handle != nullptr; }
   void prepare();
+  /// The workspace, which other work of the compute stream may use, too.
+  DevicePointer sharedWorkspace() const { return workspace; }
 
   /// Multiplies, after checkMatmul. Throws an Error if the library does not
   /// support the matmul.

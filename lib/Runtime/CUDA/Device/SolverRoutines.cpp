@@ -1,0 +1,324 @@
+//===- SolverRoutines.cpp - LAPACK's routines with cuSOLVER ---------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/Device/SolverRoutines.h"
+
+#include <algorithm>
+#include <complex>
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+
+struct cuda::SolverCall {
+  const RoutineCall &call;
+  LinearAlgebra &algebra;
+  const cusolver::Cusolver &library = *algebra.library;
+  const bool isDouble = call.shape.dtype == BRAID_RT_F64 ||
+                        call.shape.dtype == BRAID_RT_COMPLEX_F64;
+  const bool isComplex = call.shape.dtype == BRAID_RT_COMPLEX_F32 ||
+                         call.shape.dtype == BRAID_RT_COMPLEX_F64;
+  const size_t type = (isComplex ? 2 : 0) + (isDouble ? 1 : 0);
+  const int batch = static_cast<int>(call.batch());
+
+  /// A size of the table of routines.
+  int operator[](char letter) const {
+    return static_cast<int>(call.shape[letter]);
+  }
+
+  /// The libraries' number of flag number `index`.
+  cusolver::Flag flag(size_t index) const {
+    return static_cast<cusolver::Flag>(call.flagPosition(index));
+  }
+
+  void *input(size_t index, int64_t number = 0) const {
+    return find(call.inputs[index], number);
+  }
+  void *output(size_t index, int64_t number = 0) const {
+    return find(call.outputs[index], number);
+  }
+  /// The last output.
+  int *info(int64_t number = 0) const {
+    return static_cast<int *>(output(call.outputs.size() - 1, number));
+  }
+  void **inputs(size_t index) const {
+    return algebra.getAddresses(call, call.inputs[index]);
+  }
+  void **outputs(size_t index) const {
+    return algebra.getAddresses(call, call.outputs[index]);
+  }
+
+  /// 0 or 1 in the type of the routine.
+  const void *scalar(bool isOne) const {
+    static const std::complex<float> floats[] = {0, 1};
+    static const std::complex<double> doubles[] = {0, 1};
+    return isDouble ? static_cast<const void *>(&doubles[isOne])
+                    : &floats[isOne];
+  }
+
+  template <typename Query>
+  LinearAlgebra::Work getWork(Query query, int64_t extraElements = 0) const {
+    return algebra.getWork(
+        call, extraElements * braid_rt_dtype_size(call.shape.dtype), query);
+  }
+
+  /// Calls the function of this type.
+  template <typename Signature, typename... Arguments>
+  void solve(const cusolver::OfTypes<Signature> &function,
+             Arguments... arguments) const {
+    library.call(function[type], algebra.handle, arguments...);
+  }
+  template <typename Signature, typename... Arguments>
+  void multiply(const cusolver::OfTypes<Signature> &function,
+                Arguments... arguments) const {
+    library.call(function[type], algebra.blas, arguments...);
+  }
+
+private:
+  void *find(const braid_rt_view &view, int64_t number) const {
+    return static_cast<char *>(view.data) + number * (countBytes(view) / batch);
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Factors and solutions
+//===----------------------------------------------------------------------===//
+
+static void runPotrf(const SolverCall &x, int64_t number) {
+  int n = x['n'];
+  void *a = x.output(0, number);
+  LinearAlgebra::Work work = x.getWork([&](int *count) {
+    x.solve(x.library.potrfWork, x.flag(0), n, a, n, count);
+  });
+  x.solve(x.library.potrf, x.flag(0), n, a, n, work.data, work.count,
+          x.info(number));
+}
+
+static bool runAllPotrf(const SolverCall &x) {
+  void **all = x.outputs(0);
+  if (all)
+    x.solve(x.library.potrfBatched, x.flag(0), x['n'], all, x['n'], x.info(),
+            x.batch);
+  return all;
+}
+
+static void runTrsm(const SolverCall &x, int64_t number) {
+  x.multiply(x.library.trsm, x.flag(0), x.flag(1), x.flag(2), x.flag(3), x['m'],
+             x['n'], x.scalar(true), x.input(0, number), x['a'],
+             x.output(0, number), x['m']);
+}
+
+static bool runAllTrsm(const SolverCall &x) {
+  void **triangles = x.inputs(0), **sides = x.outputs(0);
+  if (!triangles || !sides)
+    return false;
+  x.multiply(x.library.trsmBatched, x.flag(0), x.flag(1), x.flag(2), x.flag(3),
+             x['m'], x['n'], x.scalar(true), triangles, x['a'], sides, x['m'],
+             x.batch);
+  return true;
+}
+
+/// Whether cuBLAS factors all matrices at once sooner than cuSOLVER does one
+/// after the other. JAX has the same bound.
+static bool areSmall(const SolverCall &x) {
+  return std::max(x['m'], x['n']) / 128 <= x.batch;
+}
+
+static void runGetrf(const SolverCall &x, int64_t number) {
+  int m = x['m'], n = x['n'];
+  void *a = x.output(0, number);
+  LinearAlgebra::Work work = x.getWork(
+      [&](int *count) { x.solve(x.library.getrfWork, m, n, a, m, count); });
+  x.solve(x.library.getrf, m, n, a, m, work.data,
+          static_cast<int *>(x.output(1, number)), x.info(number));
+}
+
+static bool runAllGetrf(const SolverCall &x) {
+  bool isSquare = x['m'] == x['n'];
+  void **all = isSquare && areSmall(x) ? x.outputs(0) : nullptr;
+  if (all)
+    x.multiply(x.library.getrfBatched, x['n'], all, x['n'],
+               static_cast<int *>(x.output(1)), x.info(), x.batch);
+  return all;
+}
+
+static void runGeqrf(const SolverCall &x, int64_t number) {
+  int m = x['m'], n = x['n'];
+  void *a = x.output(0, number);
+  LinearAlgebra::Work work = x.getWork(
+      [&](int *count) { x.solve(x.library.geqrfWork, m, n, a, m, count); });
+  x.solve(x.library.geqrf, m, n, a, m, x.output(1, number), work.data,
+          work.count, work.info);
+}
+
+static bool runAllGeqrf(const SolverCall &x) {
+  if (!areSmall(x))
+    return false;
+  void **all = x.outputs(0), **scales = x.outputs(1);
+  if (!all || !scales)
+    return false;
+  int info = 0; // Of the arguments; on the host.
+  x.multiply(x.library.geqrfBatched, x['m'], x['n'], all, x['m'], scales, &info,
+             x.batch);
+  return true;
+}
+
+static void runOrgqr(const SolverCall &x, int64_t number) {
+  int m = x['m'], n = x['n'], k = x['k'];
+  void *a = x.output(0, number), *scales = x.input(0, number);
+  LinearAlgebra::Work work = x.getWork([&](int *count) {
+    x.solve(x.library.orgqrWork, m, n, k, a, m, scales, count);
+  });
+  x.solve(x.library.orgqr, m, n, k, a, m, scales, work.data, work.count,
+          work.info);
+}
+
+static void runOrmqr(const SolverCall &x, int64_t number) {
+  int m = x['m'], n = x['n'], k = x['k'], lda = x['a'];
+  void *a = x.input(0, number), *scales = x.input(1, number),
+       *c = x.output(0, number);
+  cusolver::Flag side = x.flag(0), transposed = x.flag(1);
+  // LAPACK calls the conjugate transpose of real numbers the transpose.
+  if (transposed)
+    transposed = x.isComplex ? cusolver::conjugateTransposed : 1;
+  LinearAlgebra::Work work = x.getWork([&](int *count) {
+    x.solve(x.library.ormqrWork, side, transposed, m, n, k, a, lda, scales, c,
+            m, count);
+  });
+  x.solve(x.library.ormqr, side, transposed, m, n, k, a, lda, scales, c, m,
+          work.data, work.count, work.info);
+}
+
+//===----------------------------------------------------------------------===//
+// Eigenvalues and singular values
+//===----------------------------------------------------------------------===//
+
+/// The largest side of a matrix that Jacobi's method takes with all others of
+/// its batch at once.
+static constexpr int mostTogether = 32;
+
+static void runSyevd(const SolverCall &x, int64_t number) {
+  int n = x['n'];
+  cusolver::Flag vectors = x.flag(0), triangle = x.flag(1);
+  void *a = x.output(0, number), *values = x.output(1, number);
+  LinearAlgebra::Work work = x.getWork([&](int *count) {
+    x.solve(x.library.syevdWork, vectors, triangle, n, a, n, values, count);
+  });
+  x.solve(x.library.syevd, vectors, triangle, n, a, n, values, work.data,
+          work.count, x.info(number));
+}
+
+static bool runAllSyevd(const SolverCall &x) {
+  int n = x['n'];
+  // cuSOLVER gives wrong vectors of batches of complex matrices
+  // (github.com/pytorch/pytorch/issues/192483).
+  if (n > mostTogether || x.isComplex)
+    return false;
+  cusolver::Flag vectors = x.flag(0), triangle = x.flag(1);
+  cusolver::EigenOptions options = x.algebra.eigenOptions;
+  void *a = x.output(0), *values = x.output(1);
+  LinearAlgebra::Work work = x.getWork([&](int *count) {
+    x.solve(x.library.syevjBatchedWork, vectors, triangle, n, a, n, values,
+            count, options, x.batch);
+  });
+  x.solve(x.library.syevjBatched, vectors, triangle, n, a, n, values, work.data,
+          work.count, x.info(), options, x.batch);
+  return true;
+}
+
+/// Writes the first columns of V as rows of V^T.
+static void transposeRightVectors(const SolverCall &x, int64_t number,
+                                  const void *v) {
+  int n = x['n'], rows = x['v'];
+  void *vt = x.output(3, number);
+  x.multiply(x.library.geam, cusolver::conjugateTransposed, cusolver::Flag(0),
+             rows, n, x.scalar(true), const_cast<void *>(v), n, x.scalar(false),
+             vt, rows, vt, rows);
+}
+
+static bool wantsVectors(const SolverCall &x) { return x.call.flags[0] != 'N'; }
+
+static void runGesvdj(const SolverCall &x, int64_t number) {
+  int m = x['m'], n = x['n'], isThin = x.call.flags[0] == 'S';
+  cusolver::Flag vectors = wantsVectors(x);
+  cusolver::SingularOptions options = x.algebra.singularOptions;
+  void *a = x.output(0, number), *values = x.output(1, number),
+       *u = x.output(2, number);
+  LinearAlgebra::Work work = x.getWork(
+      [&](int *count) {
+        x.solve(x.library.gesvdjWork, vectors, isThin, m, n, a, m, values, u, m,
+                u, n, count, options);
+      },
+      vectors ? int64_t(n) * x['v'] : 1);
+  x.solve(x.library.gesvdj, vectors, isThin, m, n, a, m, values, u, m,
+          work.extra, n, work.data, work.count, x.info(number), options);
+  if (vectors)
+    transposeRightVectors(x, number, work.extra);
+}
+
+static bool runAllGesvdj(const SolverCall &x) {
+  int m = x['m'], n = x['n'];
+  if (std::max(m, n) > mostTogether)
+    return false;
+  // The library gives all columns of U and V, of which the program wants the
+  // first ones.
+  int64_t left = int64_t(m) * m, right = int64_t(n) * n;
+  cusolver::Flag vectors = wantsVectors(x);
+  cusolver::SingularOptions options = x.algebra.singularOptions;
+  void *a = x.output(0), *values = x.output(1);
+  LinearAlgebra::Work work = x.getWork(
+      [&](int *count) {
+        x.solve(x.library.gesvdjBatchedWork, vectors, m, n, a, m, values, a, m,
+                a, n, count, options, x.batch);
+      },
+      (left + right) * x.batch);
+  int64_t bytes = braid_rt_dtype_size(x.call.shape.dtype);
+  auto *u = static_cast<char *>(work.extra), *v = u + left * x.batch * bytes;
+  x.solve(x.library.gesvdjBatched, vectors, m, n, a, m, values,
+          static_cast<void *>(u), m, static_cast<void *>(v), n, work.data,
+          work.count, x.info(), options, x.batch);
+  for (int64_t number = 0; vectors && number != x.batch; ++number) {
+    x.algebra.memory.copy(
+        reinterpret_cast<DevicePointer>(x.output(2, number)),
+        reinterpret_cast<DevicePointer>(u + number * left * bytes),
+        int64_t(m) * x['u'] * bytes);
+    transposeRightVectors(x, number, v + number * right * bytes);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+static constexpr SolverRoutine routines[] = {
+    {BRAID_RT_ROUTINE_POTRF, runPotrf, runAllPotrf},
+    {BRAID_RT_ROUTINE_TRSM, runTrsm, runAllTrsm},
+    {BRAID_RT_ROUTINE_GETRF, runGetrf, runAllGetrf},
+    {BRAID_RT_ROUTINE_GEQRF, runGeqrf, runAllGeqrf},
+    {BRAID_RT_ROUTINE_ORGQR, runOrgqr, nullptr},
+    {BRAID_RT_ROUTINE_ORMQR, runOrmqr, nullptr},
+    {BRAID_RT_ROUTINE_SYEVD, runSyevd, runAllSyevd},
+    {BRAID_RT_ROUTINE_GESDD, runGesvdj, runAllGesvdj},
+    {BRAID_RT_ROUTINE_GESVD, runGesvdj, runAllGesvdj},
+};
+
+const SolverRoutine *cuda::findSolverRoutine(int32_t routine) {
+  const SolverRoutine *found = std::find_if(
+      std::begin(routines), std::end(routines),
+      [&](const SolverRoutine &row) { return row.routine == routine; });
+  return found == std::end(routines) ? nullptr : found;
+}
+
+void cuda::runSolverRoutine(const SolverRoutine &routine,
+                            const RoutineCall &call, LinearAlgebra &algebra) {
+  SolverCall solver{call, algebra};
+  if (solver.batch > 1 && routine.runAll && routine.runAll(solver))
+    return;
+  for (int64_t number = 0; number != solver.batch; ++number)
+    routine.run(solver, number);
+}
