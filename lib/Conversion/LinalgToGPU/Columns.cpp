@@ -35,7 +35,7 @@ static constexpr int64_t kLineOfBytes = 128, kMinRunOfBytes = 64;
 static constexpr int64_t kUnrolledRows = 4, kUnrollOfLines = 8, kFewRows = 2;
 /// Threads that each have columns of their own need not combine their results:
 /// the most rows of such a thread, and the number of threads that suffices.
-static constexpr int64_t kMostRowsOfThread = 32, kManyThreads = 1 << 15;
+static constexpr int64_t kMostRowsOfThread = 32, kThreadsApart = 1 << 15;
 
 namespace {
 
@@ -206,7 +206,7 @@ void ColumnKernel::chooseShape() {
   for (unsigned loop = inner + 1; loop < nest.getNumLoops(); ++loop)
     rows *= nest.sizes[loop];
   isApart = rows <= kMostRowsOfThread && !hasStridedInput &&
-            outer * vectors >= kManyThreads;
+            outer * vectors >= kThreadsApart;
   if (isApart)
     return;
   width = std::min<int64_t>(kWarpSize, llvm::PowerOf2Ceil(vectors));

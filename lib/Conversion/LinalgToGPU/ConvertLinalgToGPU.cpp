@@ -9,8 +9,8 @@
 #include "../LinalgToBraidRT/MatmulMatch.h"
 #include "BufferAddress.h"
 #include "Kernels.h"
-#include "PartRun.h"
-#include "RowRun.h"
+#include "Runs/PartRun.h"
+#include "Runs/RowRun.h"
 
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"

@@ -130,9 +130,9 @@ static bool isFreeReduction(linalg::LinalgOp op, const Rows &rows) {
 }
 
 /// True if `op` adds nothing to the time of the kernel of rows that computes it
-/// (lib/Conversion/LinalgToGPU/RowRun.h): a reduction of rows whose elements a
-/// neighbour in the block reads or computes too, or one value for each row from
-/// such a reduction.
+/// (lib/Conversion/LinalgToGPU/Runs/RowRun.h): a reduction of rows whose
+/// elements a neighbour in the block reads or computes too, or one value for
+/// each row from such a reduction.
 static bool isFreeInRowKernel(linalg::LinalgOp op) {
   if (!op.hasPureTensorSemantics() || isa<linalg::FillOp>(op.getOperation()))
     return false;

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_CONVERSION_LINALGTOGPU_ROWRUN_H
-#define BRAID_LIB_CONVERSION_LINALGTOGPU_ROWRUN_H
+#ifndef BRAID_LIB_CONVERSION_LINALGTOGPU_RUNS_ROWRUN_H
+#define BRAID_LIB_CONVERSION_LINALGTOGPU_RUNS_ROWRUN_H
 
-#include "Reduction.h"
+#include "../Reduction.h"
 
 #include "braid/Support/RowLength.h"
 
@@ -64,4 +64,4 @@ void emitRowRun(KernelModule &kernels, mlir::RewriterBase &rewriter,
 
 } // namespace braid::kernels
 
-#endif // BRAID_LIB_CONVERSION_LINALGTOGPU_ROWRUN_H
+#endif // BRAID_LIB_CONVERSION_LINALGTOGPU_RUNS_ROWRUN_H

@@ -8,9 +8,9 @@
 
 #include "RowRun.h"
 
-#include "../LinalgToBraidRT/MatmulMatch.h"
-#include "BufferAddress.h"
-#include "KernelBody.h"
+#include "../../LinalgToBraidRT/MatmulMatch.h"
+#include "../BufferAddress.h"
+#include "../KernelBody.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 

@@ -8,9 +8,8 @@
 
 #include "PartRun.h"
 
-#include "../LinalgToBraidRT/MatmulMatch.h"
-#include "BufferAddress.h"
-#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "../BufferAddress.h"
+#include "PartCandidate.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -24,10 +23,8 @@ static constexpr unsigned kFewestOps = 3, kFewestIndependentOps = 2;
 static constexpr unsigned kMostOps = 128, kMostRoots = 160;
 /// How many other ops may stand between two ops of a run.
 static constexpr unsigned kMostSkipped = 64;
-/// A launch is a small part of the time of an op that moves more bytes. An op
-/// alone has the best shape of its kernel.
-static constexpr int64_t kMostBytes = int64_t(48) << 20,
-                         kMostBytesAlone = int64_t(16) << 20;
+/// An op that moves more bytes has the best shape of its kernel alone.
+static constexpr int64_t kMostBytesAlone = int64_t(16) << 20;
 /// What the ops of a run may read and write together: all their buffers live at
 /// once.
 static constexpr int64_t kMostBytesOfRun = int64_t(256) << 20;
@@ -37,225 +34,7 @@ static constexpr int64_t kBusyBlocks = 128, kWantedBlocks = 256;
 static constexpr int64_t kBytesOfLaunch = int64_t(8) << 20;
 /// The bytes of a sector of memory, which a block should use as a whole, and of
 /// a line: on an H200, blocks that use single sectors move a quarter as much.
-static constexpr int64_t kSectorBytes = 32, kLineBytes = 128;
-
-namespace {
-
-/// A read of a body from a buffer from outside.
-struct CapturedRead {
-  Value root;
-  int64_t base;
-  /// The stride and size of each dimension, and the loop whose index it has;
-  /// -1 for another index.
-  SmallVector<int64_t> strides, sizes;
-  SmallVector<int> loops;
-};
-
-/// An op that may be a part of a run.
-struct Candidate {
-  Operation *op;
-  /// What a copy is as a linalg op. This op stands in no block.
-  OwningOpRef<linalg::GenericOp> copy;
-  LoopNest nest;
-  SmallVector<CapturedRead> captured;
-  int64_t numBytes = 0;
-  bool isTaken = false;
-};
-
-/// The place of a buffer in the memory of its root.
-struct Place {
-  Value root;
-  int64_t offset;
-};
-
-} // namespace
-
-/// The place of `buffer`; none if it is not a constant distance from its root.
-static std::optional<Place> getPlace(Value buffer) {
-  Value root = getRoot(buffer);
-  for (Value value = buffer; value != root;) {
-    Operation *view = value.getDefiningOp();
-    if (!isa<memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp,
-             memref::ExpandShapeOp>(view))
-      return std::nullopt;
-    value = view->getOperand(0);
-  }
-  auto type = dyn_cast<MemRefType>(buffer.getType());
-  auto rootType = dyn_cast<MemRefType>(root.getType());
-  SmallVector<int64_t> strides, rootStrides;
-  int64_t offset = 0, rootOffset = 0;
-  if (!type || !rootType || !rootType.hasStaticShape() ||
-      failed(type.getStridesAndOffset(strides, offset)) ||
-      failed(rootType.getStridesAndOffset(rootStrides, rootOffset)) ||
-      ShapedType::isDynamic(offset) || ShapedType::isDynamic(rootOffset))
-    return std::nullopt;
-  return Place{root, offset - rootOffset};
-}
-
-/// The reads of `body` from buffers from outside; none if one is not known.
-static std::optional<SmallVector<CapturedRead>>
-getCapturedReads(const LoopNest &nest) {
-  SmallVector<CapturedRead> reads;
-  for (Value buffer : getCaptured(*nest.body)) {
-    auto type = dyn_cast<MemRefType>(buffer.getType());
-    if (!type)
-      continue;
-    std::optional<Place> place = getPlace(buffer);
-    auto [strides, offset] = type.getStridesAndOffset();
-    if (!place || !type.hasStaticShape() ||
-        llvm::any_of(strides, ShapedType::isDynamic))
-      return std::nullopt;
-    for (OpOperand &use : buffer.getUses()) {
-      // The op that stands for a copy is in no region.
-      Region *region = use.getOwner()->getParentRegion();
-      if (!region || !nest.body->getParent()->isAncestor(region))
-        continue;
-      auto load = dyn_cast<memref::LoadOp>(use.getOwner());
-      if (!load)
-        return std::nullopt;
-      CapturedRead read{place->root,
-                        place->offset,
-                        strides,
-                        SmallVector<int64_t>(type.getShape()),
-                        {}};
-      for (Value index : load.getIndices()) {
-        auto loop = index.getDefiningOp<linalg::IndexOp>();
-        read.loops.push_back(loop ? nest.dimensions[loop.getDim()].loop : -1);
-      }
-      reads.push_back(std::move(read));
-    }
-  }
-  return reads;
-}
-
-/// True if a kernel reads `access` best with tiles in shared memory: elements
-/// that are adjacent in memory are not the nearest ones that `nest` writes.
-static bool isTransposed(const Access &access, const LoopNest &nest) {
-  ArrayRef<int64_t> written = nest.outputs.front().strides;
-  auto isNearer = [](int64_t a, int64_t b) {
-    return std::abs(a) < std::abs(b);
-  };
-  for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop)
-    if (access.strides[loop] == 1 &&
-        isNearer(*llvm::min_element(written, isNearer), written[loop]))
-      return true;
-  return false;
-}
-
-/// True if the kernel of a reduction or a matmul may take in `fill`.
-static bool isTakenIn(linalg::FillOp fill) {
-  return llvm::any_of(fill.output().getUsers(), [](Operation *user) {
-    auto other = dyn_cast<linalg::LinalgOp>(user);
-    return other && other.getNumReductionLoops() > 0;
-  });
-}
-
-/// The candidate of `op`; null if `op` cannot be a part of a run.
-static std::unique_ptr<Candidate> match(RewriterBase &rewriter, Operation *op) {
-  OwningOpRef<linalg::GenericOp> generic;
-  auto structured = dyn_cast<linalg::LinalgOp>(op);
-  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
-    auto isStatic = [](Value buffer) {
-      auto type = dyn_cast<MemRefType>(buffer.getType());
-      return type && type.hasStaticShape() && type.isStrided();
-    };
-    if (!isStatic(copy.getSource()) || !isStatic(copy.getTarget()))
-      return nullptr;
-    rewriter.setInsertionPoint(op);
-    generic = linalg::makeMemRefCopyOp(rewriter, op->getLoc(), copy.getSource(),
-                                       copy.getTarget());
-    (*generic)->remove();
-    structured = cast<linalg::LinalgOp>((*generic).getOperation());
-  }
-  if (!structured || !structured.hasPureBufferSemantics() ||
-      structured.getNumReductionLoops() > 0 || op->getNumRegions() > 1 ||
-      op->hasAttr(braid::kOverwritesAttrName))
-    return nullptr;
-  if (auto fill = dyn_cast<linalg::FillOp>(op); fill && isTakenIn(fill))
-    return nullptr;
-  // No two iterations write the same element.
-  for (OpOperand &output : structured.getDpsInitsMutable())
-    if (!structured.getMatchingIndexingMap(&output).isPermutation())
-      return nullptr;
-  std::optional<LoopNest> nest = getLoopNest(structured);
-  if (!nest || nest->getNumIterations() == 0 || nest->outputs.empty())
-    return nullptr;
-  auto result = std::make_unique<Candidate>(
-      Candidate{op, std::move(generic), std::move(*nest), {}});
-  for (Access *access : result->nest.getAccesses()) {
-    std::optional<Place> place = getPlace(access->buffer);
-    if (!place || isTransposed(*access, result->nest))
-      return nullptr;
-    access->buffer = place->root;
-    access->base += place->offset;
-    int64_t bytes = getByteSize(access->elementType);
-    for (auto [size, stride] :
-         llvm::zip_equal(result->nest.sizes, access->strides))
-      bytes *= stride == 0 ? 1 : size;
-    result->numBytes += bytes;
-  }
-  std::optional<SmallVector<CapturedRead>> captured =
-      getCapturedReads(result->nest);
-  if (!captured)
-    return nullptr;
-  result->captured = std::move(*captured);
-  if (!result->captured.empty())
-    result->numBytes *= 2;
-  if (result->numBytes > kMostBytes)
-    return nullptr;
-  return result;
-}
-
-//===----------------------------------------------------------------------===//
-// Axes
-//===----------------------------------------------------------------------===//
-
-/// The distance of the elements whose indices along an axis of `size` differ by
-/// one, if the address of an element tells the index: the index is the address
-/// divided by the distance, modulo the size. Zero otherwise. `stride` is that
-/// of the axis, `others` are the strides and sizes of the other loops.
-static int64_t getDistance(int64_t stride, int64_t size, int64_t base,
-                           ArrayRef<std::pair<int64_t, int64_t>> others) {
-  if (stride <= 0 || base < 0)
-    return 0;
-  int64_t period = stride * size, below = base % period;
-  for (auto [other, iterations] : others) {
-    if (other < 0)
-      return 0;
-    if (other % period != 0)
-      below += other * (iterations - 1);
-  }
-  return below < stride ? stride : 0;
-}
-
-static int64_t getDistance(const Access &access, const LoopNest &nest,
-                           unsigned loop) {
-  SmallVector<std::pair<int64_t, int64_t>> others;
-  for (unsigned other = 0; other < nest.getNumLoops(); ++other)
-    if (other != loop)
-      others.emplace_back(access.strides[other], nest.sizes[other]);
-  return getDistance(access.strides[loop], nest.sizes[loop], access.base,
-                     others);
-}
-
-static int64_t getDistance(const CapturedRead &read, const LoopNest &nest,
-                           unsigned loop) {
-  SmallVector<std::pair<int64_t, int64_t>> others;
-  int64_t stride = 0;
-  for (auto [dim, its] : llvm::enumerate(read.loops)) {
-    if (its != static_cast<int>(loop))
-      others.emplace_back(read.strides[dim], read.sizes[dim]);
-    else if (stride != 0)
-      return 0;
-    else
-      stride = read.strides[dim];
-  }
-  return getDistance(stride, nest.sizes[loop], read.base, others);
-}
-
-//===----------------------------------------------------------------------===//
-// Runs
-//===----------------------------------------------------------------------===//
+static constexpr int64_t kSectorBytes = 32, kBytesOfLine = 128;
 
 namespace {
 
@@ -273,10 +52,10 @@ struct RootUse {
 class PartRunFinder {
 public:
   /// The run begins with `seed`; no op needs another one if `isIndependent`.
-  PartRunFinder(Candidate &seed, bool isIndependent);
+  PartRunFinder(PartCandidate &seed, bool isIndependent);
 
   /// Adds the op of `candidate` to the run; false if it does not fit.
-  bool add(Candidate &candidate);
+  bool add(PartCandidate &candidate);
   /// True if the ops of the run may move behind `op`.
   bool isPassable(Operation *op);
   bool isFull() const { return ops.size() >= kMostOps; }
@@ -291,19 +70,20 @@ private:
     bool isWrite;
     llvm::function_ref<int64_t(unsigned)> getDistance;
   };
-  static void forEachAccess(const Candidate &candidate,
+  static void forEachAccess(const PartCandidate &candidate,
                             llvm::function_ref<void(const Access &)> visit);
-  std::optional<unsigned> chooseLoop(const Candidate &candidate, unsigned axis,
-                                     ArrayRef<unsigned> used);
-  bool isConsistent(const Candidate &candidate, unsigned axis, unsigned loop);
+  std::optional<unsigned> chooseLoop(const PartCandidate &candidate,
+                                     unsigned axis, ArrayRef<unsigned> used);
+  bool isConsistent(const PartCandidate &candidate, unsigned axis,
+                    unsigned loop);
   bool mayOverlapOther(Value root, bool isWrite);
-  bool needsOther(const Candidate &candidate) const;
+  bool needsOther(const PartCandidate &candidate) const;
   static int64_t chooseIndices(int64_t numIndices, int64_t narrowest);
   static int64_t getLostBytes(int64_t bytes, int64_t numIndices,
                               int64_t narrowest, int64_t adjacent);
 
   bool isIndependent;
-  SmallVector<Candidate *> ops;
+  SmallVector<PartCandidate *> ops;
   /// The loops of each op along the axes, and whether it needs a barrier.
   SmallVector<SmallVector<unsigned>> loops;
   SmallVector<bool> needsBarrier;
@@ -318,7 +98,7 @@ private:
 
 } // namespace
 
-PartRunFinder::PartRunFinder(Candidate &seed, bool isIndependent)
+PartRunFinder::PartRunFinder(PartCandidate &seed, bool isIndependent)
     : isIndependent(isIndependent) {
   if (isIndependent)
     return;
@@ -335,7 +115,7 @@ PartRunFinder::PartRunFinder(Candidate &seed, bool isIndependent)
 }
 
 void PartRunFinder::forEachAccess(
-    const Candidate &candidate,
+    const PartCandidate &candidate,
     llvm::function_ref<void(const Access &)> visit) {
   const LoopNest &nest = candidate.nest;
   auto visitAll = [&](ArrayRef<braid::kernels::Access> accesses, bool isWrite) {
@@ -350,7 +130,7 @@ void PartRunFinder::forEachAccess(
            [&](unsigned loop) { return getDistance(read, nest, loop); }});
 }
 
-bool PartRunFinder::isConsistent(const Candidate &candidate, unsigned axis,
+bool PartRunFinder::isConsistent(const PartCandidate &candidate, unsigned axis,
                                  unsigned loop) {
   llvm::SmallDenseMap<Value, std::pair<int64_t, bool>> own;
   forEachAccess(candidate, [&](const Access &access) {
@@ -373,9 +153,9 @@ bool PartRunFinder::isConsistent(const Candidate &candidate, unsigned axis,
   });
 }
 
-std::optional<unsigned> PartRunFinder::chooseLoop(const Candidate &candidate,
-                                                  unsigned axis,
-                                                  ArrayRef<unsigned> used) {
+std::optional<unsigned>
+PartRunFinder::chooseLoop(const PartCandidate &candidate, unsigned axis,
+                          ArrayRef<unsigned> used) {
   const LoopNest &nest = candidate.nest;
   std::optional<unsigned> found;
   for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop) {
@@ -419,13 +199,13 @@ int64_t PartRunFinder::getLostBytes(int64_t bytes, int64_t numIndices,
   if (blocks < kBusyBlocks)
     lost = bytes / blocks * (kBusyBlocks - blocks);
   int64_t piece = std::min(indices, adjacent) * narrowest;
-  if (indices < adjacent && piece < kLineBytes)
-    lost += bytes / piece * (kLineBytes - piece);
+  if (indices < adjacent && piece < kBytesOfLine)
+    lost += bytes / piece * (kBytesOfLine - piece);
   return lost;
 }
 
 /// True if an op of the run and `candidate` may not run at once.
-bool PartRunFinder::needsOther(const Candidate &candidate) const {
+bool PartRunFinder::needsOther(const PartCandidate &candidate) const {
   bool needs = false;
   forEachAccess(candidate, [&](const Access &access) {
     auto *known = roots.find(access.root);
@@ -435,7 +215,7 @@ bool PartRunFinder::needsOther(const Candidate &candidate) const {
   return needs;
 }
 
-bool PartRunFinder::add(Candidate &candidate) {
+bool PartRunFinder::add(PartCandidate &candidate) {
   if (isIndependent &&
       (candidate.numBytes > kMostBytesAlone || needsOther(candidate)))
     return false;
@@ -583,11 +363,11 @@ std::vector<PartRun> braid::kernels::findPartRuns(
     RewriterBase &rewriter, Block &block,
     llvm::function_ref<bool(Operation *)> isCandidate) {
   SmallVector<Operation *> order;
-  SmallVector<std::unique_ptr<Candidate>> candidates;
+  SmallVector<std::unique_ptr<PartCandidate>> candidates;
   for (Operation &op : block)
     order.push_back(&op);
   for (Operation *op : order)
-    candidates.push_back(isCandidate(op) ? match(rewriter, op) : nullptr);
+    candidates.push_back(isCandidate(op) ? matchPart(rewriter, op) : nullptr);
   auto grow = [&](size_t start, bool isIndependent) {
     PartRunFinder finder(*candidates[start], isIndependent);
     if (!finder.add(*candidates[start]))
@@ -596,7 +376,7 @@ std::vector<PartRun> braid::kernels::findPartRuns(
     for (size_t next = start + 1;
          next < order.size() && !finder.isFull() && numSkipped < kMostSkipped;
          ++next) {
-      Candidate *candidate = candidates[next].get();
+      PartCandidate *candidate = candidates[next].get();
       if (candidate && !candidate->isTaken && finder.add(*candidate)) {
         numSkipped = 0;
         continue;

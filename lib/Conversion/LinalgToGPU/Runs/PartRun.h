@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_CONVERSION_LINALGTOGPU_PARTRUN_H
-#define BRAID_LIB_CONVERSION_LINALGTOGPU_PARTRUN_H
+#ifndef BRAID_LIB_CONVERSION_LINALGTOGPU_RUNS_PARTRUN_H
+#define BRAID_LIB_CONVERSION_LINALGTOGPU_RUNS_PARTRUN_H
 
-#include "KernelBuilder.h"
+#include "../KernelBuilder.h"
 
 #include "mlir/IR/OwningOpRef.h"
 
@@ -64,4 +64,4 @@ void emitPartRun(KernelModule &kernels, mlir::RewriterBase &rewriter,
 
 } // namespace braid::kernels
 
-#endif // BRAID_LIB_CONVERSION_LINALGTOGPU_PARTRUN_H
+#endif // BRAID_LIB_CONVERSION_LINALGTOGPU_RUNS_PARTRUN_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BufferAddress.h"
-#include "KernelBody.h"
+#include "../BufferAddress.h"
+#include "../KernelBody.h"
 #include "RowRun.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelBody.h"
+#include "../KernelBody.h"
 #include "PartRun.h"
 
-#include "BufferAddress.h"
+#include "../BufferAddress.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
