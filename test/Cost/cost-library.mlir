@@ -41,6 +41,19 @@ func.func @attention(%q: tensor<1x2x100x4xf32>, %k: tensor<1x1x300x4xf32>, %v: t
   return %r#0 : tensor<1x2x100x8xf32>
 }
 
+// Short kernels of 4000 ns beside the operations: 57 of 9 columns, 37 of 14 rows, and 11 of 48 rows.
+// H200-LABEL: Timeline of @process ====
+// H200: library.call {{.*}} 228668 ns (roofline)
+// H200: library.call {{.*}} 150003 ns (roofline)
+// H200: library.call {{.*}} 44219 ns (roofline)
+func.func @process(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %c: tensor<1x512xf32>) -> (tensor<512x512xf32>, tensor<1x512xf32>) {
+  %i = tensor.empty() : tensor<i32>
+  %l:2 = library.call "potrf" outs(%a, %i : tensor<512x512xf32>, tensor<i32>) {flags = "L"} -> tensor<512x512xf32>, tensor<i32>
+  %x = library.call "trsm" ins(%l#0 : tensor<512x512xf32>) outs(%b : tensor<512x512xf32>) {flags = "LLNN"} -> tensor<512x512xf32>
+  %y = library.call "trsm" ins(%l#0 : tensor<512x512xf32>) outs(%c : tensor<1x512xf32>) {flags = "LLNN"} -> tensor<1x512xf32>
+  return %x, %y : tensor<512x512xf32>, tensor<1x512xf32>
+}
+
 // The same on a GPU of 494.7 Tops for TF32.
 // H200-LABEL: Timeline of @rounds ====
 // H200: library.attention {{.*}} 58 ns (roofline)
