@@ -133,7 +133,9 @@ def DecomposeScattersPass
     result combines the updates of its window, in their order. If the region does not
     read the old element, one reduction finds the last update of each window; up to 4
     updates are compared by each element itself. The bits are those of the loop. A scatter of
-    N updates of V windows that needs more than 2^36 comparisons, N * (N + V), remains a loop.
+    N updates of V windows that needs more than 2^26 comparisons, N * (N + V), sorts its updates
+    by their windows instead (`library.call "sort"`), and each window finds its part of the
+    sorted list by a binary search. A scatter on buffers remains a loop.
 
     Before:
 

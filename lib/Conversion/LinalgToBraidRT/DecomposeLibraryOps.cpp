@@ -153,9 +153,6 @@ struct DecomposeConvolutionsPass
 
 } // namespace
 
-/// Comparisons that a GPU makes in less time than the host needs for a loop.
-static constexpr uint64_t kMostComparisons = uint64_t(1) << 36;
-
 namespace {
 
 struct DecomposeScattersPass
@@ -169,9 +166,8 @@ struct DecomposeScattersPass
     IRRewriter rewriter(&getContext());
     int64_t numLinked = 0;
     for (library::ScatterOp op : ops) {
-      bool isLinked = target == KernelTarget::CUDA &&
-                      isa<TensorType>(op.getOutput().getType()) &&
-                      library::countComparisons(op) <= kMostComparisons;
+      bool isLinked =
+          target == KernelTarget::CUDA && library::canLinkScatter(op);
       numLinked += isLinked;
       if (isLinked)
         library::linkScatter(rewriter, op);

@@ -1,6 +1,7 @@
 // RUN: braid-opt %s --braid-decompose-scatters --canonicalize --cse | FileCheck %s --check-prefix=LOOP
 // RUN: braid-opt %s --braid-decompose-scatters=target=cuda --canonicalize --cse | FileCheck %s
 // RUN: braid-opt %s --braid-decompose-scatters=target=cuda --remarks-filter=braid-decompose-scatters -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: braid-opt %s --comm-bufferize --braid-decompose-scatters=target=cuda --remarks-filter=braid-decompose-scatters -o /dev/null 2>&1 | FileCheck %s --check-prefix=HOST
 // RUN: braid-opt %s --comm-bufferize --braid-decompose-scatters --comm-bufferize --canonicalize | FileCheck %s --check-prefix=BUFFER
 // RUN: braid-opt %s --braid-prepare=target=cuda | FileCheck %s --check-prefix=NONE
 // RUN: braid-opt %s --braid-prepare | FileCheck %s --check-prefix=NONE
@@ -8,10 +9,8 @@
 // NONE-NOT: library.scatter
 // BUFFER-NOT: library.scatter
 
-// REMARK-DAG: scatter-kernels{{.*}}Count=1
-// REMARK-DAG: scatter-kernels{{.*}}Count=1
-// REMARK-DAG: scatter-kernels{{.*}}Count=1
-// REMARK-DAG: scatter-loops{{.*}}Count=1
+// REMARK-COUNT-6: scatter-kernels{{.*}}Count=1
+// HOST-COUNT-6: scatter-loops{{.*}}Count=1
 
 // LOOP-LABEL: func.func @add(
 // LOOP-SAME:    %[[ROWS:[^:]*]]: tensor<600xi32>, %[[U:[^:]*]]: tensor<600x8xbf16>, %[[T:[^:]*]]: tensor<100x8xbf16>
@@ -42,9 +41,9 @@
 // CHECK:           scf.while
 // CHECK:             arith.cmpi slt, %{{.*}}, %c600_i32
 // CHECK:           do
+// CHECK:             tensor.extract %[[NEXT]]
 // CHECK:             tensor.extract %[[U]]
 // CHECK:             arith.addf %{{.*}}, %{{.*}} : f32
-// CHECK:             tensor.extract %[[NEXT]]
 // CHECK:           arith.truncf
 // CHECK:         return %[[RESULT]]
 func.func @add(%rows: tensor<600xi32>, %updates: tensor<600x8xbf16>, %table: tensor<100x8xbf16>) -> tensor<100x8xbf16> {
@@ -92,12 +91,25 @@ func.func @few(%indices: tensor<50x1xi32>, %updates: tensor<50x1xf32>, %table: t
   return %r : tensor<50x80xf32>
 }
 
-// Too many comparisons. The loop on hosts needs no buffer for each scalar; on GPUs scalars stay on the device.
+// Many comparisons: a sort by windows, a binary search for each window, and the places behind. The loop on hosts needs no
+// buffer for each scalar.
 // CHECK-LABEL: func.func @many(
-// CHECK:         scf.for
-// CHECK-NOT:       tensor.insert %
-// CHECK:           linalg.generic
-// CHECK-NOT:       tensor.insert %
+// CHECK-SAME:    %[[PLACES:[^:]*]]: tensor<262144xi32>, %[[U:[^:]*]]: tensor<262144xf32>, %[[T:[^:]*]]: tensor<10xf32>
+// CHECK:         %[[KEYS:.*]] = linalg.generic {{.*}} ins(%[[PLACES]] : {{.*}}) outs(%{{.*}} : tensor<262144xi64>)
+// CHECK:           arith.minui %{{.*}}, %c10_i64
+// CHECK:           arith.shli %{{.*}}, %c32_i64
+// CHECK:         %[[SORTED:.*]] = library.call "sort" outs(%[[KEYS]] :
+// CHECK:         %[[FIRST:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<10xi32>)
+// CHECK:           scf.while
+// CHECK:             tensor.extract %[[SORTED]]
+// CHECK:         linalg.generic {{.*}} ins(%[[T]], %[[FIRST]] : {{.*}}) outs(%{{.*}} : tensor<10xf32>)
+// CHECK:           scf.while
+// CHECK:             tensor.extract %[[SORTED]]
+// CHECK:             scf.condition
+// CHECK:             %[[KEY:.*]] = tensor.extract %[[SORTED]]
+// CHECK:             %[[NUMBER:.*]] = arith.trunci %[[KEY]] : i64 to i32
+// CHECK:             %[[PLACE:.*]] = arith.index_cast %[[NUMBER]]
+// CHECK:             tensor.extract %[[U]][%[[PLACE]]]
 // CHECK:         return
 // LOOP-LABEL: func.func @many(
 // LOOP-SAME:    %[[PLACES:[^:]*]]: tensor<262144xi32>, %[[U:[^:]*]]: tensor<262144xf32>, %[[T:[^:]*]]: tensor<10xf32>
@@ -119,6 +131,24 @@ func.func @many(%indices: tensor<262144xi32>, %updates: tensor<262144xf32>, %tab
     library.yield %sum : f32
   } {batch_dims = array<i64>, indexed_dims = array<i64: 0>} -> tensor<10xf32>
   return %r : tensor<10xf32>
+}
+
+// The last of each window's updates is before the first one of the next window.
+// CHECK-LABEL: func.func @set_many(
+// CHECK:         library.call "sort"
+// CHECK:         scf.while
+// CHECK:         %[[PLACE:.*]] = arith.maxsi %{{.*}}, %c0_i32
+// CHECK:         tensor.extract
+// CHECK:         %[[LAST:.*]] = arith.select %{{.*}}, %{{.*}}, %c-1_i32
+// CHECK-NEXT:    linalg.yield %[[LAST]]
+// CHECK:         tensor.expand_shape %{{.*}} {{\[}}[0], [1, 2]] output_shape [4, 7, 2]
+// CHECK:         return
+func.func @set_many(%indices: tensor<4x9000xi64>, %updates: tensor<4x9000x5xi32>, %table: tensor<7x5x4x2xi32>) -> tensor<7x5x4x2xi32> {
+  %r = library.scatter ins(%indices, %updates : tensor<4x9000xi64>, tensor<4x9000x5xi32>) outs(%table : tensor<7x5x4x2xi32>) {
+  ^bb0(%old: i32, %update: i32):
+    library.yield %update : i32
+  } {batch_dims = array<i64: 2>, indexed_dims = array<i64: 0, 3>} -> tensor<7x5x4x2xi32>
+  return %r : tensor<7x5x4x2xi32>
 }
 
 // CHECK-LABEL: func.func @no_updates(

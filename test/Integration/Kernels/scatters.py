@@ -55,6 +55,11 @@ CASES = [
     ("one", "f32", "i64", [5, 6, 8], [0, 1], [2], 1, "add"),
     ("columns", "f32", "i32", [8, 30], [], [1], 40, "max"),
     ("batches", "i32", "i32", [10, 3, 4, 2], [1], [0, 3], 50, "add"),
+    # So many comparisons that the updates are sorted.
+    ("sorted", "f32", "i32", [40000, 4], [], [0], 1700, "affine"),
+    ("sorted_batches", "i32", "i64", [700, 2, 20, 2], [1], [0, 3], 5800, "affine"),
+    ("sorted_set", "i32", "i32", [20000, 3], [], [0], 3000, "set"),
+    ("sorted_bf16", "bf16", "i32", [30000, 8], [], [0], 2100, "add"),
     ("one_window", "i32", "i32", [2, 3, 4], [0], [], 12, "affine"),
     ("no_window", "i32", "i32", [], [], [], 6, "affine"),
     ("no_updates", "f32", "i32", [5, 6], [], [0], 0, "add"),

@@ -9,6 +9,7 @@
 #include "braid/Dialect/Library/Transforms/Decompose.h"
 
 #include "TensorOps.h"
+#include "UpdateLists.h"
 
 #include "braid/Support/ReadAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,6 +29,9 @@ using namespace braid::library;
 /// So many updates of each batch need no lists: each element of the result
 /// compares all indices itself.
 static constexpr int64_t kFewUpdates = 4;
+/// A GPU sorts the updates in less time than it compares more pairs of indices:
+/// an H200 compares so many in 25 us.
+static constexpr uint64_t kMostComparisons = uint64_t(1) << 26;
 
 namespace {
 
@@ -83,14 +87,8 @@ private:
 
   //===--- Lists ----------------------------------------------------------===//
 
-  /// For each batch and each of `numRows` rows, the first or the last update
-  /// that `isWanted`, a condition on the row (of type index), on the index of
-  /// the update and on its number (of type i32); if there is none, `none`.
-  Value findUpdates(int64_t numRows, bool findLast, int64_t none,
-                    ArrayRef<AffineMap> rowMaps, ValueRange rowInputs,
-                    ElementBody isWanted);
-  Value findOfWindows(bool findLast, int64_t none);
-  Value findNext();
+  bool isSorted();
+  Value expandWindows(Value found);
   /// An index of the type of indices for each element of the result: the number
   /// of its window.
   Value getWindow(ImplicitLocOpBuilder &at);
@@ -110,6 +108,12 @@ private:
     positions.push_back(
         arith::IndexCastOp::create(at, at.getIndexType(), number));
     return positions;
+  }
+  /// The element of `list` for update `number` (an i32) of the current batch.
+  Value extractOf(ImplicitLocOpBuilder &at, Value list, Value number,
+                  ArrayRef<Value> places) {
+    return tensor::ExtractOp::create(at, list,
+                                     getPositions(at, number, places));
   }
   /// The element of update `number` (an i32) that belongs to the current
   /// element of the result.
@@ -290,57 +294,19 @@ Value ScatterBuilder::loop(bool mayUseScalars) {
 // Lists
 //===----------------------------------------------------------------------===//
 
-Value ScatterBuilder::findUpdates(int64_t numRows, bool findLast, int64_t none,
-                                  ArrayRef<AffineMap> rowMaps,
-                                  ValueRange rowInputs, ElementBody isWanted) {
-  Type number = b.getI32Type();
-  unsigned numBatchDims = batchSizes.size(), numDims = numBatchDims + 2;
-  SmallVector<int64_t> sizes(batchSizes);
-  sizes.push_back(numRows);
-  Value init = linalg::FillOp::create(
-                   b, constant(b, number, none),
-                   tensor::EmptyOp::create(b, sizes, number).getResult())
-                   .getResult(0);
-  SmallVector<AffineExpr> batch;
-  for (unsigned dim = 0; dim < numBatchDims; ++dim)
-    batch.push_back(b.getAffineDimExpr(dim));
-  SmallVector<AffineExpr> ofUpdate(batch), ofRow(batch);
-  ofRow.push_back(b.getAffineDimExpr(numBatchDims));
-  ofUpdate.push_back(b.getAffineDimExpr(numBatchDims + 1));
-  SmallVector<AffineMap> maps(rowMaps);
-  maps.push_back(getMap(numDims, ofUpdate));
-  maps.push_back(getMap(numDims, ofRow));
-  SmallVector<Value> inputs(rowInputs);
-  inputs.push_back(indices);
-  SmallVector<utils::IteratorType> loops(numDims,
-                                         utils::IteratorType::parallel);
-  loops.back() = utils::IteratorType::reduction;
-  return createGeneric(
-      b, b.getLoc(), init, inputs, maps, loops,
-      [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
-        Value row = linalg::IndexOp::create(at, numBatchDims);
-        Value update = arith::IndexCastOp::create(
-            at, number, linalg::IndexOp::create(at, numBatchDims + 1));
-        SmallVector<Value> given{row, update};
-        llvm::append_range(given, arguments.drop_back());
-        Value found = arith::SelectOp::create(at, isWanted(at, given), update,
-                                              constant(at, number, none));
-        if (findLast)
-          return arith::MaxSIOp::create(at, arguments.back(), found);
-        return arith::MinSIOp::create(at, arguments.back(), found);
-      });
+/// True if lists come from a sort instead of comparisons of all updates with
+/// each other and with all windows.
+bool ScatterBuilder::isSorted() {
+  auto count = static_cast<uint64_t>(numUpdates);
+  uint64_t others =
+      llvm::SaturatingAdd(count, static_cast<uint64_t>(numWindows));
+  return llvm::SaturatingMultiply(llvm::SaturatingMultiply(count, others),
+                                  static_cast<uint64_t>(op.getNumBatches())) >
+         kMostComparisons;
 }
 
-Value ScatterBuilder::findOfWindows(bool findLast, int64_t none) {
-  Value found =
-      findUpdates(numWindows, findLast, none, {}, {},
-                  [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
-                    Value window =
-                        arith::IndexCastOp::create(at, indexType, arguments[0]);
-                    return arith::CmpIOp::create(at, arith::CmpIPredicate::eq,
-                                                 arguments[2], window);
-                  });
-  // One dimension for each indexed dimension.
+/// Gives `found`, with a dimension for all windows, the indexed dimensions.
+Value ScatterBuilder::expandWindows(Value found) {
   SmallVector<int64_t> sizes(batchSizes);
   SmallVector<ReassociationIndices> groups;
   for (size_t dim = 0; dim < batchSizes.size(); ++dim)
@@ -361,24 +327,6 @@ Value ScatterBuilder::findOfWindows(bool findLast, int64_t none) {
   }
   return tensor::ExpandShapeOp::create(
       b, RankedTensorType::get(sizes, b.getI32Type()), found, groups);
-}
-
-Value ScatterBuilder::findNext() {
-  unsigned numRowDims = batchSizes.size() + 1;
-  AffineMap ofRow =
-      AffineMap::getMultiDimIdentityMap(numRowDims + 1, b.getContext())
-          .getMajorSubMap(numRowDims);
-  return findUpdates(
-      numUpdates, /*findLast=*/false, /*none=*/numUpdates, ofRow, indices,
-      [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
-        Value row =
-            arith::IndexCastOp::create(at, b.getI32Type(), arguments[0]);
-        Value isLater = arith::CmpIOp::create(at, arith::CmpIPredicate::sgt,
-                                              arguments[1], row);
-        Value isSame = arith::CmpIOp::create(at, arith::CmpIPredicate::eq,
-                                             arguments[2], arguments[3]);
-        return arith::AndIOp::create(at, isLater, isSame);
-      });
 }
 
 Value ScatterBuilder::computeElements(ValueRange inputs,
@@ -455,7 +403,10 @@ Value ScatterBuilder::linkFew() {
 }
 
 Value ScatterBuilder::takeLast() {
-  Value last = findOfWindows(/*findLast=*/true, /*none=*/-1);
+  Value last = expandWindows(
+      isSorted()
+          ? findLastInSorted(b, sortUpdates(b, indices, numWindows), numWindows)
+          : findLastUpdates(b, indices, numWindows));
   SmallVector<AffineExpr> ofWindow = getBatchExprs(batchDims);
   llvm::append_range(ofWindow, getBatchExprs(indexedDims));
   return computeElements(
@@ -472,33 +423,64 @@ Value ScatterBuilder::takeLast() {
 }
 
 Value ScatterBuilder::followLists() {
-  Value first = findOfWindows(/*findLast=*/false, /*none=*/numUpdates);
-  Value next = findNext();
+  Value sorted, next, first;
+  if (isSorted()) {
+    sorted = sortUpdates(b, indices, numWindows);
+    first = findFirstInSorted(b, sorted, numWindows);
+  } else {
+    first = findFirstUpdates(b, indices, numWindows);
+    next = findNextUpdates(b, indices);
+  }
   SmallVector<AffineExpr> ofWindow = getBatchExprs(batchDims);
   llvm::append_range(ofWindow, getBatchExprs(indexedDims));
   Type kinds[] = {b.getI32Type(), accumulated};
   return computeElements(
-      first, getMap(type.getRank(), ofWindow),
+      expandWindows(first), getMap(type.getRank(), ofWindow),
       [&](ImplicitLocOpBuilder &at, ValueRange arguments) -> Value {
         SmallVector<Value> places = getPlaces(at, type.getRank());
-        Value end = constant(at, kinds[0], numUpdates);
+        Value end = constant(at, kinds[0], numUpdates), window;
+        if (sorted)
+          window = arith::IndexCastOp::create(
+              at, at.getI64Type(),
+              arith::IndexCastOp::create(at, at.getIndexType(), getWindow(at)));
         auto list = scf::WhileOp::create(
             at, TypeRange(kinds),
             ValueRange{arguments[1], widen(at, arguments[0])},
             [&](OpBuilder &nested, Location loc, ValueRange carried) {
+              ImplicitLocOpBuilder inner(loc, nested);
               Value isUpdate = arith::CmpIOp::create(
-                  nested, loc, arith::CmpIPredicate::slt, carried[0], end);
-              scf::ConditionOp::create(nested, loc, isUpdate, carried);
+                  inner, arith::CmpIPredicate::slt, carried[0], end);
+              if (sorted) {
+                // The last element may be read once more.
+                Value place = arith::MinSIOp::create(
+                    inner, carried[0],
+                    constant(inner, kinds[0], numUpdates - 1));
+                Value isOfWindow = arith::CmpIOp::create(
+                    inner, arith::CmpIPredicate::eq,
+                    getWindowOf(inner, extractOf(inner, sorted, place, places)),
+                    window);
+                isUpdate = arith::AndIOp::create(inner, isUpdate, isOfWindow);
+              }
+              scf::ConditionOp::create(inner, isUpdate, carried);
             },
             [&](OpBuilder &nested, Location loc, ValueRange carried) {
               ImplicitLocOpBuilder inner(loc, nested);
-              Value update = extractUpdate(inner, carried[0], places);
+              // What follows in the list: the next update of the window, or the
+              // next place.
+              Value number = carried[0], following;
+              if (sorted) {
+                number = getUpdateOf(
+                    inner, extractOf(inner, sorted, carried[0], places));
+                following = arith::AddIOp::create(inner, carried[0],
+                                                  constant(inner, kinds[0], 1));
+              } else {
+                following = extractOf(inner, next, carried[0], places);
+              }
+              Value update = extractUpdate(inner, number, places);
               // Each update is in the list of one window.
               update.getDefiningOp()->setAttr(kReadsOnceAttrName,
                                               inner.getUnitAttr());
               Value element = combine(inner, carried[1], update);
-              Value following = tensor::ExtractOp::create(
-                  inner, next, getPositions(inner, carried[0], places));
               scf::YieldOp::create(inner, ValueRange{following, element});
             });
         return narrow(at, list.getResult(1));
@@ -518,11 +500,10 @@ Value ScatterBuilder::link() {
 // Entry points
 //===----------------------------------------------------------------------===//
 
-uint64_t braid::library::countComparisons(ScatterOp op) {
-  uint64_t updates = op.getNumUpdates();
-  uint64_t others = llvm::SaturatingAdd<uint64_t>(updates, op.getNumWindows());
-  return llvm::SaturatingMultiply<uint64_t>(
-      llvm::SaturatingMultiply(updates, others), op.getNumBatches());
+bool braid::library::canLinkScatter(ScatterOp op) {
+  constexpr int64_t most = int64_t(1) << 30;
+  return isa<TensorType>(op.getOutput().getType()) &&
+         op.getNumUpdates() < most && op.getNumWindows() < most;
 }
 
 /// The same op on tensors, for an op on buffers.

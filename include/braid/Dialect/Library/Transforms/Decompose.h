@@ -41,10 +41,6 @@ bool isMatmulOfPatches(ConvolutionOp op);
 /// output.
 void decomposeConvolution(mlir::RewriterBase &rewriter, ConvolutionOp op);
 
-/// The pairs of indices that `linkScatter` compares: of two updates, and of an
-/// update and a window.
-uint64_t countComparisons(ScatterOp op);
-
 /// Replaces a scatter by a loop over its updates, each of which changes its
 /// window in place. An op on buffers reads its operands as tensors and writes
 /// the result into its output. With `mayUseScalars`, updates of one element are
@@ -52,10 +48,14 @@ uint64_t countComparisons(ScatterOp op);
 void loopOverScatter(mlir::RewriterBase &rewriter, ScatterOp op,
                      bool mayUseScalars);
 
-/// Replaces a scatter on tensors by ops that are each one kernel: reductions
-/// that find the updates of each window in their order, by comparing all
-/// indices, and an op that computes all elements of the result. The bits of the
-/// result are those of `loopOverScatter`.
+/// True if `linkScatter` can replace `op`: a scatter on tensors with fewer than
+/// 2^30 updates and windows.
+bool canLinkScatter(ScatterOp op);
+
+/// Replaces a scatter by ops that are each one kernel: those that find the
+/// updates of each window in their order, by comparing all indices or, where
+/// these are many, by sorting them, and an op that computes all elements of the
+/// result. The bits of the result are those of `loopOverScatter`.
 void linkScatter(mlir::RewriterBase &rewriter, ScatterOp op);
 
 /// True for an inverse Fourier transform that divides by the number of elements
