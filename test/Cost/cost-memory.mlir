@@ -29,6 +29,22 @@ func.func @insert_slice(%x: tensor<50x100xf32>, %y: tensor<1000x1000xf32>) -> te
   return %r : tensor<1000x1000xf32>
 }
 
+// What an op computes from an empty tensor stands in its place at once, also in the stack that a loop carries.
+// CHECK-LABEL: Timeline of @in_place ====
+// CHECK: comm.compute "k" tensor<50x100xf32>
+// CHECK: tensor.insert_slice tensor<100x100xf32>, 40 ns (roofline)
+// CHECK: linalg.exp tensor<50x100xf32>
+// CHECK: tensor.insert_slice tensor<100x100xf32>, 0 ns (roofline)
+func.func @in_place(%x: tensor<50x100xf32>, %y: tensor<100x100xf32>) -> tensor<100x100xf32> {
+  %e = tensor.empty() : tensor<5000xf32>
+  %place = tensor.expand_shape %e [[0, 1]] output_shape [50, 100] : tensor<5000xf32> into tensor<50x100xf32>
+  %a = comm.compute "k"(%x) : (tensor<50x100xf32>) -> tensor<50x100xf32>
+  %r = tensor.insert_slice %a into %y[0, 0] [50, 100] [1, 1] : tensor<50x100xf32> into tensor<100x100xf32>
+  %b = linalg.exp ins(%x : tensor<50x100xf32>) outs(%place : tensor<50x100xf32>) -> tensor<50x100xf32>
+  %s = tensor.insert_slice %b into %r[50, 0] [50, 100] [1, 1] : tensor<50x100xf32> into tensor<100x100xf32>
+  return %s : tensor<100x100xf32>
+}
+
 // 40,000 + 40,000 bytes read and 80,000 written; 80,000 read and 80,800 written.
 // CHECK-LABEL: Timeline of @concat_and_pad ====
 // CHECK-NEXT: tensor.concat tensor<200x100xf32>, 160 ns (roofline)

@@ -83,6 +83,39 @@ struct CopyModel
   }
 };
 
+/// The value that `value` is another shape of.
+Value skipReshapes(Value value) {
+  while (Operation *op = value.getDefiningOp())
+    if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
+      value = op->getOperand(0);
+    else
+      break;
+  return value;
+}
+
+/// True if the op that computes the slice writes the slice into its place: the
+/// op starts from an empty tensor (`-eliminate-empty-tensors` upstream).
+bool isWrittenInPlace(tensor::InsertSliceOp insertion) {
+  auto slice = dyn_cast<OpResult>(skipReshapes(insertion.getSource()));
+  auto writer = slice ? dyn_cast<DestinationStyleOpInterface>(slice.getOwner())
+                      : DestinationStyleOpInterface();
+  if (!writer || writer->getBlock() != insertion->getBlock())
+    return false;
+  Value init = skipReshapes(writer.getTiedOpOperand(slice)->get());
+  return init.getDefiningOp<tensor::EmptyOp>() != nullptr;
+}
+
+/// tensor.insert_slice: a copy, unless the slice is computed in its place.
+struct InsertSliceModel
+    : public DefaultCostOpInterface::ExternalModel<InsertSliceModel,
+                                                   tensor::InsertSliceOp> {
+  Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    if (isWrittenInPlace(cast<tensor::InsertSliceOp>(op)))
+      return Work();
+    return CopyModel<tensor::InsertSliceOp>().getWork(op, defaults);
+  }
+};
+
 /// tensor.gather: reads the indices and as many elements as it writes.
 struct GatherModel
     : public DefaultCostOpInterface::ExternalModel<GatherModel,
@@ -126,8 +159,7 @@ static void registerDataMovementCostModels(DialectRegistry &registry) {
         *context);
     tensor::InsertOp::attachInterface<ElementModel<tensor::InsertOp, false>>(
         *context);
-    tensor::InsertSliceOp::attachInterface<CopyModel<tensor::InsertSliceOp>>(
-        *context);
+    tensor::InsertSliceOp::attachInterface<InsertSliceModel>(*context);
     tensor::ParallelInsertSliceOp::attachInterface<
         CopyModel<tensor::ParallelInsertSliceOp>>(*context);
     tensor::ConcatOp::attachInterface<OperandsModel<tensor::ConcatOp>>(
