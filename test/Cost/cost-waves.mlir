@@ -173,6 +173,14 @@ func.func @tf32(%a: tensor<4096x1024xf32>, %b: tensor<1024x8192xf32>, %t: tensor
   return %r, %s : tensor<4096x8192xf32>, tensor<4096x8192xf32>
 }
 
+// The depth of 2,048 of few rows and columns has two slices in TF32, as one of 4,096 in bf16 has.
+// CHECK-LABEL: Timeline of @deep_tf32 ====
+// CHECK: linalg.matmul tensor<64x512xf32>, 5615 ns (roofline)
+func.func @deep_tf32(%a: tensor<64x2048xf32>, %b: tensor<2048x512xf32>, %c: tensor<64x512xf32>) -> tensor<64x512xf32> {
+  %r = linalg.matmul {braid.precision = "tf32"} ins(%a, %b : tensor<64x2048xf32>, tensor<2048x512xf32>) outs(%c : tensor<64x512xf32>) -> tensor<64x512xf32>
+  return %r : tensor<64x512xf32>
+}
+
 // In TF32 the gradient by a kernel of 168^2 pairs, of 14,958 ns, transposes its operands, which takes 1.85 times as
 // long, and that by the input transposes the kernel by another short kernel.
 // CHECK-LABEL: Timeline of @tf32_gradients ====

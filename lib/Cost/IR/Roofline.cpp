@@ -98,9 +98,13 @@ Arithmetic braid::estimateArithmetic(const Work &work, const Hardware &hardware,
       ElementClass element = classifyElementType(matmul.elementType);
       uint64_t results = llvm::SaturatingMultiply(
           llvm::SaturatingMultiply(matmul.rows, matmul.columns), matmul.batch);
-      TileGrid grid = chooseTiles(matmul.rows, matmul.columns, matmul.batch,
-                                  element, hardware.multiprocessors, target,
-                                  /*depth=*/matmul.operations / 2 / results);
+      // TF32 has twice the bytes of the types that tiles were measured with.
+      uint64_t depth = matmul.operations / 2 / results;
+      if (isa<FloatTF32Type>(matmul.elementType))
+        depth *= 2;
+      TileGrid grid =
+          chooseTiles(matmul.rows, matmul.columns, matmul.batch, element,
+                      hardware.multiprocessors, target, depth);
       grid.stretch = std::max(grid.stretch, getLoadStretch(matmul));
       double peakSeconds = static_cast<double>(matmul.operations) /
                            getPeak(matmul.elementType, hardware);
