@@ -40,7 +40,7 @@ option(BRAID_PRECOMPILED_HEADERS "Compile common headers once" OFF)
 mark_as_advanced(BRAID_PRECOMPILED_HEADERS)
 # Sources of a library that share their headers' templates take a third of the time
 # together. tools/dev/local_names.py keeps names apart that are local to their source.
-option(BRAID_UNITY_BUILD "Compile up to eight sources of a library as one" OFF)
+option(BRAID_UNITY_BUILD "Compile up to 12 sources of a library as one" OFF)
 mark_as_advanced(BRAID_UNITY_BUILD)
 set(BRAID_PRECOMPILED_DIR "${CMAKE_CURRENT_LIST_DIR}/Precompiled")
 
