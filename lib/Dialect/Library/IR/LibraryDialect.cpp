@@ -149,9 +149,9 @@ static uint64_t getBytes(Value value, const comm::SizeDefaults &defaults) {
 }
 
 /// The short kernels, of 3 us on an H200, that take as long there as the steps
-/// of a routine of LAPACK, which follow one another: columns of factors, rows of
-/// solutions. 512 columns of Cholesky's factor take 172 us in XLA, 512 rows of
-/// 512 solutions 108 us, and of one solution 32 us
+/// of a routine of LAPACK, which follow one another: columns of factors, rows
+/// of solutions. 512 columns of Cholesky's factor take 172 us in XLA, 512 rows
+/// of 512 solutions 108 us, and of one solution 32 us
 /// (docs/performance/results/library-calls.json).
 static uint64_t countStepKernels(CallOp op, uint64_t side,
                                  const comm::SizeDefaults &defaults) {

@@ -64,7 +64,6 @@ static_assert(CUBLAS_FILL_MODE_LOWER == 0 && CUBLAS_FILL_MODE_UPPER == 1);
 static_assert(CUBLAS_OP_N == 0 && CUBLAS_OP_T == 1 &&
               CUBLAS_OP_C == cusolver::conjugateTransposed);
 static_assert(CUBLAS_DIAG_NON_UNIT == 0 && CUBLAS_DIAG_UNIT == 1);
-static_assert(CUSOLVER_EIG_MODE_NOVECTOR == 0 &&
-              CUSOLVER_EIG_MODE_VECTOR == 1);
+static_assert(CUSOLVER_EIG_MODE_NOVECTOR == 0 && CUSOLVER_EIG_MODE_VECTOR == 1);
 
 #endif
