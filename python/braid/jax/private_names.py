@@ -9,6 +9,10 @@
                   of axes, which have no tiles
 """
 
+import contextlib
+
+from jax.interpreters import mlir
+
 from .versions import VersionError
 
 try:
@@ -55,17 +59,36 @@ def read_sharding(given):
 
 def fused_attention():
     """What `attention.without_gpu` changes: the module of JAX that calls cuDNN's attention, and the
-    lowerings of the CPU by primitive. None where this JAX has other ones."""
+    primitive of partitionings. None where this JAX has other ones."""
     try:
         from jax._src.cudnn import fused_attention_stablehlo as module
         from jax._src.custom_partitioning import custom_partitioning_p
-        from jax._src.interpreters.mlir import _platform_specific_lowerings as lowerings
     except ImportError:
         return None
     names = ("cuda_versions", "check_cudnn_version", "check_compute_capability", "_dot_product_attention_fwd_p",
              "_dot_product_attention_bwd_p", "_dot_product_attention_fwd_cuda_lowering",
              "_dot_product_attention_bwd_cuda_lowering")
-    return (module, custom_partitioning_p, lowerings["cpu"]) if all(hasattr(module, name) for name in names) else None
+    return (module, custom_partitioning_p) if all(hasattr(module, name) for name in names) else None
+
+
+@contextlib.contextmanager
+def lowered_by(rules):
+    """In this context JAX lowers these primitives on the CPU by these rules."""
+    try:
+        from jax._src.interpreters.mlir import _platform_specific_lowerings as lowerings
+    except ImportError:
+        yield
+        return
+    lowerings = lowerings["cpu"]
+    before = dict(lowerings)
+    try:
+        for primitive, rule in rules.items():
+            mlir.register_lowering(primitive, rule, platform="cpu")
+        yield
+    finally:
+        for primitive in rules:
+            lowerings.pop(primitive, None)
+        lowerings.update(before)
 
 
 def kept_arguments(lowered, count):

@@ -12,7 +12,7 @@ from jaxlib.mlir import ir
 import braid.mlir
 from braid.mlir.arrays import aligned_copy, is_taken_as_it_is
 
-from . import calls, lowering, private_names
+from . import calls, lowering, permutations, private_names
 from .attention import without_gpu
 from .values import Value, signature
 
@@ -43,7 +43,7 @@ def export(fn, *args, mesh=None, attention="recognize", recurrence="recognize", 
         context = jax.sharding.use_abstract_mesh(mesh)
     else:
         context = jax.set_mesh(mesh)
-    with context, without_gpu.cudnn_calls():
+    with context, without_gpu.cudnn_calls(), permutations.without_loops():
         outer, lowered = calls.lower(fn, args, kwargs)
     program = Program(lowered, attention, recurrence)
     program._outer = outer

@@ -140,6 +140,14 @@ class FactorTest(LibraryTestCase):
 
         self.check(sharded(lambda *xs: [multiply(x) for x in xs]), *(random((2, 6, 4), t) for t in TWO))
 
+    def test_permutations(self):
+        """The pivots of a factor make a permutation without a loop."""
+        permute = sharded(lambda pivots: lax.linalg.lu_pivots_to_permutation(pivots, 7))
+        for pivots in ([[2, 4, 2, 6, 4], [6, 6, 6, 6, 6]], [[0], [3]], [[1, 1, 5, 4, 5, 5, 6], [3, 4, 2, 6, 6, 5, 6]]):
+            pivots = np.array(pivots, np.int32)
+            self.assertNotRegex(braid.jax.export(permute, pivots).text, r"scf\.(for|while)")
+            self.check(permute, pivots)
+
     def test_lu(self):
         def solves(x):
             shifted = x + 3 * jnp.eye(x.shape[-1], dtype=x.dtype)

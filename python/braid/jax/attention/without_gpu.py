@@ -25,24 +25,20 @@ def cudnn_calls():
     if found is None or found[0].cuda_versions is not None:
         yield
         return
-    module, custom_partitioning, lowerings = found
+    module, custom_partitioning = found
     answers = {"check_cudnn_version": lambda: _CUDNN_VERSION, "check_compute_capability": lambda capability: True}
     rules = {getattr(module, f"_dot_product_attention_{name}_p"):
              getattr(module, f"_dot_product_attention_{name}_cuda_lowering") for name in ("fwd", "bwd")}
     rules[custom_partitioning] = _lower_whole
-    questions, before = {name: getattr(module, name) for name in answers}, dict(lowerings)
+    questions = {name: getattr(module, name) for name in answers}
     try:
         for name, answer in answers.items():
             setattr(module, name, answer)
-        for primitive, rule in rules.items():
-            mlir.register_lowering(primitive, rule, platform="cpu")
-        yield
+        with private_names.lowered_by(rules):
+            yield
     finally:
         for name, question in questions.items():
             setattr(module, name, question)
-        for primitive in rules:
-            lowerings.pop(primitive, None)
-        lowerings.update(before)
 
 
 def _lower_whole(context, *values, call, **_):
