@@ -19,7 +19,7 @@ from jaxlib.mlir.dialects import stablehlo
 from .element_types import PASSED
 from .errors import UnsupportedError
 from .rewrites import bodies
-from .rewrites.tensors import element_of, integer_splat, reshape, shape_of, transpose
+from .rewrites.tensors import element_of, integer_splat, replace, reshape, shape_of, transpose
 from .walk import terminator_of
 
 _PREFIX = "braid."
@@ -59,10 +59,7 @@ def mark(op, world):
                                    f"expected one of {', '.join(PASSED)}")
     with ir.InsertionPoint(op), op.location:
         results = _alone(op, world) if world.size == 1 else marker(op, world)
-    for old, new in zip(op.results, results):
-        old.replace_all_uses_with(new)
-    op.erase()
-    return True
+    return replace(op, *results)
 
 
 def _alone(op, world):
@@ -326,10 +323,7 @@ def finish(op, groups):
             results = [_read_rank(op, groups)]
         else:
             results = _start_and_wait(kind, op, groups)
-    for old, new in zip(op.results, results):
-        old.replace_all_uses_with(new)
-    op.erase()
-    return True
+    return replace(op, *results)
 
 
 def _read_rank(op, groups):

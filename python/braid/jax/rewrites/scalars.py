@@ -23,12 +23,9 @@ def fold_broadcast(op):
     value = ir.DenseElementsAttr(owner.attributes["value"])
     if not value.is_splat:
         return False
-    result = op.results[0]
     with ir.InsertionPoint(op), op.location:
-        constant = stablehlo.constant(splat(result.type, value))
-    result.replace_all_uses_with(constant)
-    op.erase()
-    return True
+        constant = stablehlo.constant(splat(op.results[0].type, value))
+    return replace(op, constant)
 
 
 def splat(type, value):
