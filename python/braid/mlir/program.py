@@ -122,16 +122,10 @@ class Program:
                 raise ArgumentError(f"the variable {_LEVEL_VARIABLE} is {level!r}, expected a level of "
                                     "optimization, 0 to 3")
             options.append(f"-O{level}")
-        if passes is not None:
-            options.append(f"--passes={passes}")
-        if chip is not None:
-            options.append(f"--chip={chip}")
-        if verify is not None:
-            options.append(f"--verify={verify}")
-        if attention is not None:
-            options.append(f"--attention={attention}")
-        if convolution is not None:
-            options.append(f"--convolution={convolution}")
+        for name, value in (("passes", passes), ("chip", chip), ("verify", verify), ("attention", attention),
+                            ("convolution", convolution)):
+            if value is not None:
+                options.append(f"--{name}={value}")
         if output:
             # A whole path is no option, no file of options and no name to search for.
             path = os.path.abspath(output)
