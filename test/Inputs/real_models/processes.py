@@ -112,9 +112,10 @@ def run_case(case, plan, seconds=270, cache=None):
         spec = json.dumps([dataclasses.asdict(case), dataclasses.asdict(plan)])
         ranks = range(1 if plan.mode == "late" else case.ranks)
         outputs = [os.path.join(folder, f"output{rank}") for rank in ranks]
-        # Inductor keeps precompiled headers in the folder of temporary files.
-        environment = {"TORCHINDUCTOR_CACHE_DIR": os.path.join(cache, "kernels"), "TMPDIR": cache}
-        environment.update(torch_ranks.make_compiler(cache))
+        environment = {"TORCHINDUCTOR_CACHE_DIR": os.path.join(cache, "kernels"), **torch_ranks.make_compiler(cache)}
+        if "CXX" in environment:
+            # Inductor keeps precompiled headers in the folder of temporary files; those of lit's compiler all tests share.
+            environment["TMPDIR"] = cache
         inputs = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         paths = [inputs, *filter(None, [os.environ.get("PYTHONPATH")])]
         environment["PYTHONPATH"] = os.pathsep.join(paths)
