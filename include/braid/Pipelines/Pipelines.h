@@ -51,12 +51,10 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
   Option<int64_t> ranks{
       *this, "ranks",
       llvm::cl::desc("The number of ranks in a group of all; 0 is the ranks "
-                     "per node"),
-      llvm::cl::init(0)};
+                     "per node")};
   Option<int64_t> ranksPerNode{
       *this, "ranks-per-node",
-      llvm::cl::desc("The number of ranks on each node; 0 is the machine's"),
-      llvm::cl::init(0)};
+      llvm::cl::desc("The number of ranks on each node; 0 is the machine's")};
   Option<comm::CollectiveModelOption> collectiveModel{
       *this, "collective-model",
       llvm::cl::desc("The model that estimates collectives"),
@@ -70,8 +68,7 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
       llvm::cl::desc("The bandwidth of the link model, such as 10GB/s")};
   Option<int64_t> dynamicSize{
       *this, "dynamic-size",
-      llvm::cl::desc("The elements of a dynamic dimension; 0 is 64"),
-      llvm::cl::init(0)};
+      llvm::cl::desc("The elements of a dynamic dimension; 0 is 64")};
   Option<std::string> profile{*this, "profile",
                               llvm::cl::desc("A file of measured times")};
   Option<std::string> cudaGraph{
@@ -83,25 +80,21 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
   Option<unsigned> maxInFlight{
       *this, "max-in-flight",
       llvm::cl::desc(
-          "The most operations of one lane in flight at once; 0 is no limit"),
-      llvm::cl::init(0)};
+          "The most operations of one lane in flight at once; 0 is no limit")};
   Option<comm::LaneSharing> lanes{
       *this, "lanes", llvm::cl::desc("Which collectives run beside each other"),
       llvm::cl::init(comm::LaneSharing::Communicator),
       comm::getLaneSharingValues()};
   Option<bool> keepOrder{
       *this, "keep-order",
-      llvm::cl::desc("Keep the program's order of the starts"),
-      llvm::cl::init(false)};
+      llvm::cl::desc("Keep the program's order of the starts")};
   Option<uint64_t> steps{
       *this, "steps",
       llvm::cl::desc(
-          "The budget of the search; 0 is a number that grows with the block"),
-      llvm::cl::init(0)};
+          "The budget of the search; 0 is a number that grows with the block")};
   Option<uint64_t> seed{
       *this, "seed",
-      llvm::cl::desc("The seed of the random choices of the search"),
-      llvm::cl::init(0)};
+      llvm::cl::desc("The seed of the random choices of the search")};
   Option<SearchEffort> effort{
       *this, "effort", llvm::cl::desc("How many steps the search takes"),
       llvm::cl::init(SearchEffort::Default), comm::getSearchEffortValues()};
@@ -114,20 +107,17 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
   Option<unsigned> planNumber{
       *this, "plan",
       llvm::cl::desc("Which plan of comm-plan-resources: 0 is the best one, 1 "
-                     "the next one of another kind, and so on"),
-      llvm::cl::init(0)};
+                     "the next one of another kind, and so on")};
   Option<bool> pipelineMatmul{
       *this, "pipeline-matmul",
       llvm::cl::desc("Divide matmuls and their collectives where that pays "
                      "with the order and the plan (comm-pipeline-matmul, on "
-                     "modules only)"),
-      llvm::cl::init(false)};
+                     "modules only)")};
   Option<bool> ownPartFirst{
       *this, "own-part-first",
       llvm::cl::desc("Compute with a rank's own part of a gather before the "
                      "others are there where that pays with the order and the "
-                     "plan (comm-own-part-first, on modules only)"),
-      llvm::cl::init(false)};
+                     "plan (comm-own-part-first, on modules only)")};
   Option<bool> pipelineLoops{
       *this, "pipeline-loops",
       llvm::cl::desc("Run collectives of a loop beside its other iterations "
@@ -137,8 +127,7 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
   Option<bool> unrollLoops{
       *this, "unroll-loops",
       llvm::cl::desc("Let comm-pipeline-loops make several iterations of a "
-                     "loop one where that pays"),
-      llvm::cl::init(false)};
+                     "loop one where that pays")};
   Option<bool> combine{
       *this, "combine",
       llvm::cl::desc("Combine collectives into launches of several operands "
@@ -159,26 +148,22 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
   Option<bool> mergeBatch{
       *this, "merge-batch",
       llvm::cl::desc("Merge parts of a batch where that pays with the order "
-                     "and the plan (comm-merge-batch, on modules only)"),
-      llvm::cl::init(false)};
+                     "and the plan (comm-merge-batch, on modules only)")};
   Option<bool> splitBatch{
       *this, "split-batch",
       llvm::cl::desc("Split blocks into parts of a batch where that pays "
                      "with the order and the plan (comm-split-batch, on "
-                     "modules only)"),
-      llvm::cl::init(false)};
+                     "modules only)")};
   Option<bool> splitAllReduce{
       *this, "split-all-reduce",
       llvm::cl::desc("Replace all-reduces by reduce-scatters and gathers by "
                      "copy engines where that pays with the order and the "
-                     "plan (comm-split-all-reduce, on modules only)"),
-      llvm::cl::init(false)};
+                     "plan (comm-split-all-reduce, on modules only)")};
   Option<bool> splitHierarchy{
       *this, "split-hierarchy",
       llvm::cl::desc("Run collectives over several nodes in steps within and "
                      "across nodes where that pays (comm-split-hierarchy, on "
-                     "modules only)"),
-      llvm::cl::init(false)};
+                     "modules only)")};
 };
 
 /// Hides communication behind computation with `comm-schedule`
@@ -192,8 +177,7 @@ struct InductorOverlapOptions
   Option<bool> waitsAsFiller{
       *this, "waits-as-filler",
       llvm::cl::desc("Let a wait that is ready fill a gap, as PyTorch 2.4 "
-                     "does, in comm-reorder-compute-for-overlap"),
-      llvm::cl::init(false)};
+                     "does, in comm-reorder-compute-for-overlap")};
 };
 
 /// Inductor's scheduling passes in their default order
