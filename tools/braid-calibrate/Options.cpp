@@ -317,8 +317,7 @@ static Error readTime(StringRef name, StringRef text, double &ns) {
   if (!time || *time > most || (isLimit && *time == 0.0))
     return makeOptionError(
         name, "'" + text + "'",
-        isLimit ? "a time above 0s and of at most 3600s, such as "
-                  "170s"
+        isLimit ? "a time above 0s and of at most 3600s, such as 170s"
                 : "a time of at most 60s with unit ns, us, ms or "
                   "s, such as 400ms");
   ns = *time;

@@ -101,8 +101,7 @@ cl::opt<braid::LibraryLowering>
               cl::init(braid::LibraryLowering::Library), cl::cat(cudaCategory));
 cl::opt<braid::LibraryLowering>
     convolution("convolution",
-                cl::desc("What computes convolutions on a GPU "
-                         "(--target=cuda)"),
+                cl::desc("What computes convolutions on a GPU (--target=cuda)"),
                 braid::getLibraryLoweringValues(),
                 cl::init(braid::LibraryLowering::Library),
                 cl::cat(cudaCategory));

@@ -53,8 +53,7 @@ void TokenUse::handOut(unsigned number, Operation *user) {
   Finding finding = {user,
                      "hands out a token that has been " +
                          std::string(token.wait ? "awaited" : "handed out") +
-                         ", expected one wait of each token on every "
-                         "path"};
+                         ", expected one wait of each token on every path"};
   finding.notes.push_back({token.value.getLoc(), "the token comes from here"});
   if (token.wait)
     finding.notes.push_back({token.wait->getLoc(), "the first wait is here"});

@@ -167,8 +167,7 @@ void CommandLine::addProgram() {
   add("--target", "NAME",
       "what to run on: host, cuda or interpreter (all ranks in one process, op "
       "by op, with all checks); default: what a shared object was compiled "
-      "for, "
-      "else host",
+      "for, else host",
       [&](Text value) {
         o.target = checkOneOf(value, {"host", "cuda", "interpreter"});
       });
@@ -252,10 +251,9 @@ void CommandLine::addResults() {
           "--out");
   add("--tolerance", "KIND",
       "how: exact (bit by bit), auto (as element type and length of sums "
-      "allow, "
-      "with --compare-results only if sums of the program may have another "
-      "order, else exact) or the largest error, relative to the largest "
-      "element",
+      "allow, with --compare-results only if sums of the program may have "
+      "another order, else exact) or the largest error, relative to the "
+      "largest element",
       [&](Text value) { o.tolerance = parseTolerance(value); });
 }
 
@@ -268,8 +266,7 @@ void CommandLine::addMeasurements() {
            "run N times before (0; 3 for the target cuda)");
   add("--idle", "TIME",
       "do nothing for this time, such as 500ms, before the first run and "
-      "before "
-      "each measurement of --measure-bounds (0s)",
+      "before each measurement of --measure-bounds (0s)",
       [&](Text value) {
         o.idleNs = parseDuration(value);
         if (o.idleNs > 60'000'000'000)

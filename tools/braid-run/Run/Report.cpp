@@ -118,8 +118,7 @@ static std::string describeOverlap(const Recording &recording) {
   if (!recording.isHostMemory &&
       overlap.computeNs + overlap.communicationNs == 0)
     return "  overlap: nothing was recorded on the device; a graph's ops are "
-           "not "
-           "told apart\n";
+           "not told apart\n";
   std::string text =
       format("  overlap: rank %zu: compute %.3f ms, communication %.3f ms, "
              "exposed %.3f ms: hidden %.1f %% of the time with communication\n",
