@@ -11,10 +11,17 @@
 #include "Analysis/Memory/TypeSize.h"
 #include "Analysis/Tokens/AwaitedTokens.h"
 #include "Cost/IR/ProfileSignature.h"
-#include "ReportReasons.h"
+#include "braid/Analysis/Memory/OpEffects.h"
 #include "braid/Analysis/Structure/ReorderedSums.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
+#include "braid/Schedule/Bounds/LowerBound.h"
+#include "braid/Schedule/Simulation/ExposureReasons.h"
+#include "braid/ScheduleIR/CostModel.h"
+#include "braid/ScheduleIR/ProblemBuilder.h"
 #include "braid/Support/Units.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -22,8 +29,110 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <memory>
+#include <optional>
+
 using namespace braid;
 using namespace mlir;
+
+namespace {
+
+/// Explains exposed communication by comparing the blocks of a program with
+/// other orders. Analyses each block once, at its first query.
+class ExposureExplainer {
+public:
+  /// Orders that need more than `memoryLimit` bytes do not count.
+  ExposureExplainer(ModuleOp module, CostModel &model,
+                    std::optional<int64_t> memoryLimit);
+
+  /// The reason why the operation of `start` is exposed: a sentence without a
+  /// full stop. Empty if the operation is not exposed, or if `buildBlockGraph`
+  /// fails for the block.
+  std::string getReason(Operation *start);
+
+  /// Replaces the lower bound of `totals`, the totals of `region`, by the best
+  /// lower bound, and sets `kind` to its name. Does nothing for regions of
+  /// several blocks.
+  void improveLowerBound(Region &region, TimelineTotals &totals,
+                         std::string &kind);
+
+private:
+  /// The problem of `block`; null if it has none.
+  const BlockProblem *getProblem(Block &block);
+  void explain(Block &block);
+
+  CostModel &model;
+  std::optional<int64_t> memoryLimit;
+  CallEffects calls;
+  RankUniformity uniformity;
+  DenseMap<Block *, std::unique_ptr<BlockProblem>> problems;
+  /// Blocks whose starts have reasons.
+  DenseSet<Block *> explained;
+  DenseMap<Operation *, std::string> reasons;
+};
+
+} // namespace
+
+ExposureExplainer::ExposureExplainer(ModuleOp module, CostModel &model,
+                                     std::optional<int64_t> memoryLimit)
+    : model(model), memoryLimit(memoryLimit), calls(/*entersBodies=*/true),
+      uniformity(module) {}
+
+const BlockProblem *ExposureExplainer::getProblem(Block &block) {
+  auto [it, isNew] = problems.try_emplace(&block, nullptr);
+  if (!isNew)
+    return it->second.get();
+  // A block that contradicts its `comm.order` still has a timeline, so a report
+  // must not fail.
+  ScopedDiagnosticHandler handler(block.getParentOp()->getContext(),
+                                  [](Diagnostic &) { return success(); });
+  FailureOr<BlockProblem> problem =
+      buildSchedulingProblem(block, model, calls, uniformity);
+  if (failed(problem))
+    return nullptr;
+  problem->problem.maxMemory = memoryLimit;
+  auto owned = std::make_unique<BlockProblem>(std::move(*problem));
+  return (problems[&block] = std::move(owned)).get();
+}
+
+void ExposureExplainer::explain(Block &block) {
+  const BlockProblem *problem = getProblem(block);
+  if (!problem)
+    return;
+  ArrayRef<Operation *> ops = problem->block.ops;
+  auto getName = [&](unsigned node) {
+    StringRef label = comm::getLabel(ops[node]);
+    if (auto compute = dyn_cast<comm::ComputeOp>(ops[node]);
+        label.empty() && compute)
+      label = compute.getKernel();
+    return label.empty() ? ops[node]->getName().getStringRef().str()
+                         : "\"" + llvm::json::fixUTF8(label) + "\"";
+  };
+  for (const ExposureReason &reason : getExposureReasons(
+           problem->problem, getProgramOrder(problem->problem.graph)))
+    reasons[ops[reason.start]] = describeExposureReason(reason, getName);
+}
+
+std::string ExposureExplainer::getReason(Operation *start) {
+  if (explained.insert(start->getBlock()).second)
+    explain(*start->getBlock());
+  return reasons.lookup(start);
+}
+
+void ExposureExplainer::improveLowerBound(Region &region,
+                                          TimelineTotals &totals,
+                                          std::string &kind) {
+  if (!region.hasOneBlock() || totals.makespanNs == 0)
+    return;
+  const BlockProblem *problem = getProblem(region.front());
+  if (!problem)
+    return;
+  LowerBounds bounds = computeLowerBounds(problem->problem, totals.makespanNs);
+  totals.lowerBoundNs =
+      std::min(totals.makespanNs, std::max(totals.lowerBoundNs, bounds.best()));
+  if (bounds.best() == totals.lowerBoundNs)
+    kind = stringifyLowerBoundKind(bounds.bestKind()).str();
+}
 
 void braid::numberStarts(Operation *root) {
   Builder builder(root->getContext());
