@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GroupSteps.h"
+#include "FunctionComparison.h"
 
 #include "Analysis/Verification/CollectiveSequence.h"
 #include "llvm/ADT/STLExtras.h"

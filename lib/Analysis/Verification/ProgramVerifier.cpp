@@ -9,9 +9,8 @@
 #include "braid/Analysis/Verification/ProgramVerifier.h"
 #include "braid/Analysis/Tokens/WorldSize.h"
 
-#include "EndlessRecursion.h"
+#include "ProgramChecks.h"
 #include "RankExecution.h"
-#include "WaitGraph.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "WaitGraph.h"
+#include "ProgramChecks.h"
 
 #include "llvm/ADT/STLExtras.h"
 

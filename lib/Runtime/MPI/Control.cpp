@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MPI/Control.h"
 #include "Base/Bytes.h"
 #include "MPI/MPIEngine.h"
 

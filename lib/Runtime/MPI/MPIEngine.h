@@ -19,7 +19,6 @@
 #include "Diagnosis/Status.h"
 #include "Engine/Engine.h"
 #include "Host/HostDevice.h"
-#include "MPI/Control.h"
 #include "MPI/Library/Library.h"
 #include "MPI/Transfers/MPICommunicator.h"
 
@@ -36,6 +35,19 @@
 namespace braid::rt {
 
 class Pause;
+
+/// The tags of the control communicator.
+enum ControlKind {
+  StatusQuestion, ///< The number of the inquiry.
+  StatusAnswer,   ///< The same, and a RankStatus.
+  GivenUp,        ///< A member gives an operation up: queue, number, text.
+  Failed,         ///< The sender has failed: its text.
+  FailureHeard,   ///< The sender starts nothing more with the failed rank: its
+                  ///< counters.
+  LastOperations, ///< The last operations that the failed rank completes.
+  GroupAsked,     ///< To rank 0: the key and the ranks of a group.
+  GroupReady      ///< From rank 0: the members make the group now.
+};
 
 class MPIEngine final : public Engine {
 public:

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChunkCollective.h"
+#include "ChunkStarts.h"
 #include "ChunkedMatmul.h"
 #include "Slices.h"
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChunkGather.h"
+#include "ChunkStarts.h"
 #include "ChunkedMatmul.h"
 #include "Slices.h"
 

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChunkCollective.h"
-#include "ChunkGather.h"
+#include "ChunkStarts.h"
 #include "ChunkedMatmul.h"
 #include "RewritePass.h"
 

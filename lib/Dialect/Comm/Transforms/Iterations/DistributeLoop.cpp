@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DistributeLoop.h"
+#include "Iterations.h"
 
 #include "Analysis/Memory/TypeSize.h"
 

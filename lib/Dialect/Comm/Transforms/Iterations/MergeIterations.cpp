@@ -12,11 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MergeIterations.h"
+#include "Iterations.h"
 
 #include "BlockIterations.h"
 #include "Dialect/Comm/Transforms/FusionCost.h"
-#include "DistributeLoop.h"
 
 #include "braid/Analysis/Structure/ReorderedSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

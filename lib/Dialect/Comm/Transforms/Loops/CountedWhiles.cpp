@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CountedWhiles.h"
+#include "LoopRewrites.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 

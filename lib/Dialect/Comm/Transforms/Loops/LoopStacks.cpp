@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoopStacks.h"
 #include "Dialect/Comm/Transforms/Chunks/ChunkedMatmul.h"
 #include "Dialect/Comm/Transforms/LegalizeNCCL/TensorRewrites.h"
 #include "Dialect/Comm/Transforms/RowStacks.h"
+#include "LoopRewrites.h"
 
 #include "braid/Analysis/Structure/ReorderedSums.h"
 #include "braid/Support/IR/Operations.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoopSums.h"
 #include "Dialect/Comm/Transforms/Simplify/Pointwise.h"
+#include "LoopRewrites.h"
 
 #include "braid/Analysis/Structure/ReorderedSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

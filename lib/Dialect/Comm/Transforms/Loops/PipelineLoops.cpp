@@ -6,12 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CountedWhiles.h"
 #include "Dialect/Comm/Transforms/Chunks/RewritePass.h"
 #include "LoopChooser.h"
-#include "LoopStacks.h"
-#include "LoopSums.h"
-#include "PipelinedLoop.h"
+#include "LoopRewrites.h"
 
 #include "Analysis/Memory/TypeSize.h"
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Comm/Transforms/Iterations/MergeIterations.h"
+#include "Dialect/Comm/Transforms/Iterations/Iterations.h"
 #include "FuseOps.h"
 #include "FusionShapes.h"
 #include "Reads/FuseReads.h"

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "WaitSets.h"
+#include "FuseOps.h"
 
-#include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 
+#include "braid/Dialect/Comm/IR/Comm.h"
 #include <algorithm>
 
 using namespace mlir;

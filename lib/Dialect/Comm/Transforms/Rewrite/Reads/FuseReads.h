@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
@@ -61,6 +62,15 @@ bool readThroughPad(mlir::RewriterBase &rewriter, mlir::tensor::PadOp pad);
 /// `collapse`. Returns true if it did.
 bool readThroughCollapse(mlir::RewriterBase &rewriter,
                          mlir::tensor::CollapseShapeOp collapse);
+
+/// The number of ops that compute an element of `table` from its place; none if
+/// the elements are no integers, or too many without a rule.
+std::optional<uint64_t> countOpsOfTable(mlir::ElementsAttr table);
+
+/// The element of `table`, which `countOpsOfTable` has ops for, at `places`.
+mlir::Value readTable(mlir::DenseIntElementsAttr table,
+                      mlir::ArrayRef<mlir::Value> places,
+                      mlir::ImplicitLocOpBuilder &b);
 
 } // namespace braid::comm
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "IntegerTables.h"
+#include "FuseReads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -10,7 +10,6 @@
 
 #include "Dialect/Comm/Transforms/RowStacks.h"
 #include "FuseReads.h"
-#include "IntegerTables.h"
 
 #include "braid/Support/IR/Operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,4 +1,4 @@
-//===- WaitGraph.h - Which rank waits for whom ---------------- -*- C++ -*-===//
+//===- ProgramChecks.h - Programs that cannot end ---------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_WAITGRAPH_H
-#define BRAID_LIB_ANALYSIS_VERIFICATION_WAITGRAPH_H
+#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_PROGRAMCHECKS_H
+#define BRAID_LIB_ANALYSIS_VERIFICATION_PROGRAMCHECKS_H
 
 #include "CollectiveSequence.h"
+#include "Findings.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
 
 namespace braid {
 
@@ -23,6 +27,14 @@ bool checkWaits(llvm::ArrayRef<const RankTrace *> traces,
                 const CollectiveMatching &matching, bool sharesLanes,
                 Findings &findings);
 
+/// Finds recursion that cannot end, because every path through the functions of
+/// a cycle of calls leads to the next call. Conditions are not evaluated, and
+/// the bodies of loops may never run, so this is recursion without an end for
+/// every input. Adds one finding for each cycle, at one of its calls.
+void findEndlessRecursion(mlir::ModuleOp module,
+                          mlir::SymbolTableCollection &symbolTables,
+                          Findings &findings);
+
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_VERIFICATION_WAITGRAPH_H
+#endif // BRAID_LIB_ANALYSIS_VERIFICATION_PROGRAMCHECKS_H
