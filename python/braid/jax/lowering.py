@@ -25,7 +25,7 @@ from .manual import find_main, inline_manual_computations, unwrap
 from .partition import partition
 from .rewrites import (agreement, bodies, complex_numbers, control, conversions, convolutions, empty_arrays, gathers,
                        library_calls, matmuls, pieces, pools, recurrences, reduce_scatters, scalars, scans, scatters,
-                       sorts, sums, unroll)
+                       sorts, sparse_products, sums, unroll)
 from .walk import walk
 
 # A constant of booleans that is printed in hexadecimal digits.
@@ -66,6 +66,7 @@ def to_one_rank(module):
     Gives the module, the world of ranks and the shardings of the arguments and
     results of `main`.
     """
+    sparse_products.expand(module, inline_calls)
     inline_calls(module)
     callbacks.drop(module)
     with module.context:

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 import numpy as np
 from jax import lax
+from jax.experimental import sparse
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -245,6 +246,17 @@ class ShardedTest(LibraryTestCase):
         self.assertIn('library.call "brfft"', prepared)
         self.assertNotIn("irfft", prepared)
         self.assertEqual(prepared.count("linalg.generic"), 2, prepared)
+
+    def test_products_with_sparse_matrices(self):
+        def products(*matrices):
+            # An empty row of the matrix, and padding behind its last row.
+            return [sparse.BCSR.fromdense(values, nse=7) @ dense for values in matrices for dense in (values, values[2])]
+
+        matrix = np.array([[0, 2, 0, -1], [0, 0, 0, 0], [3, 0, 0, 0], [0, 0, 5, 0]])
+        matrices = [matrix.astype(dtype) for dtype in (np.int32, np.float64)]
+        rows = NamedSharding(LINE, P("r"))
+        for options in ({}, {"in_shardings": (rows, rows)}):
+            self.check_equal(jax.jit(products, **options), *matrices)
 
     def test_call_without_a_translation_is_refused_by_name(self):
         module = """module @call attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32} {
