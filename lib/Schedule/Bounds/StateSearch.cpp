@@ -12,11 +12,12 @@
 #include "Schedule/Model/LimitTracker.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Allocator.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <tuple>
 
@@ -95,10 +96,14 @@ private:
   std::vector<bool> hasOthersBehind;
   /// The nodes that lead to states, each with the one before.
   std::vector<std::pair<unsigned, unsigned>> path;
-  /// The earliest time of each state but for its time.
-  std::map<std::vector<int64_t>, int64_t> earliestNs;
+  /// The earliest time of each state but for its time, by the bytes of what
+  /// `appendState` gives.
+  llvm::StringMap<int64_t, llvm::BumpPtrAllocator> earliestNs;
+  std::vector<int64_t> key;
   /// A heap.
   std::vector<std::unique_ptr<State>> open;
+  /// States that nobody needs, whose memory the next ones take.
+  std::vector<std::unique_ptr<State>> unused;
   StateSearchResult result;
 };
 
@@ -200,7 +205,14 @@ bool StateSearch::hasEarlyStart(const State &state) const {
 std::unique_ptr<State> StateSearch::getNext(const State &state, unsigned node) {
   // The events of one node, and the copy of the machine.
   steps += 50 + flat.size() / 4;
-  auto next = std::make_unique<State>(state);
+  std::unique_ptr<State> next;
+  if (unused.empty()) {
+    next = std::make_unique<State>(state);
+  } else {
+    next = std::move(unused.back());
+    unused.pop_back();
+    *next = state;
+  }
   next->machine.issue(node);
   next->issued[node / 64] |= uint64_t(1) << (node % 64);
   next->limits.place(node);
@@ -225,9 +237,11 @@ bool StateSearch::isOpen(State &state) {
   state.boundNs = std::max(state.boundNs, double(nowNs) + leftNs);
   if (state.boundNs >= double(result.makespanNs))
     return false;
-  std::vector<int64_t> key(state.issued.begin(), state.issued.end());
+  key.assign(state.issued.begin(), state.issued.end());
   state.machine.appendState(key);
-  auto [known, isNew] = earliestNs.try_emplace(std::move(key), nowNs);
+  llvm::StringRef bytes(reinterpret_cast<const char *>(key.data()),
+                        key.size() * sizeof(int64_t));
+  auto [known, isNew] = earliestNs.try_emplace(bytes, nowNs);
   if (!isNew && known->second <= nowNs)
     return false;
   known->second = nowNs;
@@ -259,11 +273,12 @@ std::unique_ptr<State> StateSearch::expand(const State &state) {
               return next->machine.isInFlight(start);
             }))
           isOrdered[lane] = false;
-      if (hasEarlyStart(*next))
-        continue;
     }
-    if (!isOpen(*next))
+    if ((reduces && !flat.isStart(node) && hasEarlyStart(*next)) ||
+        !isOpen(*next)) {
+      unused.push_back(std::move(next));
       continue;
+    }
     if (!best || *next < *best)
       std::swap(best, next);
     if (next)
@@ -314,6 +329,7 @@ StateSearchResult StateSearch::run(uint64_t maxSteps) {
       nextOrder += 1 + nextOrder / 4;
     while (state) {
       std::unique_ptr<State> next = expand(*state);
+      unused.push_back(std::move(state));
       if (next && !followsOrder) {
         push(std::move(next));
         break;

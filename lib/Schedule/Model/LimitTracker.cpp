@@ -12,6 +12,14 @@ using namespace braid;
 
 LimitTracker::LimitTracker(const FlatProblem &flat) : flat(flat) { reset(); }
 
+LimitTracker &LimitTracker::operator=(const LimitTracker &other) {
+  liveBytes = other.liveBytes;
+  placedUsers = other.placedUsers;
+  placedAwaiters = other.placedAwaiters;
+  inFlight = other.inFlight;
+  return *this;
+}
+
 void LimitTracker::reset() {
   liveBytes = flat.liveBytes;
   placedUsers.assign(flat.bufferBytes.size(), 0);

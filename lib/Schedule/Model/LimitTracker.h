@@ -36,6 +36,9 @@ public:
 
   /// Tracks orders of `flat`, which has to outlive this, from their beginning.
   explicit LimitTracker(const FlatProblem &flat);
+  LimitTracker(const LimitTracker &) = default;
+  /// Goes to the place of `other`, a tracker of the same problem.
+  LimitTracker &operator=(const LimitTracker &other);
 
   /// Goes back to the beginning of an order.
   void reset();
