@@ -69,6 +69,7 @@ struct CommPlanResourcesPass
     Operation *root = getOperation();
     // One pass may run on several functions.
     attributesBefore.clear();
+    numOpsInAll = comm::countScheduledOps(root);
     ScheduleChanges changes;
     auto isAny = [](NodeKind) { return true; };
     if (failed(verifyPlans(root)) ||
@@ -88,6 +89,8 @@ private:
   LogicalResult verifyPlans(Operation *root);
   FailureOr<ScheduleOrder> plan(BlockProblem &problem, CostModel &model);
   void restore(size_t begin);
+  /// Ops in all blocks that are scheduled.
+  uint64_t numOpsInAll = 0;
   /// What ops had that are planned.
   SmallVector<std::pair<Operation *, DictionaryAttr>> attributesBefore;
 };
@@ -114,11 +117,11 @@ LogicalResult CommPlanResourcesPass::verifyPlans(Operation *root) {
 /// The makespan, at its own costs, of what comm-schedule makes of `problem`,
 /// the present state of `block` in `order`; none if it exceeds the limit on
 /// memory.
-static std::optional<int64_t> predictSchedule(const BlockProblem &block,
-                                              const SchedulingProblem &problem,
-                                              ArrayRef<unsigned> order,
-                                              CostModel &model) {
+static std::optional<int64_t>
+predictSchedule(const BlockProblem &block, const SchedulingProblem &problem,
+                ArrayRef<unsigned> order, CostModel &model, uint64_t maxSteps) {
   SearchOptions search;
+  search.maxSteps = maxSteps;
   search.boundEffort = LowerBoundEffort::Quick;
   search.minGain = getDefaultMinGain(problem);
   SearchResult found = searchSchedule(renumberProblem(problem, order), search);
@@ -174,16 +177,17 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem,
   constexpr unsigned mostCompared = 2'000;
   bool isCompared = orders == comm::PlannedOrders::Search && planNumber == 0 &&
                     limited.graph.size() <= mostCompared;
+  uint64_t steps = comm::getShareOfSteps(problem, numOpsInAll);
   std::optional<int64_t> simpleNs, plannedNs;
   if (isCompared)
-    simpleNs = predictSchedule(problem, limited, order, model);
+    simpleNs = predictSchedule(problem, limited, order, model, steps);
   size_t begin = attributesBefore.size();
   comm::applyPlan(problem, *found, [&](Operation *op) {
     attributesBefore.emplace_back(op, op->getAttrDictionary());
   });
   if (isCompared)
     plannedNs = predictSchedule(problem, getPlanned(limited, *found),
-                                found->order, model);
+                                found->order, model, steps);
   if (simpleNs && (!plannedNs ||
                    !gainsEnough(*simpleNs, *plannedNs, planOptions.minGain))) {
     restore(begin);

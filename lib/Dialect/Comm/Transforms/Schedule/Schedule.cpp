@@ -42,15 +42,6 @@ static std::string describe(Operation *op) {
   return text;
 }
 
-/// The number of ops in all blocks that a pass on `root` schedules.
-static uint64_t countScheduledOps(Operation *root) {
-  uint64_t numOps = 0;
-  for (func::FuncOp function : comm::getHostFunctions(root))
-    for (const SchedulableBlock &block : findSchedulableBlocks(function))
-      numOps += block.numOps;
-  return numOps;
-}
-
 namespace {
 struct CommSchedulePass
     : comm::ModuleOrFunctionPass<
@@ -77,7 +68,7 @@ struct CommSchedulePass
       return signalPassFailure();
     memoryLimit = *limit;
     comm::BlockLimits limits(memoryLimit, isa<ModuleOp>(root));
-    numOpsInAll = countScheduledOps(root);
+    numOpsInAll = comm::countScheduledOps(root);
     FailureOr<unsigned> moved = scheduleAll(limits);
     if (failed(moved))
       return signalPassFailure();
@@ -88,7 +79,6 @@ struct CommSchedulePass
   }
 
 private:
-  uint64_t getShareOfSteps(const BlockProblem &problem) const;
   FailureOr<unsigned> scheduleAll(comm::BlockLimits &limits);
   FailureOr<ScheduleOrder> schedule(BlockProblem &problem, CostModel &model,
                                     comm::BlockLimits &limits, bool &isRetried);
@@ -106,19 +96,6 @@ private:
   uint64_t numOpsInAll = 0;
 };
 } // namespace
-
-/// The steps for one of several blocks. The sum over all blocks is about the
-/// default of one block. Small blocks get more, so that they are searched
-/// exactly.
-uint64_t CommSchedulePass::getShareOfSteps(const BlockProblem &problem) const {
-  constexpr uint64_t fewestSteps = 5'000'000;
-  uint64_t numOps = problem.block.block->getOperations().size();
-  double share = static_cast<double>(numOps) /
-                 static_cast<double>(std::max(numOps, numOpsInAll));
-  double numSteps =
-      share * static_cast<double>(getStepLimit(problem.problem, effort));
-  return std::max(fewestSteps, static_cast<uint64_t>(numSteps));
-}
 
 /// Schedules all blocks. Repeats with lower limits of bodies while that may
 /// help to keep the memory limit.
@@ -211,7 +188,9 @@ FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
     comm::shareLanes(problem);
 
   SearchOptions options;
-  options.maxSteps = steps ? uint64_t(steps) : getShareOfSteps(problem);
+  options.maxSteps = steps
+                         ? uint64_t(steps)
+                         : comm::getShareOfSteps(problem, numOpsInAll, effort);
   options.effort = effort;
   options.seed = seed;
   options.minGain = givenMinGain.value_or(getDefaultMinGain(limited));

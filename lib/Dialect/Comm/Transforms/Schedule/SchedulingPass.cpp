@@ -174,6 +174,26 @@ func::FuncOp braid::comm::getFunctionOf(Block *block) {
   return function ? function : parent->getParentOfType<func::FuncOp>();
 }
 
+uint64_t braid::comm::countScheduledOps(Operation *root) {
+  uint64_t numOps = 0;
+  for (func::FuncOp function : getHostFunctions(root))
+    for (const SchedulableBlock &block : findSchedulableBlocks(function))
+      numOps += block.numOps;
+  return numOps;
+}
+
+uint64_t braid::comm::getShareOfSteps(const BlockProblem &problem,
+                                      uint64_t numOpsInAll,
+                                      SearchEffort effort) {
+  constexpr uint64_t fewestSteps = 5'000'000;
+  uint64_t numOps = problem.block.block->getOperations().size();
+  double share = static_cast<double>(numOps) /
+                 static_cast<double>(std::max(numOps, numOpsInAll));
+  double numSteps =
+      share * static_cast<double>(getStepLimit(problem.problem, effort));
+  return std::max(fewestSteps, static_cast<uint64_t>(numSteps));
+}
+
 FailureOr<unsigned> braid::comm::scheduleFunctions(
     ArrayRef<func::FuncOp> functions, ScheduleChanges &changes,
     function_ref<FailureOr<unsigned>(func::FuncOp)> schedule) {

@@ -11,6 +11,7 @@
 
 #include "braid/Cost/IR/OpCostModel.h"
 #include "braid/Dialect/Comm/Transforms/PassOptions.h"
+#include "braid/Schedule/Search/SearchSchedule.h"
 #include "braid/ScheduleIR/CostModel.h"
 #include "braid/ScheduleIR/GraphBuilder.h"
 #include "braid/ScheduleIR/ProblemBuilder.h"
@@ -131,6 +132,15 @@ llvm::FailureOr<unsigned> scheduleProblems(
                                                       CostModel &)>
         algorithm,
     llvm::function_ref<bool(NodeKind)> isMover);
+
+/// The number of ops in all blocks that a pass on `root` schedules.
+uint64_t countScheduledOps(mlir::Operation *root);
+
+/// The steps of comm-schedule for one of several blocks, which have
+/// `numOpsInAll` ops. The sum over all blocks is about the default of one
+/// block. Small blocks get more, so that they are searched exactly.
+uint64_t getShareOfSteps(const BlockProblem &problem, uint64_t numOpsInAll,
+                         SearchEffort effort = SearchEffort::Default);
 
 /// Puts the collectives of all groups on one lane. Sends, receives and side
 /// streams keep their lanes.
