@@ -59,7 +59,8 @@ static OperandOrigin getOrigin(Value value,
   Attribute constant;
   if (matchPattern(op, m_Constant(&constant)))
     return {Origin::computed,
-            llvm::hash_combine(constant.getAsOpaquePointer(), 1)};
+            llvm::hash_combine(constant.getAsOpaquePointer(), 1),
+            op->getLoc().getAsOpaquePointer()};
   uint64_t hash = llvm::hash_combine(op->getName().getAsOpaquePointer(),
                                      op->getLoc().getAsOpaquePointer(),
                                      cast<OpResult>(value).getResultNumber());
@@ -70,7 +71,7 @@ static OperandOrigin getOrigin(Value value,
         return {};
       hash = llvm::hash_combine(hash, origin.kind, origin.number);
     }
-  return {Origin::computed, hash};
+  return {Origin::computed, hash, op->getLoc().getAsOpaquePointer()};
 }
 
 OperandOrigin
@@ -153,7 +154,8 @@ std::optional<ChangedOperand> braid::findChangedOperand(
   }
 
   // What is computed may be computed in another way, but two starts do not
-  // exchange it.
+  // exchange it. Ops of one location are told apart by their operands alone,
+  // which passes change.
   if (!hasSameTokens || !hasSameArguments)
     return std::nullopt;
   using Key = std::pair<unsigned, uint64_t>;
@@ -174,8 +176,15 @@ std::optional<ChangedOperand> braid::findChangedOperand(
     if (pair.from == pair.to)
       continue;
     auto before = takersBefore.find(getKey(pair.to));
-    if (before != takersBefore.end() && takersAfter.contains(getKey(pair.from)))
-      return report(pair, before->second.front()->before);
+    if (before == takersBefore.end() ||
+        !takersAfter.contains(getKey(pair.from)))
+      continue;
+    const auto *other =
+        llvm::find_if(before->second, [&](const OperandPair *taker) {
+          return taker->from.place != pair.from.place;
+        });
+    if (other != before->second.end())
+      return report(pair, (*other)->before);
   }
   return std::nullopt;
 }

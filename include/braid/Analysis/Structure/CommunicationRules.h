@@ -34,6 +34,8 @@ struct OperandOrigin {
   };
   Kind kind = Kind::unknown;
   uint64_t number = 0;
+  /// The location of the op.
+  const void *place = nullptr;
 
   bool operator==(const OperandOrigin &other) const {
     return kind == other.kind && number == other.number;
