@@ -12,13 +12,15 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Operation.h"
 
-#include <map>
+#include <utility>
 #include <vector>
 
 namespace braid::comm {
 
 /// Numbers the sets of waits that values depend on. Equal sets have equal
-/// numbers, and unions are cached.
+/// numbers: a set is a binary tree over the numbers of the waits, whose equal
+/// subtrees are one, and unions are cached. A chain that adds wait after wait
+/// needs a few subtrees for each.
 class WaitSets {
 public:
   explicit WaitSets(mlir::Operation *root);
@@ -32,13 +34,17 @@ private:
   unsigned compute(mlir::Operation *op);
   unsigned getSingleton(mlir::Operation *wait);
   unsigned unite(unsigned a, unsigned b);
-  unsigned intern(std::vector<unsigned> members);
+  /// The tree of two halves, the lower and the higher numbers.
+  unsigned getSet(unsigned low, unsigned high);
+
+  /// The empty tree of each level, and the tree of one wait on the last level.
+  static constexpr unsigned kEmpty = 0, kWait = 1;
 
   llvm::DenseMap<mlir::Operation *, unsigned> setOf, singletons;
-  std::vector<std::vector<unsigned>> sets;
-  std::map<std::vector<unsigned>, unsigned> numbers;
-  llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> unions;
-  unsigned nextWait = 0;
+  /// The halves of each tree, and the trees by their halves.
+  std::vector<std::pair<unsigned, unsigned>> halves = {{}, {}};
+  llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> numbers, unions;
+  unsigned depth = 0, nextWait = 0;
 };
 
 /// What siblings are merged.

@@ -10,6 +10,7 @@
 
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include <algorithm>
@@ -18,8 +19,9 @@ using namespace mlir;
 using namespace braid::comm;
 
 WaitSets::WaitSets(Operation *root) {
-  sets.push_back({});
-  numbers[{}] = 0;
+  uint64_t numWaits = 0;
+  root->walk([&](WaitOp) { ++numWaits; });
+  depth = llvm::Log2_64_Ceil(numWaits + 1);
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op != root)
       setOf[op] = compute(op);
@@ -27,7 +29,7 @@ WaitSets::WaitSets(Operation *root) {
 }
 
 unsigned WaitSets::compute(Operation *op) {
-  unsigned set = 0;
+  unsigned set = kEmpty;
   auto add = [&](Value value) {
     // A block argument is available to all ops of the block.
     if (Operation *definition = value.getDefiningOp())
@@ -49,29 +51,32 @@ unsigned WaitSets::compute(Operation *op) {
 
 unsigned WaitSets::getSingleton(Operation *wait) {
   auto [entry, isNew] = singletons.try_emplace(wait, 0);
+  if (!isNew)
+    return entry->second;
+  unsigned wanted = nextWait++, set = kWait;
+  for (unsigned level = 0; level < depth; ++level)
+    set = (wanted >> level) & 1 ? getSet(kEmpty, set) : getSet(set, kEmpty);
+  return entry->second = set;
+}
+
+unsigned WaitSets::getSet(unsigned low, unsigned high) {
+  auto [entry, isNew] = numbers.try_emplace({low, high}, halves.size());
   if (isNew)
-    entry->second = intern({nextWait++});
+    halves.emplace_back(low, high);
   return entry->second;
 }
 
 unsigned WaitSets::unite(unsigned a, unsigned b) {
-  if (a == b || b == 0)
+  if (a == b || b == kEmpty)
     return a;
-  if (a == 0)
+  if (a == kEmpty)
     return b;
-  auto key = std::minmax(a, b);
-  auto found = unions.find(key);
-  if (found != unions.end())
+  std::pair<unsigned, unsigned> key = std::minmax(a, b);
+  if (auto found = unions.find(key); found != unions.end())
     return found->second;
-  std::vector<unsigned> members;
-  std::set_union(sets[a].begin(), sets[a].end(), sets[b].begin(), sets[b].end(),
-                 std::back_inserter(members));
-  return unions[key] = intern(std::move(members));
-}
-
-unsigned WaitSets::intern(std::vector<unsigned> members) {
-  auto [entry, isNew] = numbers.try_emplace(members, sets.size());
-  if (isNew)
-    sets.push_back(std::move(members));
-  return entry->second;
+  // Two sets of one wait of the last level are equal.
+  auto [lowA, highA] = halves[a];
+  auto [lowB, highB] = halves[b];
+  unsigned low = unite(lowA, lowB), high = unite(highA, highB);
+  return unions[key] = getSet(low, high);
 }
