@@ -27,6 +27,9 @@ using namespace braid::comm;
 static constexpr unsigned kMostResults = 6;
 /// How many of the next readers of its inputs an op may be merged with.
 static constexpr size_t kMostCandidates = 64;
+/// All ops of a program may read a tensor with so many uses: to look through
+/// them for each op would take quadratic time.
+static constexpr unsigned kManyUses = 1 << 12;
 /// The bytes that a GPU moves in a small part of the time of a launch.
 static constexpr int64_t kSmallBytes = int64_t(1) << 18;
 /// A reduction of fewer bytes, or of fewer bytes for each of its parts, does
@@ -377,12 +380,12 @@ static bool mergeWithNext(RewriterBase &rewriter, WaitSets &sets,
       if (producer && siblings == Siblings::SmallElementwise)
         values.assign(producer->result_begin(), producer->result_end());
       for (Value value : values)
-        for (Operation *user : value.getUsers())
-          if (user->getBlock() == first->getBlock() &&
-              first->isBeforeInBlock(user))
-            others.push_back(user);
+        if (!value.hasNUsesOrMore(kManyUses))
+          for (Operation *user : value.getUsers())
+            if (user->getBlock() == first->getBlock() &&
+                first->isBeforeInBlock(user))
+              others.push_back(user);
     }
-  // All ops of a program may read one tensor.
   size_t count = std::min(others.size(), kMostCandidates);
   std::partial_sort(others.begin(), others.begin() + count, others.end(),
                     [](Operation *a, Operation *b) {
