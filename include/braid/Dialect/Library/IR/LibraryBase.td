@@ -25,8 +25,9 @@ def Library_Dialect : Dialect {
     and GPUs without the library compute matmuls, sums and elementwise ops instead
     (`braid-decompose-attention`, `braid-decompose-convolutions`). Scatters become a loop on hosts
     and kernels on GPUs (`braid-decompose-scatters`). Fourier transforms have libraries on both.
-    LAPACK's routines, on batches of arrays, run on hosts: a GPU waits for them
-    (`convert-linalg-to-braid-rt`). Sorts have kernels on GPUs.
+    LAPACK's routines work on batches of arrays. On GPUs cuSOLVER runs them; where cuSOLVER lacks
+    a routine, the GPU waits for the host (`convert-linalg-to-braid-rt`). Sorts have kernels on
+    GPUs.
   }];
 }
 
