@@ -18,6 +18,7 @@
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
+using namespace braid;
 using namespace braid::library;
 
 static Value constantOf(ImplicitLocOpBuilder &at, Type kind, int64_t value) {
