@@ -277,15 +277,18 @@ private:
 
 } // namespace
 
-/// Replaces the copies of the buffer that `fill` fills, and moves `fill` to its
-/// first user, whose kernel may take it in, too.
-static void replaceCopiesOfFill(RewriterBase &rewriter, linalg::FillOp fill) {
+/// True if `fill` fills a buffer that its block allocates.
+static bool fillsOwnBuffer(linalg::FillOp fill) {
+  return fill.hasPureBufferSemantics() &&
+         fill.output().getDefiningOp<memref::AllocOp>() &&
+         fill.output().getParentBlock() == fill->getBlock();
+}
+
+/// Replaces the copies of the buffer that `fill` fills. Returns false if that
+/// leaves nothing to fill.
+static bool replaceCopiesOfFill(RewriterBase &rewriter, linalg::FillOp fill) {
   Value buffer = fill.output();
   Block *block = fill->getBlock();
-  if (!fill.hasPureBufferSemantics() ||
-      !buffer.getDefiningOp<memref::AllocOp>() ||
-      buffer.getParentBlock() != block)
-    return;
   // What is in the buffer behind the first other op that may write it is not
   // the value of the fill.
   Operation *firstWriter = nullptr;
@@ -315,23 +318,38 @@ static void replaceCopiesOfFill(RewriterBase &rewriter, linalg::FillOp fill) {
     Operation *alloc = buffer.getDefiningOp();
     rewriter.eraseOp(fill);
     rewriter.eraseOp(alloc);
-    return;
+    return false;
   }
+  return true;
+}
+
+/// The first user of the buffer that `fill` fills, if it is behind `fill`; null
+/// otherwise.
+static Operation *findFirstUserBehind(linalg::FillOp fill) {
   Operation *first = nullptr;
-  for (Operation *user : buffer.getUsers())
-    if (user = block->findAncestorOpInBlock(*user);
+  for (Operation *user : fill.output().getUsers())
+    if (user = fill->getBlock()->findAncestorOpInBlock(*user);
         user != fill && (!first || user->isBeforeInBlock(first)))
       first = user;
-  if (first && fill->isBeforeInBlock(first))
-    rewriter.moveOpBefore(fill, first);
+  return first && fill->isBeforeInBlock(first) ? first : nullptr;
 }
 
 void braid::kernels::replaceCopiesOfFills(RewriterBase &rewriter,
                                           Operation *root) {
   SmallVector<linalg::FillOp> fills;
-  root->walk([&](linalg::FillOp fill) { fills.push_back(fill); });
-  for (linalg::FillOp fill : fills)
-    replaceCopiesOfFill(rewriter, fill);
+  root->walk([&](linalg::FillOp fill) {
+    if (fillsOwnBuffer(fill))
+      fills.push_back(fill);
+  });
+  llvm::erase_if(fills, [&](linalg::FillOp fill) {
+    return !replaceCopiesOfFill(rewriter, fill);
+  });
+  // The kernel of the first user may take the fill in. All fills move at once,
+  // because a block numbers its ops anew after each move.
+  auto users = llvm::map_to_vector(fills, findFirstUserBehind);
+  for (auto [fill, user] : llvm::zip_equal(fills, users))
+    if (user)
+      rewriter.moveOpBefore(fill, user);
 }
 
 linalg::FillOp braid::kernels::findFill(Operation *op, Value buffer) {
