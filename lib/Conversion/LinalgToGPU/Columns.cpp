@@ -88,6 +88,9 @@ private:
   void emitResultsOfThread(ArrayRef<Value> accumulators);
   void combineWarps(ArrayRef<Value> accumulators, Value thread);
   void emitResults(ArrayRef<Value> accumulators);
+  /// Combines the elements of output `output` at `indices` with `total`, a
+  /// scalar or a vector, and stores them.
+  void storeResult(unsigned output, ArrayRef<Value> indices, Value total);
 
   LoopNest &nest;
   KernelBuilder builder;
@@ -364,27 +367,34 @@ SmallVector<Value> ColumnKernel::reduceRowsOfThread() {
   return accumulators;
 }
 
+void ColumnKernel::storeResult(unsigned output, ArrayRef<Value> indices,
+                               Value total) {
+  const Combiner &combiner = combiners[output];
+  const Access &access = nest.outputs[output];
+  auto type = dyn_cast<VectorType>(total.getType());
+  Value before =
+      combiner.widen(b, broadcast(b, builder.getInitial(nest, output, indices),
+                                  type ? type.getNumElements() : 1));
+  builder.store(combiner.narrow(b, combiner.combine(b, before, total)),
+                builder.getMemory(access.buffer),
+                builder.getAddress(access, indices));
+}
+
 /// Stores the results of the columns of the thread.
 void ColumnKernel::emitResultsOfThread(ArrayRef<Value> accumulators) {
   builder.emitIf(isColumn, [&] {
     for (auto [output, access] : llvm::enumerate(nest.outputs)) {
-      const Combiner &combiner = combiners[output];
-      Value memory = builder.getMemory(access.buffer);
-      Value fill = nest.fills[output];
-      bool isVector = lanes > 1 && fill && access.strides[inner] == 1 &&
-                      isRun(access) &&
+      bool isVector = lanes > 1 && nest.fills[output] &&
+                      access.strides[inner] == 1 && isRun(access) &&
                       getAlignedLanes(access, nest, inner, lanes) == lanes;
       int64_t width = isVector ? lanes : 1;
       for (int64_t lane = 0; lane < lanes; lane += width) {
-        SmallVector<Value> indices =
-            getIndices(Value(), builder.addConstant(column, lane));
-        Value before = combiner.widen(
-            b, broadcast(b, builder.getInitial(nest, output, indices), width));
         Value total = accumulators[output];
         if (width != lanes)
           total = vector::ExtractOp::create(b, total, lane);
-        builder.store(combiner.narrow(b, combiner.combine(b, before, total)),
-                      memory, builder.getAddress(access, indices));
+        storeResult(output,
+                    getIndices(Value(), builder.addConstant(column, lane)),
+                    total);
       }
     }
   });
@@ -494,12 +504,7 @@ void ColumnKernel::emitResults(ArrayRef<Value> accumulators) {
             b, builder.getWorkgroupMemory(output), builder.toIndex(address));
         total = total ? combiner.combine(b, total, value) : value;
       }
-      Value before =
-          combiner.widen(b, builder.getInitial(nest, output, indices));
-      const Access &access = nest.outputs[output];
-      builder.store(combiner.narrow(b, combiner.combine(b, before, total)),
-                    builder.getMemory(access.buffer),
-                    builder.getAddress(access, indices));
+      storeResult(output, indices, total);
     }
   }
 }
