@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxlib.mlir import ir
 
-from .tensors import element_of, shape_of
+from .tensors import element_of, replace, shape_of
 from ..walk import walk
 
 _TARGET = "cpu_csr_sparse_dense_ffi"
@@ -28,8 +28,7 @@ def expand(module, inline):
             with ir.InsertionPoint(op), op.location:
                 call = ir.Operation.create("func.call", results=[op.results[0].type], operands=list(op.operands),
                                            attributes={"callee": ir.FlatSymbolRefAttr.get(functions[key])})
-            op.results[0].replace_all_uses_with(call.result)
-            op.erase()
+            replace(op, call.result)
 
 
 def _multiply(data, starts, columns, dense):
