@@ -1,5 +1,7 @@
 """Two ranks compile with braid.inductor and braid.fx, over gloo: whatever they estimate and whenever they compile, they run one
-order of collectives and compute what the program does, or say what differs."""
+order of collectives and compute what the program does, or say what differs.
+
+Each case runs with one of the passes; BRAID_TEST_ALL_PASSES=1 runs it with both."""
 
 # REQUIRES: package, torch
 # RUN: %package_python -W ignore %s
@@ -16,6 +18,7 @@ import zlib
 import torch_ranks
 
 RANKS = 2
+PASSES = ("inductor", "fx")
 #: Seconds after which the process groups give up: long for what needs no wait, short where nobody comes.
 TIMEOUT, SHORT_TIMEOUT = 200, 5
 
@@ -485,6 +488,12 @@ CASES = (
 CASES_WITH_CACHE = (cached, cached_on_one_rank, cached_beside_another_order, train_from_cache, train_from_cache_of_one_rank)
 
 
+def get_passes(case):
+    """The passes of a case. Cases whose names have the same begin share caches, and so a pass."""
+    number = next(number for number, first in enumerate(CASES) if case.__name__.startswith(first.__name__))
+    return PASSES if "BRAID_TEST_ALL_PASSES" in os.environ else PASSES[number % 2 :][:1]
+
+
 @contextlib.contextmanager
 def make_world(rank, store, timeout=TIMEOUT):
     import torch.distributed as dist
@@ -506,7 +515,7 @@ def run_rank(rank, store, output, cases):
     torch_ranks.say_where()
     results = {}
     for case in cases:
-        for which in ("inductor", "fx"):
+        for which in get_passes(case):
             torch._dynamo.reset()
             torch.manual_seed(7)
             name = f"{which}_{case.__name__}"
@@ -548,7 +557,7 @@ class Ranks(unittest.TestCase):
     def get(self, case, with_cache=False):
         """(name of the pass, results by rank)."""
         ranks = self.results_with_cache if with_cache else self.results
-        return [(which, [results[f"{which}_{case}"] for results in ranks]) for which in ("inductor", "fx")]
+        return [(which, [results[f"{which}_{case}"] for results in ranks]) for which in get_passes(globals()[case])]
 
     def test_differing_estimates_give_one_order(self):
         for which, (first, second) in self.get("differing_estimates"):
