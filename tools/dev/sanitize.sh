@@ -16,6 +16,8 @@
 # SEED=n       of their random choices (default: 1)
 # FUZZ_SECONDS=n   the time of each fuzzer (default: 60)
 # FAULT_ROUNDS=n   the rounds of the tests of faults (default: 3)
+# LIT_SHARDS=n     one of n parts of the lit tests (default: 1, all); the number of
+#                  commits says which, so that n landings run them all
 # MPI_FAULTS=1     tests the faults of the engine mpi, too, with the sanitizers for
 #                  addresses and undefined behaviour; programs are compiled by the
 #                  braid-compile of `make test`. MPI itself has no sanitizer.
@@ -183,12 +185,15 @@ if wanted address && build address "$address" braid-opt BraidSupportTests BraidS
   all=${#tests[@]}
   mapfile -t tests < <(printf '%s\n' "${tests[@]}" | grep -v '/Verify/loop-bounds.mlir$' |
     xargs grep -LE '(RUN|DEFINE):.*(braid-(run|compile|lsp-server)|mlir-opt|libBraid|%(python|cxx|cc|cmake|braid_))')
-  step "${#tests[@]} lit tests with braid-opt (of $all; the others need other tools)"
+  shards=${LIT_SHARDS:-1}
+  shard=$(($(git rev-list --count HEAD 2>/dev/null || echo 0) % shards + 1))
+  step "part $shard of $shards of ${#tests[@]} lit tests with braid-opt (of $all; the others need other tools)"
   results=$address/test-results.json
   rm -f "$results"
   lit=$(sed -n 's/^LLVM_EXTERNAL_LIT:[A-Z]*=//p' "$address/CMakeCache.txt")
   [ ${#tests[@]} -eq 0 ] ||
-    "$lit" -sv -j "$JOBS" --output "$results" "${tests[@]/#/$address/}" </dev/null || true
+    "$lit" -sv -j "$JOBS" --num-shards "$shards" --run-shard "$shard" --output "$results" "${tests[@]/#/$address/}" \
+      </dev/null || true
   read -r litPassed _ litFailed _ < <(python3 "$ROOT/tools/dev/summary.py" "$results" || true)
   # Without a result there is nothing to read.
   add "lit tests" "${litPassed:-0}" "${litFailed:-1}"
