@@ -11,8 +11,6 @@
 
 import contextlib
 
-from jax.interpreters import mlir
-
 from .versions import VersionError
 
 try:
@@ -74,6 +72,8 @@ def fused_attention():
 @contextlib.contextmanager
 def lowered_by(rules):
     """In this context JAX lowers these primitives on the CPU by these rules."""
+    # The process of the partitioner does without JAX.
+    from jax.interpreters import mlir
     try:
         from jax._src.interpreters.mlir import _platform_specific_lowerings as lowerings
     except ImportError:

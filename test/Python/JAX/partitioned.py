@@ -236,6 +236,12 @@ print(braid.jax.compile(fn, np.arange(4))(np.arange(4)))"""
                     file.write("raise SystemExit('a module of the working directory')")
             self.run_in(folder)
 
+    def test_jax_is_not_imported(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "jax.py"), "w") as file:
+                file.write("raise SystemExit('the process has imported JAX')")
+            self.run_in(folder, folder)
+
     def test_folders_that_the_program_has_added(self):
         with tempfile.TemporaryDirectory() as folder:
             self.run_in(folder, PACKAGES, PYTHONPATH="")
