@@ -7,9 +7,11 @@ import re
 import warnings
 
 from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
 
 from .errors import UnsupportedError, find_location
-from .walk import walk
+from .manual import find_main
+from .walk import terminator_of, walk
 
 # What JAX calls callbacks that a program is the same without.
 _PRINTS = ("debug_callback", "debug_print", "inspect_sharding")
@@ -32,7 +34,8 @@ def drop(module):
             continue
         location, primitive = find_location(op)
         place = f"{location}: " if location else ""
-        if primitive not in _PRINTS or any(list(result.uses) for result in op.results):
+        tokens = [operand for operand in op.operands if _is_token(operand)]
+        if primitive not in _PRINTS or any(list(result.uses) for result in op.results if not _is_token(result)):
             name = f"`{primitive}`" if primitive else f"the callback `{target}`"
             advice = ""
             if _EQUINOX_CHECKS.search(str(op.location)):
@@ -40,4 +43,42 @@ def drop(module):
             raise UnsupportedError(op, f"{name} calls Python, which a compiled program cannot{advice}")
         warnings.warn(f"{place}{primitive} is left out of the program", DroppedCallbackWarning,
                       stacklevel=5)
+        for result, token in zip(op.results, tokens):
+            result.replace_all_uses_with(token)
         op.erase()
+    _drop_tokens(find_main(module))
+
+
+def _is_token(value):
+    return str(value.type) == "!stablehlo.token"
+
+
+def _drop_tokens(main):
+    """Drops the tokens by which `main` orders its prints. Loops and branches carry truth values in their place."""
+    block = main.regions[0].blocks[0]
+    end = terminator_of(block)
+    if not any(map(_is_token, block.arguments)):
+        return
+    kept = {name: [number for number, value in enumerate(values) if not _is_token(value)]
+            for name, values in (("arg_attrs", block.arguments), ("res_attrs", end.operands))}
+    results = [end.operands[number] for number in kept["res_attrs"]]
+    with ir.InsertionPoint(end), end.location:
+        ir.Operation.create("func.return", operands=results)
+    end.erase()
+    with ir.InsertionPoint.at_block_begin(block), main.location:
+        known = stablehlo.constant(ir.Attribute.parse("dense<true> : tensor<i1>"))
+    for number, argument in reversed(list(enumerate(block.arguments))):
+        if number not in kept["arg_attrs"]:
+            argument.replace_all_uses_with(known)
+            block.erase_argument(number)
+    for op in walk(main):
+        inner = [argument for region in op.regions for body in region.blocks for argument in body.arguments]
+        for value in filter(_is_token, [*op.results, *inner]):
+            value.set_type(known.type)
+    with main.location:
+        for name, numbers in kept.items():
+            if name in main.attributes:
+                rows = ir.ArrayAttr(main.attributes[name])
+                main.attributes[name] = ir.ArrayAttr.get([rows[number] for number in numbers])
+        types = [argument.type for argument in block.arguments], [result.type for result in results]
+        main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(*types))

@@ -552,6 +552,16 @@ class CallbackTest(jt.JaxTestCase):
             line = double.__code__.co_firstlineno + 1
             self.assertRegex(found[0], rf"operations.py:{line}:\d+: debug_\w+ is left out of the program")
 
+    def test_ordered_prints_of_loops_and_branches_are_dropped(self):
+        def add_up(total, x):
+            jax.debug.print("total = {}", total, ordered=True)
+            jax.lax.cond(x > 0, lambda: jax.debug.print("x = {}", x, ordered=True), lambda: None)
+            return total + x, total
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DroppedCallbackWarning)
+            self.check_equal(jax.jit(lambda x, y: (jax.lax.scan(add_up, x[0], x), y)), jt.integers((4,)), jt.integers((2,)))
+
     def test_others_are_refused_by_name(self):
         shape = jax.ShapeDtypeStruct((2, 2), np.float32)
         for name, call in (("pure_callback", jax.pure_callback),
