@@ -1,9 +1,13 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Refuses elements of types that a compiled program has not, where the program meets them first."""
+"""Refuses elements of types that a compiled program has not, where the program meets them first, and gives small
+integers the bytes in which functions take them."""
+
+import re
 
 from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
 
 from .errors import UnsupportedError
 from .manual import find_main
@@ -35,6 +39,36 @@ def check(module):
         if (element := _element(value)) and str(element) not in PASSED:
             owner = end if isinstance(value.owner, ir.Block) else value.owner
             _refuse(owner, f"result {number} of the function has elements of type {element}", PASSED)
+
+
+def widen(module):
+    """Makes `main` take and give integers of less than 8 bits as those of 8 bits."""
+    main = find_main(module)
+    block = main.regions[0].blocks[0]
+    end = terminator_of(block)
+    for argument in block.arguments:
+        if byte := _byte_type(argument):
+            small = argument.type
+            argument.set_type(byte)
+            with ir.InsertionPoint.at_block_begin(block), main.location:
+                value = stablehlo.convert(small, argument)
+            argument.replace_all_uses_except(value, value.owner.operation)
+    for number, value in enumerate(end.operands):
+        if byte := _byte_type(value):
+            with ir.InsertionPoint(end), end.location:
+                end.operands[number] = stablehlo.convert(byte, value)
+    with main.location:
+        main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(
+            [argument.type for argument in block.arguments], [value.type for value in end.operands]))
+
+
+def _byte_type(value):
+    """The type of arrays of bytes for one of smaller integers; None for others."""
+    found = re.fullmatch(r"(u?)i[24]", str(_element(value)))
+    if not found:
+        return None
+    byte = ir.IntegerType.get_unsigned(8, value.context) if found[1] else ir.IntegerType.get_signless(8, value.context)
+    return ir.RankedTensorType.get(ir.RankedTensorType(value.type).shape, byte, loc=ir.Location.unknown(value.context))
 
 
 def _element(value):

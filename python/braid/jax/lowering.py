@@ -95,6 +95,7 @@ def to_text(module, world, attention_too=True, recurrences_too=True):
     context = module.context
     context.allow_unregistered_dialects = True
     with context:
+        element_types.widen(module)
         element_types.check(module)
         run_passes(module, "func.func(chlo-legalize-to-stablehlo)")
         complex_numbers.simplify(module)

@@ -136,10 +136,7 @@ class Program(braid.mlir.Program):
         from the results of every rank."""
         leaves = []
         for number, (value, sharding) in enumerate(zip(self._results, self.out_shardings)):
-            shape, dtype = value.shape, value.dtype
-            # Integers of the IR have no sign.
-            parts = [part[number] if part[number].dtype == dtype else part[number].view(dtype) for part in results]
-            whole = sharding.put_together(parts, shape)
+            whole = sharding.put_together([value.read(part[number]) for part in results], value.shape)
             leaves.append(value.give(whole))
         return jax.tree.unflatten(self.out_tree, leaves)
 

@@ -15,6 +15,9 @@ import braid.mlir
 
 from .manual import find_main
 
+# What the program has in the place of integers of less than 8 bits.
+_BYTES = {np.dtype(jnp.dtype(f"{sign}int{width}")): np.dtype(f"{sign}int8") for sign in ("", "u") for width in (2, 4)}
+
 
 @dataclass(frozen=True)
 class Value:
@@ -47,7 +50,7 @@ class Value:
         return cls(tuple(found.shape), np.dtype(found.dtype), names[0])
 
     def take(self, number, leaf):
-        """The array of an argument. Raises ArgumentError for one that is not of the type."""
+        """The array that the program takes of an argument. Raises ArgumentError for one that is not of the type."""
         is_key = isinstance(leaf, jax.Array) and jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
         if is_key != (self.key is not None) or is_key and str(jax.random.key_impl(leaf)) != self.key:
             found = f"a key of {jax.random.key_impl(leaf)}" if is_key else "no key"
@@ -63,7 +66,13 @@ class Value:
             raise braid.mlir.ArgumentError(
                 f"argument {number} is {array.dtype}{list(array.shape)}, expected "
                 f"{self.dtype}{list(self.shape)}")
-        return array
+        return array.astype(_BYTES.get(self.dtype, self.dtype), copy=False)
+
+    def read(self, array):
+        """An array of the program, whose integers have no sign and 8 bits or more, in the type of the result."""
+        if self.dtype in _BYTES:
+            return array.astype(self.dtype)
+        return array if array.dtype == self.dtype else array.view(self.dtype)
 
     def give(self, array):
         """The result of an array."""
