@@ -13,9 +13,11 @@ from jaxlib.mlir.dialects import stablehlo
 
 from . import bodies
 from ..errors import UnsupportedError
-from .tensors import integer_splat, replace, tensor_type
+from .tensors import element_of, integer_splat, replace, tensor_type
 
 _MOST_POSITIONS = 4096
+# As many positions have numbers of one byte beside the filler of pads.
+_MOST_OF_BYTES = 127
 
 
 def rewrite(op):
@@ -59,7 +61,8 @@ class _Gradient:
         offsets = list(itertools.product(*map(range, self.window)))
         padded = self._pad(self.operand, self.low,
                            [p - s - low for p, s, low in zip(self.padded, self.shape, self.low)])
-        numbers = tensor_type(self.out, ir.IntegerType.get_signless(32))
+        number_type = ir.IntegerType.get_signless(8 if len(offsets) <= _MOST_OF_BYTES else 16)
+        numbers = tensor_type(self.out, number_type)
         chosen = value = None
         has = np.zeros(self.out, bool)
         for number, offset in enumerate(offsets):
@@ -78,15 +81,23 @@ class _Gradient:
             has |= inside
         result = bodies.broadcast(self.start, self.padded)
         for number, offset in enumerate(offsets):
-            is_here = stablehlo.compare(chosen, integer_splat(numbers, number),
-                                        stablehlo.ComparisonDirectionAttr.get("EQ"))
             ends = [padded - end for padded, end in zip(self.padded, self._ends(offset))]
-            part = self._pad(self.source, offset, ends, self.strides)
-            mask = self._pad(is_here, offset, ends, self.strides)
-            sum, = bodies.apply(self.op, self.op.regions[1].blocks[0], [result, part])
-            result = stablehlo.select(mask, sum, result)
+            # Steps compare numbers, not masks: a window has one number for all of its positions.
+            is_here = stablehlo.compare(self._pad(chosen, offset, ends, self.strides, -1),
+                                        integer_splat(tensor_type(self.padded, number_type), number),
+                                        stablehlo.ComparisonDirectionAttr.get("EQ"))
+            if number == 0:
+                # Nothing reads the pads of what all elements start with.
+                part, = self._add(bodies.broadcast(self.start, self.out), self.source)
+                sum = self._pad(part, offset, ends, self.strides)
+            else:
+                sum, = self._add(result, self._pad(self.source, offset, ends, self.strides))
+            result = stablehlo.select(is_here, sum, result)
         ends = [low + size for low, size in zip(self.low, self.shape)]
         return stablehlo.slice(result, self.low, ends, [1] * len(ends))
+
+    def _add(self, *values):
+        return bodies.apply(self.op, self.op.regions[1].blocks[0], list(values))
 
     def _ends(self, offset):
         return [o + (count - 1) * stride + 1
@@ -112,10 +123,9 @@ class _Gradient:
             f"dense<{text}> : {tensor_type(list(small.shape), i1)}"))
         return stablehlo.broadcast_in_dim(tensor_type(self.out, i1), constant, varies)
 
-    def _pad(self, value, low, high, strides=None):
-        element = ir.RankedTensorType(value.type).element_type
-        is_float = isinstance(element, ir.FloatType)
-        zero = stablehlo.constant(ir.Attribute.parse(
-            f"dense<{'0.0' if is_float else '0' if str(element) != 'i1' else 'false'}> : {tensor_type([], element)}"))
+    def _pad(self, value, low, high, strides=None, filler=0):
+        element = element_of(value)
+        text = f"{float(filler)}" if isinstance(element, ir.FloatType) else f"{filler}"
+        filling = stablehlo.constant(ir.Attribute.parse(f"dense<{text}> : {tensor_type([], element)}"))
         inner = [stride - 1 for stride in strides or [1] * len(self.shape)]
-        return stablehlo.pad(value, zero, list(low), list(high), inner)
+        return stablehlo.pad(value, filling, list(low), list(high), inner)
