@@ -15,7 +15,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -28,34 +27,25 @@ using namespace mlir;
 
 namespace {
 
-/// Compares the computation of kernels without captured values, ignoring
-/// operands and locations.
-struct KernelInfo : public llvm::DenseMapInfo<Operation *> {
-  static unsigned getHashValue(const Operation *op) {
-    return OperationEquivalence::computeHash(
-        const_cast<Operation *>(op), OperationEquivalence::ignoreHashValue,
-        OperationEquivalence::ignoreHashValue,
-        OperationEquivalence::IgnoreLocations);
+/// Compares kernels, ignoring their names and locations.
+struct KernelInfo : public llvm::DenseMapInfo<func::FuncOp> {
+  static unsigned getHashValue(func::FuncOp kernel) {
+    return llvm::hash_combine(
+        kernel.getFunctionType(), kernel.getArgAttrsAttr(),
+        OperationEquivalence::computeHash(
+            &kernel.front().front(), OperationEquivalence::ignoreHashValue,
+            OperationEquivalence::ignoreHashValue,
+            OperationEquivalence::IgnoreLocations));
   }
-  static bool isEqual(const Operation *a, const Operation *b) {
-    if (a == b)
-      return true;
-    if (a == getEmptyKey() || a == getTombstoneKey() || b == getEmptyKey() ||
-        b == getTombstoneKey())
-      return false;
-    auto *lhs = const_cast<Operation *>(a), *rhs = const_cast<Operation *>(b);
-    // Operands become arguments, so their types alone count; values of the body
-    // have to be computed and used alike.
-    llvm::DenseMap<Value, Value> counterparts;
-    return OperationEquivalence::isEquivalentTo(
-        lhs, rhs,
-        [&](Value left, Value right) {
-          if (llvm::is_contained(lhs->getOperands(), left))
-            return success(left.getType() == right.getType());
-          return success(counterparts.lookup(left) == right);
-        },
-        [&](Value left, Value right) { counterparts[left] = right; },
-        OperationEquivalence::IgnoreLocations);
+  static bool isEqual(func::FuncOp a, func::FuncOp b) {
+    if (a == b || llvm::is_contained({getEmptyKey(), getTombstoneKey()}, a) ||
+        llvm::is_contained({getEmptyKey(), getTombstoneKey()}, b))
+      return a == b;
+    return a.getFunctionType() == b.getFunctionType() &&
+           a.getArgAttrsAttr() == b.getArgAttrsAttr() &&
+           OperationEquivalence::isRegionEquivalentTo(
+               &a.getBody(), &b.getBody(),
+               OperationEquivalence::IgnoreLocations);
   }
 };
 
@@ -109,9 +99,6 @@ SmallVector<int64_t> getOwnBuffers(linalg::LinalgOp op,
   return own;
 }
 
-/// Holds the numbers of own buffers while kernels are compared.
-constexpr StringLiteral kOwnBuffersName = "braid.own_buffers";
-
 class Outliner {
 public:
   Outliner(ModuleOp module) : module(module), symbols(module) {}
@@ -124,52 +111,33 @@ public:
     llvm::SetVector<Value> captured;
     for (Region &region : op->getRegions())
       getUsedValuesDefinedAbove(region, region, captured);
-    op->setAttr(kOwnBuffersName, Builder(op).getDenseI64ArrayAttr(getOwnBuffers(
-                                     op, captured.getArrayRef())));
-    // A body that reads values from outside is a function of these, too; two
-    // such are not compared.
-    func::FuncOp kernel;
-    if (captured.empty())
-      kernel = kernels.lookup(op);
-    if (!kernel)
-      kernel = create(op, captured.getArrayRef());
     SmallVector<Value> operands(op->getOperands());
     llvm::append_range(operands, captured);
-    OpBuilder builder(op);
-    func::CallOp::create(builder, op.getLoc(), kernel, operands);
-    if (isKey(op)) {
-      // The map keeps it to compare with; it goes at the end.
-      keys.push_back(op);
-      return;
-    }
-    op->erase();
-  }
-
-  void finish() {
-    kernels.clear();
-    for (Operation *key : keys)
-      key->erase();
-  }
-
-private:
-  bool isKey(Operation *op) {
-    auto found = kernels.find(op);
-    return found != kernels.end() && found->first == op;
-  }
-
-  func::FuncOp create(linalg::LinalgOp op, ArrayRef<Value> captured) {
     // Next to its caller: a call looks its callee up from the start of the
     // module, so constants of runtime calls in between would slow the lookup.
     Operation *caller = module.getBody()->findAncestorOpInBlock(*op);
     Operation *&last = lastKernels.try_emplace(caller, caller).first->second;
-    OpBuilder builder(module);
-    builder.setInsertionPointAfter(last);
+    OpBuilder builder(op->getBlock(), std::next(op->getIterator()));
+    Location loc = op.getLoc();
+    func::FuncOp kernel = create(op, captured.getArrayRef());
+    auto [known, isNew] = kernels.insert(kernel);
+    if (isNew) {
+      symbols.insert(kernel, std::next(last->getIterator()));
+      last = kernel;
+    } else {
+      kernel.erase();
+    }
+    func::CallOp::create(builder, loc, *known, operands);
+  }
+
+private:
+  /// Moves `op` to a function of its operands and the `captured` values.
+  static func::FuncOp create(linalg::LinalgOp op, ArrayRef<Value> captured) {
+    OpBuilder builder(op->getContext());
     SmallVector<Type> types(op->getOperandTypes());
-    for (Value value : captured)
-      types.push_back(value.getType());
-    auto kernel = func::FuncOp::create(builder, op.getLoc(), "__braid_kernel",
+    llvm::append_range(types, TypeRange(ValueRange(captured)));
+    auto kernel = func::FuncOp::create(op.getLoc(), "__braid_kernel",
                                        builder.getFunctionType(types, {}));
-    last = kernel;
     kernel.setPrivate();
     kernel->setAttr("passthrough",
                     builder.getArrayAttr(builder.getStringAttr("noinline")));
@@ -179,31 +147,25 @@ private:
           return !buffer || LLVMTypeConverter::canConvertToBarePtr(buffer);
         })) {
       kernel->setAttr("llvm.bareptr", builder.getUnitAttr());
-      for (int64_t own :
-           op->getAttrOfType<DenseI64ArrayAttr>(kOwnBuffersName).asArrayRef())
+      for (int64_t own : getOwnBuffers(op, captured))
         kernel.setArgAttr(own, LLVM::LLVMDialect::getNoAliasAttrName(),
                           builder.getUnitAttr());
     }
-    symbols.insert(kernel);
     Block *body = kernel.addEntryBlock();
     builder.setInsertionPointToStart(body);
-    IRMapping mapping;
+    func::ReturnOp::create(builder, op.getLoc());
+    op->moveBefore(body, body->begin());
     for (auto [value, argument] :
          llvm::zip(captured, body->getArguments().take_back(captured.size())))
-      mapping.map(value, argument);
-    Operation *copy = builder.clone(*op, mapping);
-    copy->removeAttr(kOwnBuffersName);
-    copy->setOperands(body->getArguments().take_front(op->getNumOperands()));
-    func::ReturnOp::create(builder, op.getLoc());
-    if (captured.empty())
-      kernels[op] = kernel;
+      for (Region &region : op->getRegions())
+        replaceAllUsesInRegionWith(value, argument, region);
+    op->setOperands(body->getArguments().take_front(op->getNumOperands()));
     return kernel;
   }
 
   ModuleOp module;
   SymbolTable symbols;
-  llvm::DenseMap<Operation *, func::FuncOp, KernelInfo> kernels;
-  SmallVector<Operation *> keys;
+  llvm::DenseSet<func::FuncOp, KernelInfo> kernels;
   /// The last op of a function and its kernels.
   llvm::DenseMap<Operation *, Operation *> lastKernels;
 };
@@ -220,7 +182,6 @@ struct OutlineKernelsPass
     Outliner outliner(getOperation());
     for (linalg::LinalgOp op : ops)
       outliner.outline(op);
-    outliner.finish();
     return success();
   }
 };
