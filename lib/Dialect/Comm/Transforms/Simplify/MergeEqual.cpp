@@ -22,11 +22,11 @@ bool braid::comm::eraseUnused(RewriteState &state, WaitOp wait) {
   return true;
 }
 
-SmallVector<EqualCollectives> braid::comm::findEqualCollectives(Block &block) {
-  SmallVector<EqualCollectives> found;
+void braid::comm::visitEqualCollectives(
+    Block &block, llvm::function_ref<void(const EqualCollectives &)> visit) {
   llvm::DenseMap<std::pair<Attribute, Value>, SmallVector<AwaitedValue, 1>>
       known;
-  for (auto wait : block.getOps<WaitOp>()) {
+  for (WaitOp wait : llvm::make_early_inc_range(block.getOps<WaitOp>())) {
     std::optional<AwaitedValue> awaited = getAwaitedValue(wait);
     if (!awaited || !awaited->isAlone())
       continue;
@@ -39,11 +39,10 @@ SmallVector<EqualCollectives> braid::comm::findEqualCollectives(Block &block) {
              other->getResultTypes() == start->getResultTypes();
     });
     if (equal != alike.end())
-      found.push_back({equal->wait, wait});
+      visit({equal->wait, wait});
     else
       alike.push_back(*awaited);
   }
-  return found;
 }
 
 /// True if `op`, or the op of `block` around it, is at or behind `place`.

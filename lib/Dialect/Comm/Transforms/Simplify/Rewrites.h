@@ -73,9 +73,11 @@ struct EqualCollectives {
   WaitOp first, second;
 };
 
-/// The collectives of `block` that an earlier one of the block is equal to, in
-/// program order, each with the earliest one.
-llvm::SmallVector<EqualCollectives> findEqualCollectives(mlir::Block &block);
+/// Visits the collectives of `block` that an earlier one of the block is equal
+/// to, in program order, each with the earliest one. `visit` may merge them.
+void visitEqualCollectives(
+    mlir::Block &block,
+    llvm::function_ref<void(const EqualCollectives &)> visit);
 
 /// True if the first value lives until the second collective starts, so that
 /// nothing lives longer without the second one.

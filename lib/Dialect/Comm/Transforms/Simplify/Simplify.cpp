@@ -165,11 +165,13 @@ static void simplifyFree(Block &block, RewriteState &state) {
     hasChanged = false;
     for (auto *rewrite : {takeOwnParts, moveInFront, moveConversionInFront})
       hasChanged |= rewriteWaits(block, state, rewrite);
-    for (const EqualCollectives &equal : findEqualCollectives(block))
+    // At once, because collectives of equal values are equal, too.
+    visitEqualCollectives(block, [&](const EqualCollectives &equal) {
       if (isStillLive(equal)) {
         mergeEqual(state, equal);
         hasChanged = true;
       }
+    });
     hasChanged |= rewriteWaits(block, state, eraseUnused);
   }
 }
@@ -243,12 +245,13 @@ LogicalResult CommSimplifyPass::choose(ArrayRef<Rewrite> rewrites,
 
 static SmallVector<Rewrite> findEqual(Block &block) {
   SmallVector<Rewrite> found;
-  for (const EqualCollectives &equal : findEqualCollectives(block))
+  visitEqualCollectives(block, [&](const EqualCollectives &equal) {
     found.push_back({{equal.first, equal.second},
                      [](RewriteState &state, ArrayRef<WaitOp> waits) {
                        mergeEqual(state, {waits[0], waits[1]});
                      },
                      /*holdsValue=*/true});
+  });
   return found;
 }
 
