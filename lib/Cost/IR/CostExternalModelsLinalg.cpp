@@ -202,6 +202,7 @@ static std::optional<Matmul> getMatmul(linalg::LinalgOp op, unsigned numInputs,
   SmallVector<int64_t> sizes;
   // The loop that runs over the last dimension of each operand.
   std::array<unsigned, 3> lastLoops = {};
+  bool hasUnalignedRows = false;
   for (auto [number, attribute, type] :
        llvm::enumerate(op.getIndexingMaps(), op->getOperandTypes())) {
     if (hasBias && number == 2)
@@ -221,6 +222,13 @@ static std::optional<Matmul> getMatmul(linalg::LinalgOp op, unsigned numInputs,
       sizes[loop.getPosition()] =
           ShapedType::isDynamic(size) ? dynamicSize : size;
     }
+    constexpr int64_t vectorBits = 128;
+    if (ArrayRef<int64_t> shape = shaped.getShape();
+        !shape.empty() && !ShapedType::isDynamic(shape.back()) &&
+        shaped.getElementType().isIntOrFloat())
+      hasUnalignedRows |= shape.back() % vectorBits *
+                              shaped.getElementTypeBitWidth() % vectorBits !=
+                          0;
   }
   // By users: 0b011 is the depth, 0b101 rows, 0b110 columns, 0b111 batches.
   constexpr unsigned depth = 0b011, rows = 0b101, columns = 0b110;
@@ -242,6 +250,7 @@ static std::optional<Matmul> getMatmul(linalg::LinalgOp op, unsigned numInputs,
     return std::nullopt;
   matmul.isLeftTransposed = users[lastLoops[0]] == rows;
   matmul.isRightTransposed = users[lastLoops[1]] == depth;
+  matmul.hasUnalignedRows = hasUnalignedRows;
   return matmul;
 }
 

@@ -45,6 +45,9 @@ struct Matmul {
   /// The most columns of a tile whose operands a kernel collects from memory
   /// on the way; 0 if the operands are matrices in memory.
   uint64_t collectedColumns = 0;
+  /// Whether rows of an operand or of the result in memory are no multiple of
+  /// 16 bytes, so that kernels move single elements.
+  bool hasUnalignedRows = false;
 };
 
 /// An amount of work, independent of the machine. All counts saturate.
