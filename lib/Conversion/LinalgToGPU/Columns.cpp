@@ -54,6 +54,8 @@ public:
 private:
   bool orderLoops();
   void chooseShape();
+  /// The widest access of `access`, in elements up to `lanes`.
+  int64_t getWidest(const Access &access, int64_t lanes) const;
   int64_t getNumBlocks() const {
     return isApart ? llvm::divideCeil(outer * vectors, kBlockSize)
                    : outer * llvm::divideCeil(vectors, width);
@@ -179,6 +181,13 @@ bool ColumnKernel::orderLoops() {
   return true;
 }
 
+int64_t ColumnKernel::getWidest(const Access &access, int64_t lanes) const {
+  // The addresses of a row, all columns of which are one loop.
+  Access row = access;
+  std::fill(row.strides.begin() + first, row.strides.begin() + inner, 0);
+  return getAlignedLanes(row, nest, inner, lanes);
+}
+
 void ColumnKernel::chooseShape() {
   lanes = isVectorizable(*nest.body) ? 8 : 1;
   int64_t size = 1, vectorInputs = 0;
@@ -188,12 +197,8 @@ void ColumnKernel::chooseShape() {
     ++vectorInputs;
     int64_t bytes = getByteSize(access.elementType);
     int64_t aligned = std::min(lanes, kAccessBytes / bytes);
-    if (!access.elementType.isInteger(1) && access.strides[inner] == 1) {
-      // The addresses of a row, all columns of which are one loop.
-      Access row = access;
-      std::fill(row.strides.begin() + first, row.strides.begin() + inner, 0);
-      aligned = getAlignedLanes(row, nest, inner, aligned);
-    }
+    if (!access.elementType.isInteger(1) && access.strides[inner] == 1)
+      aligned = getWidest(access, aligned);
     // A thread loads what all rows share once, in several accesses if it has
     // to.
     if (isOfAllRows(access) && aligned == kAccessBytes / bytes)
@@ -304,7 +309,8 @@ Value ColumnKernel::load(const Access &access, ArrayRef<Value> indices) {
   Value start = builder.getAddress(access, indices);
   if (lanes == 1 || isOneElement || (isOneRun && stride == 1))
     return builder.load(memory, start, stride == 1 ? lanes : 1,
-                        access.isInjective(nest.sizes));
+                        access.isInjective(nest.sizes),
+                        getWidest(access, lanes));
   SmallVector<Value> elements;
   for (int64_t lane = 0; lane < lanes; ++lane) {
     // All rows share what is no run.
@@ -377,7 +383,7 @@ void ColumnKernel::storeResult(unsigned output, ArrayRef<Value> indices,
                                   type ? type.getNumElements() : 1));
   builder.store(combiner.narrow(b, combiner.combine(b, before, total)),
                 builder.getMemory(access.buffer),
-                builder.getAddress(access, indices));
+                builder.getAddress(access, indices), getWidest(access, lanes));
 }
 
 /// Stores the results of the columns of the thread.

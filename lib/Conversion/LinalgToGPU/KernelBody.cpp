@@ -96,6 +96,23 @@ static void spread(Block &block, ValueSet &varying) {
     spread(op, varying);
 }
 
+/// The widest vector up to `lanes` for which all places that `load` reads in
+/// vectors are aligned.
+static int64_t getAlignedLoadLanes(memref::LoadOp load, int64_t lanes) {
+  auto type = load.getMemRefType();
+  int64_t size = getByteSize(type.getElementType());
+  int64_t alignment = getAlignment(load.getMemref());
+  auto [strides, offset] = type.getStridesAndOffset();
+  for (auto [extent, stride] :
+       llvm::zip(type.getShape().drop_back(), ArrayRef(strides).drop_back()))
+    if (extent != 1)
+      alignment = std::gcd(alignment, stride * size);
+  lanes = std::min(lanes, kAccessBytes / size);
+  while (lanes > 1 && alignment % (lanes * size) != 0)
+    lanes /= 2;
+  return lanes;
+}
+
 /// The widest vector up to `lanes` that `load` reads where adjacent iterations
 /// have the values `varying`; `adjacent` has the index of the iteration.
 static int64_t getLoadLanes(memref::LoadOp load, const ValueSet &varying,
@@ -110,18 +127,9 @@ static int64_t getLoadLanes(memref::LoadOp load, const ValueSet &varying,
       isAnyIn(load.getIndices().drop_back(), varying) ||
       !adjacent.contains(load.getIndices().back()))
     return 1;
-  // Loads of i1 stay single ones.
-  if (type.getElementType().isInteger(1))
-    return lanes;
-  int64_t alignment = getAlignment(load.getMemref());
-  for (auto [extent, stride] :
-       llvm::zip(type.getShape().drop_back(), ArrayRef(strides).drop_back()))
-    if (extent != 1)
-      alignment = std::gcd(alignment, stride * size);
-  lanes = std::min(lanes, kAccessBytes / size);
-  while (lanes > 1 && alignment % (lanes * size) != 0)
-    lanes /= 2;
-  return lanes;
+  // Bytes are no reason for narrower vectors of all else.
+  return type.getElementType().isInteger(1) ? lanes
+                                            : getAlignedLoadLanes(load, lanes);
 }
 
 /// The widest vectors up to `lanes` of which all ops of `block` have a form.
@@ -191,30 +199,21 @@ static void emitVectorLoad(ImplicitLocOpBuilder &b, memref::LoadOp load,
   SmallVector<Value> indices;
   for (Value index : load.getIndices())
     indices.push_back(mapping.lookupOrDefault(index));
-  Type type = load.getType();
-  if (type.isInteger(1)) {
-    // A vector of i1 is packed, but a buffer has one byte for each i1.
-    Value places = indices.back();
-    SmallVector<Value> elements;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      indices.back() = vector::ExtractOp::create(b, places, lane);
-      elements.push_back(memref::LoadOp::create(
-          b, mapping.lookupOrDefault(load.getMemref()), indices));
-    }
-    mapping.map(load.getResult(),
-                vector::FromElementsOp::create(
-                    b, VectorType::get({lanes}, type), elements)
-                    .getResult());
+  Value memory = mapping.lookupOrDefault(load.getMemref());
+  auto type = VectorType::get({lanes}, load.getType());
+  Value places = indices.back();
+  if (getAlignedLoadLanes(load, lanes) == lanes) {
+    indices.back() = vector::ExtractOp::create(b, places, 0);
+    mapping.map(load.getResult(), loadVector(b, type, memory, indices));
     return;
   }
-  indices.back() = vector::ExtractOp::create(b, indices.back(), 0);
-  int64_t bytes = lanes * getByteSize(type);
+  SmallVector<Value> elements;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    indices.back() = vector::ExtractOp::create(b, places, lane);
+    elements.push_back(memref::LoadOp::create(b, memory, indices));
+  }
   mapping.map(load.getResult(),
-              vector::LoadOp::create(b, VectorType::get({lanes}, type),
-                                     mapping.lookupOrDefault(load.getMemref()),
-                                     indices, /*nontemporal=*/false,
-                                     llvm::MaybeAlign(bytes))
-                  .getResult());
+              vector::FromElementsOp::create(b, type, elements).getResult());
 }
 
 /// Copies the ops of `block`. What the terminator passes to the `targets` that
@@ -350,6 +349,9 @@ SmallVector<Value> braid::kernels::emitBody(ImplicitLocOpBuilder &b,
 
 void braid::kernels::emitPoints(KernelBuilder &builder, ArrayRef<Point> points,
                                 int64_t lanes, unsigned vectorLoop) {
+  auto getWidest = [&](const Access &access) {
+    return getAlignedLanes(access, *points.front().nest, vectorLoop, lanes);
+  };
   // What several ops read is loaded once.
   SmallVector<std::tuple<const Access *, ArrayRef<Value>, Value>> loaded;
   auto load = [&](const Access &access, ArrayRef<Value> indices) {
@@ -358,9 +360,9 @@ void braid::kernels::emitPoints(KernelBuilder &builder, ArrayRef<Point> points,
           other->strides == access.strides && places == indices)
         return value;
     bool isVector = lanes > 1 && access.getStride(vectorLoop) != 0;
-    Value value =
-        builder.load(builder.getMemory(access.buffer),
-                     builder.getAddress(access, indices), isVector ? lanes : 1);
+    Value value = builder.load(
+        builder.getMemory(access.buffer), builder.getAddress(access, indices),
+        isVector ? lanes : 1, /*isReadOnce=*/false, getWidest(access));
     loaded.emplace_back(&access, indices, value);
     return value;
   };
@@ -380,5 +382,6 @@ void braid::kernels::emitPoints(KernelBuilder &builder, ArrayRef<Point> points,
   for (auto [point, values] : llvm::zip_equal(points, results))
     for (auto [access, value] : llvm::zip_equal(point.nest->outputs, values))
       builder.store(value, builder.getMemory(access.buffer),
-                    builder.getAddress(access, point.indices));
+                    builder.getAddress(access, point.indices),
+                    getWidest(access));
 }

@@ -461,11 +461,36 @@ Value KernelBuilder::loadIf(Value condition, Value buffer, Value address,
   return branch.getResult(0);
 }
 
-/// The elements of `type` of one access to memory, at most `widest`. A vector
-/// of i1 is packed, but a buffer has one byte for each i1.
+/// The elements of `type` of one access to memory, at most `widest`.
 static int64_t getElementsOfAccess(Type type, int64_t widest) {
-  return type.isInteger(1) ? 1
-                           : std::min(kAccessBytes / getByteSize(type), widest);
+  return std::min(kAccessBytes / getByteSize(type), widest);
+}
+
+/// What one access to `memory` loads or stores for a vector of `type`: a vector
+/// of i1 is packed, but a buffer has one byte for each i1.
+static std::pair<Value, VectorType> getStored(ImplicitLocOpBuilder &b,
+                                              Value memory, VectorType type) {
+  if (!type.getElementType().isInteger(1))
+    return {memory, type};
+  auto bits = cast<MemRefType>(memory.getType());
+  auto bytes = MemRefType::get(bits.getShape(), b.getI8Type(), bits.getLayout(),
+                               bits.getMemorySpace());
+  return {UnrealizedConversionCastOp::create(b, bytes, memory).getResult(0),
+          type.cloneWith({}, b.getI8Type())};
+}
+
+static llvm::MaybeAlign getAccessAlignment(VectorType type) {
+  return llvm::MaybeAlign(type.getNumElements() *
+                          getByteSize(type.getElementType()));
+}
+
+Value braid::kernels::loadVector(ImplicitLocOpBuilder &b, VectorType type,
+                                 Value memory, ValueRange indices,
+                                 bool isReadOnce) {
+  auto [place, stored] = getStored(b, memory, type);
+  Value loaded = vector::LoadOp::create(b, stored, place, indices, isReadOnce,
+                                        getAccessAlignment(type));
+  return stored == type ? loaded : arith::TruncIOp::create(b, type, loaded);
 }
 
 Value KernelBuilder::load(Value buffer, Value address, int64_t lanes,
@@ -477,8 +502,7 @@ Value KernelBuilder::load(Value buffer, Value address, int64_t lanes,
   auto vectorType = VectorType::get({lanes}, type);
   int64_t loaded = getElementsOfAccess(type, widest);
   if (lanes <= loaded)
-    return vector::LoadOp::create(b, vectorType, buffer, index, isReadOnce,
-                                  llvm::MaybeAlign(lanes * getByteSize(type)));
+    return loadVector(b, vectorType, buffer, index, isReadOnce);
   SmallVector<Value> elements;
   for (int64_t lane = 0; lane < lanes; lane += loaded) {
     Value part = load(buffer, addConstant(address, lane), loaded, isReadOnce);
@@ -499,10 +523,12 @@ void KernelBuilder::store(Value value, Value buffer, Value address,
   Type element = type.getElementType();
   int64_t lanes = type.getNumElements();
   int64_t stored = getElementsOfAccess(element, widest);
-  if (lanes <= stored && !element.isInteger(1)) {
-    vector::StoreOp::create(b, value, buffer, toIndex(address),
-                            /*nontemporal=*/false,
-                            llvm::MaybeAlign(lanes * getByteSize(element)));
+  if (lanes <= stored) {
+    auto [place, memoryType] = getStored(b, buffer, type);
+    if (memoryType != type)
+      value = arith::ExtUIOp::create(b, memoryType, value);
+    vector::StoreOp::create(b, value, place, toIndex(address),
+                            /*nontemporal=*/false, getAccessAlignment(type));
     return;
   }
   for (int64_t lane = 0; lane < lanes; lane += stored) {

@@ -170,6 +170,11 @@ public:
 int64_t getAlignedLanes(const Access &access, const LoopNest &nest,
                         unsigned loop, int64_t lanes);
 
+/// Loads a vector of `type` by one access, which has to be aligned.
+mlir::Value loadVector(mlir::ImplicitLocOpBuilder &b, mlir::VectorType type,
+                       mlir::Value memory, mlir::ValueRange indices,
+                       bool isReadOnce = false);
+
 /// Values from outside `body` that its ops use.
 llvm::SetVector<mlir::Value> getCaptured(mlir::Block &body);
 

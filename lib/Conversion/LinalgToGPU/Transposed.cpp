@@ -367,7 +367,9 @@ Value TransposedKernel::loadInput(const Access &access, Value alongInputs,
   Value memory = builder.getMemory(access.buffer);
   if (lanes == 1 || access.strides[inner] == 0 || isAlongResults(access))
     return builder.load(memory, getAddress(access, alongInputs, alongResults),
-                        access.strides[inner] == 0 ? 1 : lanes);
+                        access.strides[inner] == 0 ? 1 : lanes,
+                        /*isReadOnce=*/false,
+                        getAlignedLanes(access, nest, inner, lanes));
   SmallVector<Value> elements;
   for (int64_t lane = 0; lane < lanes; ++lane)
     elements.push_back(
@@ -419,7 +421,8 @@ void TransposedKernel::emitResults() {
              emitBody(b, *nest.body, mapping, lanes,
                       builder.getAskedIndices(nest, indices, lanes, inner))))
       builder.store(value, builder.getMemory(access.buffer),
-                    getAddress(access, alongInputs, alongResults));
+                    getAddress(access, alongInputs, alongResults),
+                    getAlignedLanes(access, nest, inner, lanes));
   }
 }
 

@@ -123,5 +123,8 @@ func.func @bits(%bits: memref<32x256xi1>, %x: memref<64x256xf32>, %r: memref<64x
 // CHECK:         gpu.return
 // CHECK:       gpu.func @elementwise_3(
 // CHECK:         scf.if %{{.*}} -> (vector<4xi1>)
-// CHECK-COUNT-4:   memref.load %{{.*}} : memref<32x256xi1>
+// CHECK:           %[[BYTES:.*]] = builtin.unrealized_conversion_cast %{{.*}} : memref<32x256xi1> to memref<32x256xi8>
+// CHECK-NEXT:      %[[LOADED:.*]] = vector.load %[[BYTES]]{{.*}} {alignment = 4 : i64} : memref<32x256xi8>, vector<4xi8>
+// CHECK-NEXT:      %[[BITS:.*]] = arith.trunci %[[LOADED]] : vector<4xi8> to vector<4xi1>
+// CHECK-NEXT:      scf.yield %[[BITS]] : vector<4xi1>
 // CHECK:         vector.store
