@@ -96,6 +96,43 @@ static void spread(Block &block, ValueSet &varying) {
     spread(op, varying);
 }
 
+/// The widest vectors up to `lanes` in which `value` is that of adjacent
+/// iterations, `adjacent`, plus a multiple of the width; 1 if there are none.
+static int64_t getAdjacentLanes(Value value, const ValueSet &adjacent,
+                                int64_t lanes) {
+  if (adjacent.contains(value))
+    return lanes;
+  Operation *op = value.getDefiningOp();
+  APInt shift;
+  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op) ||
+      !matchPattern(op->getOperand(1), m_ConstantInt(&shift)))
+    return 1;
+  return std::gcd(getAdjacentLanes(op->getOperand(0), adjacent, lanes),
+                  shift.getSExtValue());
+}
+
+/// The widest vectors up to `lanes` in which all iterations have the same
+/// `condition`: bounds that are multiples of the width divide no vector.
+static int64_t getLanesAlike(Value condition, const ValueSet &varying,
+                             const ValueSet &adjacent, int64_t lanes) {
+  if (!varying.contains(condition))
+    return lanes;
+  Operation *op = condition.getDefiningOp();
+  if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op))
+    return std::min(getLanesAlike(op->getOperand(0), varying, adjacent, lanes),
+                    getLanesAlike(op->getOperand(1), varying, adjacent, lanes));
+  auto compare = dyn_cast_or_null<arith::CmpIOp>(op);
+  APInt bound;
+  if (!compare || !matchPattern(compare.getRhs(), m_ConstantInt(&bound)) ||
+      !llvm::is_contained({arith::CmpIPredicate::ult, arith::CmpIPredicate::uge,
+                           arith::CmpIPredicate::slt,
+                           arith::CmpIPredicate::sge},
+                          compare.getPredicate()))
+    return 1;
+  return std::gcd(getAdjacentLanes(compare.getLhs(), adjacent, lanes),
+                  bound.getSExtValue());
+}
+
 /// The widest vector up to `lanes` for which all places that `load` reads in
 /// vectors are aligned.
 static int64_t getAlignedLoadLanes(memref::LoadOp load, int64_t lanes) {
@@ -124,9 +161,9 @@ static int64_t getLoadLanes(memref::LoadOp load, const ValueSet &varying,
   if (size == 0 || !VectorType::isValidElementType(type.getElementType()) ||
       failed(type.getStridesAndOffset(strides, offset)) ||
       strides.back() != 1 || llvm::any_of(strides, ShapedType::isDynamic) ||
-      isAnyIn(load.getIndices().drop_back(), varying) ||
-      !adjacent.contains(load.getIndices().back()))
+      isAnyIn(load.getIndices().drop_back(), varying))
     return 1;
+  lanes = getAdjacentLanes(load.getIndices().back(), adjacent, lanes);
   // Bytes are no reason for narrower vectors of all else.
   return type.getElementType().isInteger(1) ? lanes
                                             : getAlignedLoadLanes(load, lanes);
@@ -138,10 +175,13 @@ static int64_t limitLanes(Block &block, const ValueSet &varying,
   for (Operation &op : block.without_terminator()) {
     if (isa<scf::IfOp, scf::WhileOp>(op)) {
       // All iterations of a vector take the same way.
-      auto loop = dyn_cast<scf::WhileOp>(op);
-      if (varying.contains(loop ? loop.getConditionOp().getCondition()
-                                : cast<scf::IfOp>(op).getCondition()))
-        return 1;
+      if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+        if (varying.contains(loop.getConditionOp().getCondition()))
+          return 1;
+      } else {
+        lanes = getLanesAlike(cast<scf::IfOp>(op).getCondition(), varying,
+                              adjacent, lanes);
+      }
       for (Region &region : op.getRegions())
         if (!region.empty())
           lanes = limitLanes(region.front(), varying, adjacent, lanes);
@@ -282,9 +322,12 @@ static void emitControlFlow(ImplicitLocOpBuilder &b, Operation &op,
   } else {
     auto branch = cast<scf::IfOp>(op);
     bool hasElse = !branch.getElseRegion().empty();
-    auto branchCopy = scf::IfOp::create(
-        b, types, mapping.lookupOrDefault(branch.getCondition()),
-        /*addThenBlock=*/true, /*addElseBlock=*/hasElse);
+    Value condition = mapping.lookupOrDefault(branch.getCondition());
+    if (isa<VectorType>(condition.getType()))
+      condition = vector::ExtractOp::create(b, condition, 0);
+    auto branchCopy =
+        scf::IfOp::create(b, types, condition, /*addThenBlock=*/true,
+                          /*addElseBlock=*/hasElse);
     copy = branchCopy;
     for (auto [from, to] :
          llvm::zip(branch->getRegions(), branchCopy->getRegions())) {

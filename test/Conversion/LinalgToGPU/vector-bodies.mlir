@@ -105,6 +105,48 @@ func.func @bits(%bits: memref<32x256xi1>, %x: memref<64x256xf32>, %r: memref<64x
   return
 }
 
+// Bounds between vectors: all elements of a vector are in one piece.
+func.func @pieces(%a: memref<64x96xf32>, %b: memref<64x160xf32>, %r: memref<64x256xf32>) {
+  %bound = arith.constant 96 : index
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%r : memref<64x256xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %m = arith.cmpi ult, %j, %bound : index
+    %v = scf.if %m -> f32 {
+      %e = memref.load %a[%i, %j] : memref<64x96xf32>
+      scf.yield %e : f32
+    } else {
+      %k = arith.subi %j, %bound : index
+      %e = memref.load %b[%i, %k] : memref<64x160xf32>
+      scf.yield %e : f32
+    }
+    linalg.yield %v : f32
+  }
+  return
+}
+
+// The second piece begins inside of a vector of four.
+func.func @pieces_of_two(%a: memref<64x98xf32>, %b: memref<64x158xf32>, %r: memref<64x256xf32>) {
+  %bound = arith.constant 98 : index
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%r : memref<64x256xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %m = arith.cmpi ult, %j, %bound : index
+    %v = scf.if %m -> f32 {
+      %e = memref.load %a[%i, %j] : memref<64x98xf32>
+      scf.yield %e : f32
+    } else {
+      %k = arith.subi %j, %bound : index
+      %e = memref.load %b[%i, %k] : memref<64x158xf32>
+      scf.yield %e : f32
+    }
+    linalg.yield %v : f32
+  }
+  return
+}
+
 // CHECK:       gpu.func @elementwise(
 // CHECK:         scf.while ({{.*}}) : (i32, vector<8xbf16>) -> (i32, vector<8xbf16>)
 // CHECK:           vector.load %{{.*}} {alignment = 16 : i64} : memref<128x256xbf16>, vector<8xbf16>
@@ -128,3 +170,12 @@ func.func @bits(%bits: memref<32x256xi1>, %x: memref<64x256xf32>, %r: memref<64x
 // CHECK-NEXT:      %[[BITS:.*]] = arith.trunci %[[LOADED]] : vector<4xi8> to vector<4xi1>
 // CHECK-NEXT:      scf.yield %[[BITS]] : vector<4xi1>
 // CHECK:         vector.store
+// CHECK:       gpu.func @elementwise_4(
+// CHECK:         %[[ALIKE:.*]] = vector.extract %{{.*}}[0] : i1 from vector<4xi1>
+// CHECK-NEXT:    scf.if %[[ALIKE]] -> (vector<4xf32>)
+// CHECK:           vector.load %{{.*}} {alignment = 16 : i64} : memref<64x96xf32>, vector<4xf32>
+// CHECK:         } else {
+// CHECK:           vector.load %{{.*}} {alignment = 16 : i64} : memref<64x160xf32>, vector<4xf32>
+// CHECK:         vector.store
+// CHECK:       gpu.func @elementwise_5(
+// CHECK:           vector.load %{{.*}} {alignment = 8 : i64} : memref<64x158xf32>, vector<2xf32>
