@@ -16,6 +16,7 @@
 #include "FakeCUDA.h"
 #include "Host/LinearAlgebra/LinearAlgebra.h"
 
+#include <complex>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -39,6 +40,7 @@ struct cublasContext {
   Stream stream = nullptr;
   void *workspace = nullptr;
 };
+struct cusolverDnParams {};
 struct syevjInfo {};
 struct gesvdjInfo {};
 
@@ -379,6 +381,16 @@ Status cusolverDnSetStream(Handle handle, Stream stream) {
   return cusolver::STATUS_SUCCESS;
 }
 
+Status cusolverDnCreateParams(cusolver::Params *params) {
+  *params = new cusolverDnParams;
+  return cusolver::STATUS_SUCCESS;
+}
+
+Status cusolverDnDestroyParams(cusolver::Params params) {
+  delete params;
+  return cusolver::STATUS_SUCCESS;
+}
+
 Status cusolverDnCreateSyevjInfo(EigenOptions *options) {
   *options = new syevjInfo;
   return cusolver::STATUS_SUCCESS;
@@ -423,6 +435,48 @@ const char *cublasGetStatusName(BlasStatus status) {
   return status == BLAS_SUCCESS         ? "CUBLAS_STATUS_SUCCESS"
          : status == BLAS_INVALID_VALUE ? "CUBLAS_STATUS_INVALID_VALUE"
                                         : "CUBLAS_STATUS_EXECUTION_FAILED";
+}
+
+Status cusolverDnXsyevBatched_bufferSize(Handle, cusolver::Params, Flag, Flag,
+                                         int64_t, DataType, const void *,
+                                         int64_t, DataType, const void *,
+                                         DataType, size_t *onDevice,
+                                         size_t *onHost, int64_t) {
+  *onDevice = workCount * sizeof(std::complex<double>);
+  *onHost = workCount;
+  return cusolver::STATUS_SUCCESS;
+}
+
+Status cusolverDnXsyevBatched(Handle handle, cusolver::Params params,
+                              Flag vectors, Flag fill, int64_t n, DataType type,
+                              Numbers a, int64_t lda, DataType realType,
+                              Reals values, DataType computeType, void *work,
+                              size_t onDevice, void *workOnHost, size_t onHost,
+                              int *infos, int64_t batch) {
+  bool isDouble = type == R_64F || type == C_64F;
+  if (!params || computeType != type ||
+      realType != (isDouble ? R_64F : R_32F) ||
+      onDevice < workCount * sizeof(std::complex<double>) ||
+      onHost < size_t(workCount))
+    return invalidValue;
+  static_cast<char *>(workOnHost)[onHost - 1] = 0;
+  auto run = [&](auto element) {
+    return Fake<decltype(element)>::syevjBatched(
+        handle, vectors, fill, static_cast<int>(n), a, static_cast<int>(lda),
+        values, work, workCount, infos, nullptr, static_cast<int>(batch));
+  };
+  switch (type) {
+  case R_32F:
+    return run(float());
+  case R_64F:
+    return run(double());
+  case C_32F:
+    return run(std::complex<float>());
+  case C_64F:
+    return run(std::complex<double>());
+  default:
+    return invalidValue;
+  }
 }
 
 #define FAKE_QUERY(name, parameters)                                           \

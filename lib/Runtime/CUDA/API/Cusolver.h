@@ -22,6 +22,7 @@
 // The tags are those of the libraries' headers.
 struct cublasContext;
 struct cusolverDnContext;
+struct cusolverDnParams;
 struct gesvdjInfo;
 struct syevjInfo;
 
@@ -29,6 +30,7 @@ namespace braid::rt::cuda::cusolver {
 
 using Handle = cusolverDnContext *;
 using BlasHandle = cublasContext *;
+using Params = cusolverDnParams *;
 using EigenOptions = syevjInfo *;
 using SingularOptions = gesvdjInfo *;
 /// Numbers of the type of a function.
@@ -55,7 +57,17 @@ constexpr Flag conjugateTransposed = 2;
   FUNCTION(createSingularOptions, cusolverDnCreateGesvdjInfo,                  \
            (SingularOptions *))                                                \
   FUNCTION(destroySingularOptions, cusolverDnDestroyGesvdjInfo,                \
-           (SingularOptions))
+           (SingularOptions))                                                  \
+  FUNCTION(createParams, cusolverDnCreateParams, (Params *))                   \
+  FUNCTION(destroyParams, cusolverDnDestroyParams, (Params))                   \
+  FUNCTION(syevBatchedWork, cusolverDnXsyevBatched_bufferSize,                 \
+           (Handle, Params, Flag, Flag, int64_t, DataType, const void *,       \
+            int64_t, DataType, const void *, DataType, size_t *, size_t *,     \
+            int64_t))                                                          \
+  FUNCTION(syevBatched, cusolverDnXsyevBatched,                                \
+           (Handle, Params, Flag, Flag, int64_t, DataType, Numbers, int64_t,   \
+            DataType, Reals, DataType, void *, size_t, void *, size_t, int *,  \
+            int64_t))
 
 /// FUNCTION(member, symbol, parameters); all return a BlasStatus.
 #define BRAID_CUBLAS_FUNCTIONS(FUNCTION)                                       \

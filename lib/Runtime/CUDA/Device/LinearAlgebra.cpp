@@ -43,6 +43,7 @@ void LinearAlgebra::load() {
   try {
     library->call(library->create, &handle);
     library->call(library->setStream, handle, gpu.stream);
+    library->call(library->createParams, &params);
     library->call(library->createEigenOptions, &eigenOptions);
     library->call(library->createSingularOptions, &singularOptions);
     library->call(library->createBlas, &blas);
@@ -65,6 +66,8 @@ void LinearAlgebra::unload() {
     library->destroySingularOptions(singularOptions);
   if (eigenOptions)
     library->destroyEigenOptions(eigenOptions);
+  if (params)
+    library->destroyParams(params);
   if (handle)
     library->destroy(handle);
   library.reset();

@@ -62,8 +62,10 @@ public:
   std::unique_ptr<cusolver::Cusolver> library;
   cusolver::Handle handle = nullptr;
   cusolver::BlasHandle blas = nullptr;
+  cusolver::Params params = nullptr;
   cusolver::EigenOptions eigenOptions = nullptr;
   cusolver::SingularOptions singularOptions = nullptr;
+  std::vector<char> hostWork; ///< For the library's work on the host.
 
 private:
   void load();
