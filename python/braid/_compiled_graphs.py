@@ -391,7 +391,7 @@ def _find_why(graph, is_cached, failure):
         kind = "deterministic"
         graph.why = (
             "torch._inductor.config.deterministic is set (torch.use_deterministic_algorithms(True) sets it), and "
-            "Inductor calls no reordering pass then; braid.fx.overlap is called"
+            "Inductor calls no reordering pass then; braid.fx.overlap is called, and what braid.inductor.options() has for that"
         )
     elif not config.reorder_for_compute_comm_overlap:
         kind = "off"

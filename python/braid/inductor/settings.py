@@ -3,6 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """All of Braid for `torch.compile` by one argument."""
 
+from torch._inductor import config
+
+from . import deterministic
 from .gradient_layouts import GradientLayouts
 from .overlap import Overlap
 from .reassociation import Reassociation
@@ -16,7 +19,8 @@ def options(*, cuda_graphs=False, reassociate=False, **pass_options):
         model = torch.compile(model, options=braid.inductor.options())
 
     Forward and backward graphs are ordered by a pass of their own `Overlap`, and copies of gradients that autograd would make behind the
-    backward are part of it. Add settings of Inductor to the result as to any dict.
+    backward are part of it. With ``torch.use_deterministic_algorithms(True)`` Inductor does not call that pass: then one over FX graphs
+    orders them, unless ``post_grad_custom_post_pass`` is set already. Add settings of Inductor to the result as to any dict.
 
     Parameters
     ----------
@@ -39,11 +43,14 @@ def options(*, cuda_graphs=False, reassociate=False, **pass_options):
     braid.schedule.ScheduleError
         An unknown option, or an invalid value of one.
     """
+    overlap = Overlap(**pass_options)
     result = {
         "reorder_for_compute_comm_overlap": True,
-        "reorder_for_compute_comm_overlap_passes": [Overlap(**pass_options)],
+        "reorder_for_compute_comm_overlap_passes": [overlap],
         "joint_custom_post_pass": GradientLayouts(),
     }
+    if config.post_grad_custom_post_pass is None:
+        result["post_grad_custom_post_pass"] = deterministic.make_pass(overlap)
     if cuda_graphs:
         result["triton.cudagraphs"] = True
     if reassociate:

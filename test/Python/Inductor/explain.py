@@ -17,7 +17,7 @@ import torch.distributed._functional_collectives as funcol
 import torch_steps
 from braid import _compiled_graphs, _groups, _torch
 from braid.fx import Overlap as OverlapFX
-from braid.inductor import Call, CompiledGraph, Overlap, explain
+from braid.inductor import Call, CompiledGraph, Overlap, explain, options
 
 #: Takes no time to compile and to run: nothing is fused, and a fake group moves nothing.
 INPUTS = (torch.ones(4, 4), torch.ones(4, 4))
@@ -178,6 +178,22 @@ class Explain(unittest.TestCase):
         # Once for all graphs.
         self.assertEqual(len(logs.output), 1)
         self.assertIn("use_deterministic_algorithms", logs.output[0])
+
+    def test_deterministic_with_options(self):
+        """The pass that `options` has for such graphs is braid.inductor's, too, and does nothing to others."""
+        for is_deterministic in (True, False):
+            torch._dynamo.reset()
+            torch.use_deterministic_algorithms(is_deterministic)
+            settings = options(min_gain=0, profile=None, estimates=lambda snode: 100_000)
+            (overlap,) = settings.pop("reorder_for_compute_comm_overlap_passes")
+            graph = self.explain_one(two_matmuls, overlap, **settings)
+            self.assertEqual([(call.name, call.changed) for call in graph.calls], [("braid.inductor", True)])
+            self.assertIsNone(graph.why)
+            self.assertEqual(overlap.last is None, is_deterministic)
+
+    def test_deterministic_beside_a_pass_of_ones_own(self):
+        with config.patch(post_grad_custom_post_pass=OverlapFX()):
+            self.assertNotIn("post_grad_custom_post_pass", options())
 
     def test_settings(self):
         for why, overlap, settings in (

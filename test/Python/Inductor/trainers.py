@@ -1,5 +1,6 @@
 """What trainers put around compiled models has the same bits as without Braid: autocast, GradScaler with a step that overflows,
-accumulation, clipping, fully_shard, DistributedDataParallel, and, of one graph, a checkpoint from which another model goes on."""
+accumulation, clipping, deterministic algorithms, fully_shard, DistributedDataParallel, and, of one graph, a checkpoint from which
+another model goes on."""
 
 # REQUIRES: package, torch
 # RUN: %package_python -W ignore %s
@@ -20,7 +21,7 @@ RANKS = 2
 WIDTH = 16
 STEPS, OVERFLOWS = 4, 1
 #: By case, the fewest graphs whose order changes on a rank.
-CASES = {"one_graph": 2, "layers_of_fully_shard": 0, "data_parallel": 0}
+CASES = {"one_graph": 2, "deterministic_graph": 1, "layers_of_fully_shard": 0, "data_parallel": 0}
 
 
 def make_model():
@@ -48,6 +49,14 @@ def one_graph(module, options):
 
     module = parallel._fully_sharded(None, module, RANKS, True)
     return module, torch.compile(module, fullgraph=True, options=options)
+
+
+def deterministic_graph(module, options):
+    """The same where Inductor calls no pass over scheduler nodes."""
+    import torch
+
+    torch.use_deterministic_algorithms(True)
+    return one_graph(module, options)
 
 
 def layers_of_fully_shard(module, options):
@@ -80,6 +89,7 @@ class Trainer:
         import torch
 
         torch._dynamo.reset()
+        torch.use_deterministic_algorithms(False)
         torch.manual_seed(0)
         self.module, self.run = globals()[case](make_model(), options)
         self.optimizer = torch.optim.AdamW(self.module.parameters(), lr=1e-2, foreach=False)
@@ -186,6 +196,9 @@ class Trainers(unittest.TestCase):
 
     def test_one_graph(self):
         self.check("one_graph")
+
+    def test_deterministic_graph(self):
+        self.check("deterministic_graph")
 
     def test_layers_of_fully_shard(self):
         self.check("layers_of_fully_shard")
