@@ -80,20 +80,30 @@ static void addUse(Operation *user, Value buffer,
     access = {/*isRead=*/true, /*isWritten=*/true};
 }
 
+/// The view of `source` that `user` makes, if it does nothing else: kernels
+/// cast masks to the bytes that they are.
+static Value getView(Operation *user, Value source) {
+  Value view;
+  if (auto interface = dyn_cast<ViewLikeOpInterface>(user);
+      interface && interface.getViewSource() == source)
+    view = interface.getViewDest();
+  else if (isa<UnrealizedConversionCastOp>(user) &&
+           user->getNumOperands() == 1 && user->getNumResults() == 1)
+    view = user->getResult(0);
+  return view && isa<BaseMemRefType>(view.getType()) ? view : Value();
+}
+
 /// What is done to `argument` and to all views of it.
 static KernelAccesses::Access summarizeAccess(Value argument) {
   KernelAccesses::Access access;
   llvm::SetVector<Value> views;
   views.insert(argument);
   for (size_t index = 0; index != views.size(); ++index)
-    for (Operation *user : views[index].getUsers()) {
-      auto view = dyn_cast<ViewLikeOpInterface>(user);
-      if (view && view.getViewSource() == views[index] &&
-          isa<BaseMemRefType>(view.getViewDest().getType()))
-        views.insert(view.getViewDest());
+    for (Operation *user : views[index].getUsers())
+      if (Value view = getView(user, views[index]))
+        views.insert(view);
       else
         addUse(user, views[index], access);
-    }
   return access;
 }
 

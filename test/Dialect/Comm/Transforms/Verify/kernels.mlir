@@ -84,6 +84,40 @@ func.func @kernel_writes_a_view(%x: memref<4xf32>, %y: memref<4xf32>) {
 
 // -----
 
+// Kernels cast masks to the bytes that they are: what they do to the bytes they do to the mask.
+
+module attributes {gpu.container_module} {
+comm.group @g [[0, 1]]
+gpu.module @kernels {
+  gpu.func @copy_mask(%from: memref<4xi1>, %to: memref<4xi1>) kernel {
+    %i = gpu.thread_id x
+    %bytes = builtin.unrealized_conversion_cast %from : memref<4xi1> to memref<4xi8>
+    %places = builtin.unrealized_conversion_cast %to : memref<4xi1> to memref<4xi8>
+    %byte = memref.load %bytes[%i] : memref<4xi8>
+    memref.store %byte, %places[%i] : memref<4xi8>
+    gpu.return
+  }
+}
+func.func @kernel_reads_a_mask(%x: memref<4xi1>, %y: memref<4xi1>, %z: memref<4xi1>) {
+  %one = arith.constant 1 : index
+  %t = comm.all_reduce bor %x into %y on @g : memref<4xi1>, memref<4xi1>
+  gpu.launch_func @kernels::@copy_mask blocks in (%one, %one, %one) threads in (%one, %one, %one) args(%x : memref<4xi1>, %z : memref<4xi1>)
+  comm.wait %t reads(%x : memref<4xi1>) writes(%y : memref<4xi1>) : !comm.token
+  return
+}
+func.func @kernel_writes_a_mask(%x: memref<4xi1>, %y: memref<4xi1>, %z: memref<4xi1>) {
+  %one = arith.constant 1 : index
+  // expected-note@+1 {{the operation starts here}}
+  %t = comm.all_reduce bor %x into %y on @g : memref<4xi1>, memref<4xi1>
+  // expected-error@+1 {{'gpu.launch_func' op writes a buffer that an operation in flight reads}}
+  gpu.launch_func @kernels::@copy_mask blocks in (%one, %one, %one) threads in (%one, %one, %one) args(%z : memref<4xi1>, %x : memref<4xi1>)
+  comm.wait %t reads(%x : memref<4xi1>) writes(%y : memref<4xi1>) : !comm.token
+  return
+}
+}
+
+// -----
+
 // A kernel in LLVM's dialect counts as a reader.
 
 module attributes {gpu.container_module} {
