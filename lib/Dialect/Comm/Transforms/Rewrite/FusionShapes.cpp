@@ -209,6 +209,37 @@ static void replaceByReshapes(RewriterBase &rewriter, linalg::TransposeOp op) {
   rewriter.replaceOp(op, value);
 }
 
+/// The loops that may be dropped if they have one iteration. Where a window or
+/// a stride leaves elements unread, as in max pools with one window, an index
+/// without such a loop would have to read all.
+static SmallVector<unsigned> getDroppableLoops(linalg::GenericOp op) {
+  llvm::SmallBitVector droppable(op.getNumLoops(), true);
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<AffineExpr> last;
+  for (auto [loop, range] : llvm::enumerate(ranges))
+    last.push_back(ShapedType::isDynamic(range)
+                       ? getAffineDimExpr(loop, op.getContext())
+                       : getAffineConstantExpr(range - 1, op.getContext()));
+  for (auto [map, type] :
+       llvm::zip_equal(op.getIndexingMapsArray(), op->getOperandTypes())) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    if (!shaped)
+      continue;
+    for (auto [index, size] :
+         llvm::zip_equal(map.getResults(), shaped.getShape())) {
+      auto end = dyn_cast<AffineConstantExpr>(index.replaceDims(last));
+      if (isa<AffineDimExpr>(index) || (end && end.getValue() + 1 == size))
+        continue;
+      index.walk([&](AffineExpr part) {
+        if (auto loop = dyn_cast<AffineDimExpr>(part))
+          droppable.reset(loop.getPosition());
+      });
+    }
+  }
+  return llvm::map_to_vector(droppable.set_bits(),
+                             [](unsigned loop) { return loop; });
+}
+
 LogicalResult braid::comm::moveReshapes(Operation *root, int64_t opsPerByte) {
   MLIRContext *context = root->getContext();
   // Blocks keep their arguments: tokens may be among them.
@@ -228,7 +259,7 @@ LogicalResult braid::comm::moveReshapes(Operation *root, int64_t opsPerByte) {
     if (!generic || !generic->getDiscardableAttrs().empty() ||
         !isLoop(op, opsPerByte))
       return {};
-    return llvm::to_vector(llvm::seq<unsigned>(0, generic.getNumLoops()));
+    return getDroppableLoops(generic);
   };
   RewritePatternSet drops(context);
   linalg::populateFoldUnitExtentDimsPatterns(drops, unitDims);

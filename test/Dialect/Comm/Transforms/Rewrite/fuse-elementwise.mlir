@@ -683,3 +683,20 @@ func.func @joined_before_one_of_two(%a: tensor<4x8x24x128xf32>, %b: tensor<4x8x2
   } -> tensor<4x8x128xf32>
   return %2, %3 : tensor<32x128xf32>, tensor<4x8x128xf32>
 }
+
+// One window that leaves two rows unread: an index without the loop over windows would read all 14. Of columns none is left.
+
+// CHECK-LABEL: func @keeps_loops_of_one_window
+// CHECK: linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}, #{{.*}}], iterator_types = ["parallel", "reduction", "reduction"]}
+func.func @keeps_loops_of_one_window(%x: tensor<14x11xf32>, %low: tensor<1x1xf32>) -> tensor<1x1xf32> {
+  %shape = tensor.empty() : tensor<12x11xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0 * 3 + d2, d1 * 4 + d3)>, affine_map<(d0, d1, d2, d3) -> (d2, d3)>,
+                                        affine_map<(d0, d1, d2, d3) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %shape : tensor<14x11xf32>, tensor<12x11xf32>) outs(%low : tensor<1x1xf32>) {
+  ^bb0(%in: f32, %in_0: f32, %out: f32):
+    %1 = arith.maximumf %out, %in : f32
+    linalg.yield %1 : f32
+  } -> tensor<1x1xf32>
+  return %0 : tensor<1x1xf32>
+}
