@@ -8,10 +8,10 @@
 
 #include "BufferAccesses.h"
 
+#include "TransparentOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -83,14 +83,12 @@ static void addUse(Operation *user, Value buffer,
 /// The view of `source` that `user` makes, if it does nothing else: kernels
 /// cast masks to the bytes that they are.
 static Value getView(Operation *user, Value source) {
-  Value view;
-  if (auto interface = dyn_cast<ViewLikeOpInterface>(user);
-      interface && interface.getViewSource() == source)
-    view = interface.getViewDest();
-  else if (isa<UnrealizedConversionCastOp>(user) &&
-           user->getNumOperands() == 1 && user->getNumResults() == 1)
-    view = user->getResult(0);
-  return view && isa<BaseMemRefType>(view.getType()) ? view : Value();
+  bool isCast = isa<UnrealizedConversionCastOp>(user) &&
+                user->getNumOperands() == 1 && user->getNumResults() == 1;
+  if (!isCast && getViewSource(user) != source)
+    return {};
+  Value view = user->getResult(0);
+  return isa<BaseMemRefType>(view.getType()) ? view : Value();
 }
 
 /// What is done to `argument` and to all views of it.
