@@ -214,9 +214,8 @@ static void replaceByReshapes(RewriterBase &rewriter, linalg::TransposeOp op) {
 /// without such a loop would have to read all.
 static SmallVector<unsigned> getDroppableLoops(linalg::GenericOp op) {
   llvm::SmallBitVector droppable(op.getNumLoops(), true);
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   SmallVector<AffineExpr> last;
-  for (auto [loop, range] : llvm::enumerate(ranges))
+  for (auto [loop, range] : llvm::enumerate(op.getStaticLoopRanges()))
     last.push_back(ShapedType::isDynamic(range)
                        ? getAffineDimExpr(loop, op.getContext())
                        : getAffineConstantExpr(range - 1, op.getContext()));
@@ -227,8 +226,10 @@ static SmallVector<unsigned> getDroppableLoops(linalg::GenericOp op) {
       continue;
     for (auto [index, size] :
          llvm::zip_equal(map.getResults(), shaped.getShape())) {
+      if (isa<AffineDimExpr>(index))
+        continue;
       auto end = dyn_cast<AffineConstantExpr>(index.replaceDims(last));
-      if (isa<AffineDimExpr>(index) || (end && end.getValue() + 1 == size))
+      if (end && end.getValue() + 1 == size)
         continue;
       index.walk([&](AffineExpr part) {
         if (auto loop = dyn_cast<AffineDimExpr>(part))
