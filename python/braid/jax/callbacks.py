@@ -10,7 +10,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from .errors import UnsupportedError, find_location
-from .manual import find_main
+from .manual import find_main, update_signature
 from .walk import terminator_of, walk
 
 # What JAX calls callbacks that a program is the same without.
@@ -61,9 +61,8 @@ def _drop_tokens(main):
         return
     kept = {name: [number for number, value in enumerate(values) if not _is_token(value)]
             for name, values in (("arg_attrs", block.arguments), ("res_attrs", end.operands))}
-    results = [end.operands[number] for number in kept["res_attrs"]]
     with ir.InsertionPoint(end), end.location:
-        ir.Operation.create("func.return", operands=results)
+        ir.Operation.create("func.return", operands=[end.operands[number] for number in kept["res_attrs"]])
     end.erase()
     with ir.InsertionPoint.at_block_begin(block), main.location:
         known = stablehlo.constant(ir.Attribute.parse("dense<true> : tensor<i1>"))
@@ -80,5 +79,4 @@ def _drop_tokens(main):
             if name in main.attributes:
                 rows = ir.ArrayAttr(main.attributes[name])
                 main.attributes[name] = ir.ArrayAttr.get([rows[number] for number in numbers])
-        types = [argument.type for argument in block.arguments], [result.type for result in results]
-        main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(*types))
+    update_signature(main)

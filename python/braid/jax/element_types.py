@@ -10,7 +10,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from .errors import UnsupportedError
-from .manual import find_main
+from .manual import find_main, update_signature
 from .walk import terminator_of, walk
 
 _FLOATS = ("f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2")
@@ -57,9 +57,7 @@ def widen(module):
         if byte := _byte_type(value):
             with ir.InsertionPoint(end), end.location:
                 end.operands[number] = stablehlo.convert(byte, value)
-    with main.location:
-        main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(
-            [argument.type for argument in block.arguments], [value.type for value in end.operands]))
+    update_signature(main)
 
 
 def _byte_type(value):

@@ -18,6 +18,14 @@ def find_main(module):
                 and ir.StringAttr(op.operation.attributes["sym_name"]).value == "main")
 
 
+def update_signature(main):
+    """Gives `main` the types of its arguments and of the values that it returns."""
+    block = main.regions[0].blocks[0]
+    with main.location:
+        main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(
+            [argument.type for argument in block.arguments], [value.type for value in terminator_of(block).operands]))
+
+
 def _shardings(attribute, meshes):
     return [Sharding.read(s, meshes)
             for s in sdy.TensorShardingPerValueAttr(attribute).shardings]
