@@ -15,14 +15,51 @@
 using namespace mlir;
 using namespace braid;
 
+/// A new buffer that can be cast to `type`, whose sizes are known and whose
+/// strides skip elements: a view of as many elements as they span.
+static Value createStridedBuffer(OpBuilder &builder, Location loc,
+                                 MemRefType type) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  if (ShapedType::isDynamic(offset))
+    offset = 0;
+  int64_t span = 1;
+  for (auto [size, stride] :
+       llvm::reverse(llvm::zip(type.getShape(), strides))) {
+    if (ShapedType::isDynamic(stride))
+      stride = span;
+    span += std::max<int64_t>(size - 1, 0) * stride;
+  }
+  MemRefLayoutAttrInterface rowMajor;
+  auto elements = MemRefType::get(offset + span, type.getElementType(),
+                                  rowMajor, type.getMemorySpace());
+  auto layout = StridedLayoutAttr::get(type.getContext(), offset, strides);
+  auto view = MemRefType::get(type.getShape(), type.getElementType(), layout,
+                              type.getMemorySpace());
+  return memref::ReinterpretCastOp::create(
+      builder, loc, view, memref::AllocOp::create(builder, loc, elements),
+      offset, type.getShape(), strides);
+}
+
 Value braid::createCopy(OpBuilder &builder, Location loc, Value buffer) {
-  SmallVector<int64_t> shape;
-  SmallVector<Value> sizes;
-  dispatchIndexOpFoldResults(memref::getMixedSizes(builder, loc, buffer), sizes,
-                             shape);
-  Value copy = memref::AllocOp::create(
-      builder, loc, cast<MemRefType>(buffer.getType()), sizes);
+  auto type = cast<MemRefType>(buffer.getType());
+  MemRefLayoutAttrInterface rowMajor;
+  auto contiguous = MemRefType::get(type.getShape(), type.getElementType(),
+                                    rowMajor, type.getMemorySpace());
+  bool canCast = memref::CastOp::areCastCompatible(contiguous, type);
+  Value copy;
+  if (canCast || !type.hasStaticShape()) {
+    SmallVector<int64_t> shape;
+    SmallVector<Value> sizes;
+    dispatchIndexOpFoldResults(memref::getMixedSizes(builder, loc, buffer),
+                               sizes, shape);
+    copy = memref::AllocOp::create(builder, loc, canCast ? contiguous : type,
+                                   sizes);
+  } else {
+    copy = createStridedBuffer(builder, loc, type);
+  }
   memref::CopyOp::create(builder, loc, buffer, copy);
+  if (copy.getType() != type)
+    copy = memref::CastOp::create(builder, loc, type, copy);
   return copy;
 }
 

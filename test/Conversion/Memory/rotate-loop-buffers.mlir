@@ -82,6 +82,53 @@ func.func @kept(%x: memref<4xf32>, %n: index, %p: i1) -> memref<4xf32> {
 
 // -----
 
+// The copy of a column, whose stride the loop does not know, is contiguous.
+// CHECK-LABEL: func.func @kept_column
+// CHECK-COUNT-2: memref.alloc() : memref<64xf32>
+// CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[P:.*]] = %{{.*}}, %[[Q:.*]] = %{{.*}})
+// CHECK:           %[[V:.*]] = arith.select
+// CHECK-NEXT:      memref.copy %[[V]], %[[P]]
+// CHECK-NEXT:      %[[COPY:.*]] = memref.cast %[[P]] : memref<64xf32> to memref<64xf32, strided<[?], offset: ?>>
+// CHECK-NEXT:      scf.yield %[[COPY]], %[[Q]], %[[P]]
+func.func @kept_column(%x: memref<64xf32, strided<[?], offset: ?>>, %n: index, %p: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (memref<64xf32, strided<[?], offset: ?>>) {
+    %b = memref.alloc() : memref<64xf32>
+    linalg.exp ins(%a : memref<64xf32, strided<[?], offset: ?>>) outs(%b : memref<64xf32>)
+    %c = memref.cast %b : memref<64xf32> to memref<64xf32, strided<[?], offset: ?>>
+    %v = arith.select %p, %c, %a : memref<64xf32, strided<[?], offset: ?>>
+    scf.yield %v : memref<64xf32, strided<[?], offset: ?>>
+  }
+  return
+}
+
+// -----
+
+// The copy of a column of known stride has that stride.
+// CHECK-LABEL: func.func @kept_column_of_known_stride
+// CHECK-COUNT-2: memref.alloc() : memref<253xf32>
+// CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[P:.*]] = %{{.*}}, %[[Q:.*]] = %{{.*}})
+// CHECK:           %[[V:.*]] = arith.select
+// CHECK-NEXT:      %[[VIEW:.*]] = memref.reinterpret_cast %[[P]] to offset: [0], sizes: [64], strides: [4]
+// CHECK-NEXT:      memref.copy %[[V]], %[[VIEW]]
+// CHECK-NEXT:      %[[COPY:.*]] = memref.cast %[[VIEW]] : memref<64xf32, strided<[4]>> to memref<64xf32, strided<[4], offset: ?>>
+// CHECK-NEXT:      scf.yield %[[COPY]]
+func.func @kept_column_of_known_stride(%x: memref<64xf32, strided<[4], offset: ?>>, %n: index, %p: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (memref<64xf32, strided<[4], offset: ?>>) {
+    %b = memref.alloc() : memref<64x4xf32>
+    %s = memref.subview %b[0, %i] [64, 1] [1, 1] : memref<64x4xf32> to memref<64xf32, strided<[4], offset: ?>>
+    linalg.exp ins(%a : memref<64xf32, strided<[4], offset: ?>>) outs(%s : memref<64xf32, strided<[4], offset: ?>>)
+    %v = arith.select %p, %s, %a : memref<64xf32, strided<[4], offset: ?>>
+    scf.yield %v : memref<64xf32, strided<[4], offset: ?>>
+  }
+  return
+}
+
+// -----
+
 // An inner loop that does not run gives what the outer one carries already, for any
 // number of iterations: the outer loop hands on a copy.
 // CHECK-LABEL: func.func @nested
