@@ -205,12 +205,14 @@ void Rotator::boundLifetimes(CarryingLoop &loop,
   }
 }
 
-/// The allocations of static sizes in `loop` and in no inner loop.
+/// The allocations of static sizes in `loop`. Those of inner loops are carried
+/// by `loop` alone, if at all: what an inner loop carries is allocated before
+/// it now.
 SmallVector<memref::AllocOp> Rotator::collect(LoopLikeOpInterface loop) {
   SmallVector<memref::AllocOp> allocations;
   loop->walk([&](memref::AllocOp allocation) {
-    if (allocation->getParentOfType<LoopLikeOpInterface>() == loop &&
-        allocation.getDynamicSizes().empty() && !kept.contains(allocation))
+    if (allocation.getDynamicSizes().empty() && !kept.contains(allocation) &&
+        !llvm::is_contained(allEndless, allocation))
       allocations.push_back(allocation);
   });
   return allocations;

@@ -182,6 +182,38 @@ func.func @while(%x: memref<4xf32>) -> memref<4xf32> {
 
 // -----
 
+// The outer loop carries what the condition of the inner one computes last.
+// CHECK-LABEL: func.func @result_of_an_inner_loop
+// CHECK:         %[[B0:.*]] = memref.alloc() : memref<4xf32>
+// CHECK-NEXT:    %[[B1:.*]] = memref.alloc() : memref<4xf32>
+// CHECK-NEXT:    scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}, %[[P:.*]] = %[[B0]], %[[Q:.*]] = %[[B1]])
+// CHECK-NEXT:      %[[B:.*]] = memref.alloc() : memref<4xf32>
+// CHECK:           %[[W:.*]] = scf.while (%[[C:.*]] = %[[B]])
+// CHECK-NEXT:        linalg.exp ins(%[[C]] : memref<4xf32>) outs(%[[P]] : memref<4xf32>)
+// CHECK-NEXT:        scf.condition(%{{.*}}) %[[P]]
+// CHECK:           scf.yield %[[W]], %[[Q]], %[[P]]
+func.func @result_of_an_inner_loop(%x: memref<4xf32>, %n: index, %p: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (memref<4xf32>) {
+    %b = memref.alloc() : memref<4xf32>
+    linalg.exp ins(%a : memref<4xf32>) outs(%b : memref<4xf32>)
+    %w = scf.while (%c = %b) : (memref<4xf32>) -> memref<4xf32> {
+      %d = memref.alloc() : memref<4xf32>
+      linalg.exp ins(%c : memref<4xf32>) outs(%d : memref<4xf32>)
+      scf.condition(%p) %d : memref<4xf32>
+    } do {
+    ^bb0(%c: memref<4xf32>):
+      linalg.exp ins(%c : memref<4xf32>) outs(%b : memref<4xf32>)
+      scf.yield %b : memref<4xf32>
+    }
+    scf.yield %w : memref<4xf32>
+  }
+  return
+}
+
+// -----
+
 comm.group @world all
 
 // A loop that carries an operation in flight rotates the buffers of both.
