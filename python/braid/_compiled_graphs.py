@@ -25,6 +25,12 @@ _log = logging.getLogger("braid.inductor")
 #: Namespaces of PyTorch's ops whose graphs have something to hide.
 _COLLECTIVES = ("_c10d_functional", "_c10d_functional_autograd", "c10d_functional", "torchrec")
 
+#: FSDP2 and DDP in their usual mode issue their collectives outside of the graphs that are compiled.
+NO_COLLECTIVES = (
+    "no collective in this graph: FSDP2 and DDP issue theirs between compiled graphs, where no pass can move them "
+    "(docs/start/fsdp.md says how a graph has them)"
+)
+
 #: The first frame of the stack that an op of a graph carries: the file, the line and the function.
 _FRAME = re.compile(r'File "(.*?)", line (\d+), in (\S+)')
 
@@ -114,6 +120,10 @@ class CompiledGraph:
     def __str__(self):
         return "\n  ".join([f"graph {self.number} ({self._get_title()})", *self._get_lines()])
 
+    def _get_last_calls(self):
+        """Those with times of the last pass, which Inductor calls for the graph and for each region of it."""
+        return [call for call in self.calls if call.name == self.calls[-1].name and call.before and call.after]
+
     def _get_title(self):
         if self.collectives is None:
             return self.name
@@ -139,11 +149,11 @@ class Explanation(list[CompiledGraph]):
                 lines.append("\n  ".join([title, *first._get_lines()]))
             else:
                 lines += map(str, [first, *others])
-        calls = [graph.calls[-1] for graph in self if graph.calls and graph.calls[-1].before and graph.calls[-1].after]
-        if len(calls) > 1:
-            before, after = (sum(getattr(call, name) for call in calls) for name in ("before", "after"))
-            changed = sum(call.changed or call.has_lanes for call in calls)
-            lines.append(f"{changed} of {len(calls)} graphs with collectives changed: {_describe_gain(before, after)}")
+        graphs = [calls for calls in (graph._get_last_calls() for graph in self) if calls]
+        if len(graphs) > 1:
+            before, after = (sum(getattr(call, name) for calls in graphs for call in calls) for name in ("before", "after"))
+            changed = sum(any(call.changed or call.has_lanes for call in calls) for calls in graphs)
+            lines.append(f"{changed} of {len(graphs)} graphs with collectives changed: {_describe_gain(before, after)}")
         return "\n".join(lines) or "no graph was compiled since braid.inductor was imported"
 
 
@@ -225,10 +235,18 @@ def note(overlap, changed, has_lanes=False):
         why = overlap.reason
     times = _describe_times(overlap, changed or has_lanes)
     call = Call(overlap.log.name, changed, why, *times, notes=tuple(overlap.notes), has_lanes=has_lanes)
+    # Those of regions that came before.
+    stack[-1].calls[:] = [each for each in stack[-1].calls if each.name != call.name or each.why != NO_COLLECTIVES]
     stack[-1].calls.append(call)
     if why is not None and why == overlap.unchanged and overlap.explain_more is not None:
         _watch.questions.append((call, overlap.explain_more))
     overlap.explain_more = None
+
+
+def has_outcome(name):
+    """Whether the pass `name` has seen collectives in another part of the graph that this thread is compiling."""
+    stack = _watch.get_stack()
+    return bool(stack) and any(call.name == name and call.why != NO_COLLECTIVES for call in stack[-1].calls)
 
 
 def _describe_times(overlap, changed):

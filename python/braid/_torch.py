@@ -13,6 +13,7 @@ from collections import Counter
 
 from . import __version__, _groups
 from ._agreement import Agreement
+from ._compiled_graphs import NO_COLLECTIVES, has_outcome
 from ._first_run import Record
 from ._groups import KeepOrder
 from ._margin import search_with_margin, slower_collectives
@@ -33,13 +34,6 @@ _STEPS_PER_NODE, _MOST_STEPS = 20_000, 15_000_000
 
 #: The steps of a search that only compares two ways.
 _FEW_STEPS = 500_000
-
-
-#: FSDP2 and DDP in their usual mode issue their collectives outside of the graphs that are compiled.
-_NO_COLLECTIVES = (
-    "no collective in this graph: FSDP2 and DDP issue theirs between compiled graphs, where no pass can move them, unless "
-    "the whole step is one graph (docs/start/fsdp.md)"
-)
 
 
 def check_version(torch, log):
@@ -259,9 +253,18 @@ class OverlapPass:
         self.reason = str(error) or type(error).__name__
         self._say(logging.WARNING, f"Braid keeps the order of this graph: {self.reason}")
 
+    def forget(self, has_collectives):
+        """Forgets the last graph, before another one. Returns whether there is one to look at: a region of control flow, or what is around
+        regions, has no outcome of its own beside the parts of a graph that have collectives. `has_collectives`: a function."""
+        if has_outcome(self.log.name) and not has_collectives():
+            return False
+        self.last = self.before = self.reason = self.unchanged = self.explain_more = self.program_peak = None
+        self.notes = []
+        return True
+
     def keep_without_collectives(self, eager=0):
         """Says that there is nothing to reorder; `eager`: how many collectives there are that no pass can tell from other calls."""
-        self.reason = _NO_COLLECTIVES
+        self.reason = NO_COLLECTIVES
         if eager:
             self.reason = f"Inductor calls the collectives of this graph ({eager}) as eager ops (fallback_by_default), which keep their place"
         self._say(logging.INFO, self.reason)

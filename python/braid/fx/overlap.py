@@ -36,8 +36,8 @@ class Overlap(_torch.OverlapPass, CustomGraphPass):
 
     def __call__(self, graph):
         """Reorders `graph`, a ``torch.fx.Graph``, in place."""
-        self.last = self.before = self.reason = self.unchanged = self.explain_more = None
-        self.notes = []
+        if not self.forget(lambda: any(FxGraph.communicates(node) for node in graph.nodes)):
+            return
         # The pass may add a node of its own.
         nodes = list(graph.nodes)
         try:

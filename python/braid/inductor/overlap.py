@@ -138,9 +138,10 @@ class Overlap(_torch.OverlapPass):
 
     def __call__(self, snodes):
         """Returns `snodes`, Inductor's scheduler nodes, in a better order."""
-        self.last = self.before = self.reason = self.unchanged = self.explain_more = None
-        self.notes, has_lanes, self.program_peak = [], False, None
+        has_lanes = False
         try:
+            if not self.forget(lambda: "start" in get_kinds(snodes)):
+                return snodes
             order, has_lanes = self._schedule(list(snodes))
         except Exception as error:  # A compile does not fail because of an order.
             self.keep(error)
