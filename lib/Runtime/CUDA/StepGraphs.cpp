@@ -78,6 +78,8 @@ CudaEngine::describeArguments(const braid_rt_entry &entry, void ***args,
 }
 
 void CudaEngine::beginRun(const braid_rt_entry &entry, void ***args) {
+  for (const auto &rank : localRanksState)
+    rank->device->allowCommandBuffers(wantsGraphs());
   bool areAllHere = locals.size() == static_cast<size_t>(size);
   if (areAllHere ? !wantsGraphs() : !votes)
     return;

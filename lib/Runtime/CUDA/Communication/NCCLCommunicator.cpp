@@ -253,6 +253,7 @@ Flight &NCCLCommunicator::begin(Lane &lane, std::shared_ptr<const Call> call,
 }
 
 void NCCLCommunicator::follow(Lane &lane) {
+  rank.device->submit();
   const Driver &driver = rank.driver();
   driver.call(driver.eventRecord, lane.follow, rank.gpu().stream);
   driver.call(driver.streamWaitEvent, lane.stream, lane.follow, 0);
@@ -395,6 +396,7 @@ void NCCLCommunicator::wait(EngineRequest &base) {
   if (request.operation.isPointToPoint())
     rank.flushMessages(*this);
   rank.passesWait();
+  rank.device->submit();
   const Driver &driver = rank.driver();
   driver.call(driver.streamWaitEvent, rank.gpu().stream, request.flight->end,
               0);

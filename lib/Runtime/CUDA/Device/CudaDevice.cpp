@@ -9,6 +9,7 @@
 #include "CUDA/Device/CudaDevice.h"
 #include "Base/Error.h"
 #include "CUDA/Device/BufferPool.h"
+#include "CUDA/Device/CommandBuffers.h"
 #include "CUDA/Device/Cudnn/Attentions.h"
 #include "CUDA/Device/Cudnn/Convolutions.h"
 #include "CUDA/Device/Graphs.h"
@@ -20,6 +21,7 @@
 #include "CUDA/Device/Transforms.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace braid::rt;
 using namespace braid::rt::cuda;
@@ -48,7 +50,8 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
       transforms(std::make_unique<Transforms>(gpuState, *deviceMemory)),
       linearAlgebra(
           std::make_unique<LinearAlgebra>(gpuState, *deviceMemory, *matmuls)),
-      graphs(std::make_unique<Graphs>(gpuState)) {
+      graphs(std::make_unique<Graphs>(gpuState)),
+      commands(std::make_unique<CommandBuffers>(gpuState)) {
   try {
     for (Event *event : {&invocation.begun, &invocation.ended})
       driver.call(driver.eventCreate, event, EVENT_TIMING);
@@ -69,6 +72,7 @@ void CudaDevice::destroyEvents() {
 CudaDevice::~CudaDevice() {
   gpuState.driver.ctxSetCurrent(gpuState.context);
   graphs.reset();
+  commands.reset();
   buffers.reset();
   attentions.reset();
   convolutions.reset();
@@ -116,6 +120,7 @@ void CudaDevice::prepare(const braid_rt_program &program) {
   gpuState.makeCurrent();
   // Recordings refer to kernels and to the arena.
   graphs->forget();
+  commands->forget();
   if (gpuState.options.graphs == GraphUse::On)
     Graphs::checkProgram(program);
   for (int64_t i = 0; i < program.entryCount; ++i) {
@@ -227,6 +232,8 @@ void CudaDevice::restartInvocation() {
   beginRun();
 }
 
+void CudaDevice::submit() { commands->flush(); }
+
 /// Begins an invocation that is no graph.
 void CudaDevice::beginRun() {
   standInCount = 0;
@@ -238,6 +245,8 @@ void CudaDevice::beginRun() {
 bool CudaDevice::beginInvocation(const braid_rt_entry &entry, void **args) {
   gpuState.makeCurrent();
   key.clear();
+  commands->collect(mayCollect && !gpuState.timeline && !sharesStream &&
+                    !recordable.count(&entry));
   if (gpuState.options.graphs == GraphUse::On) {
     key.push_back(reinterpret_cast<uintptr_t>(&entry));
     Graphs::describe(entry, args, key);
@@ -285,6 +294,7 @@ int64_t CudaDevice::elapsedNs(const Span &span) const {
 }
 
 void CudaDevice::endInvocation() {
+  submit();
   if (gpuState.capturing) {
     graphs->finish();
     hasRecorded = true;
@@ -308,6 +318,7 @@ void CudaDevice::endInvocation() {
 
 void CudaDevice::failInvocation() {
   graphs->forget();
+  commands->forget();
   hasRecorded = false;
   gpuState.replaying = false;
   standInCount = 0;
@@ -358,10 +369,14 @@ void *CudaDevice::arena(int64_t bytes) {
 }
 
 void *CudaDevice::allocateBuffer(int64_t bytes) {
+  submit();
   return toPointer(buffers->allocate(bytes));
 }
 
-void CudaDevice::freeBuffer(void *buffer) { buffers->free(address(buffer)); }
+void CudaDevice::freeBuffer(void *buffer) {
+  submit();
+  buffers->free(address(buffer));
+}
 
 bool CudaDevice::detachBuffer(void *buffer) {
   return buffers->detach(address(buffer));
@@ -378,22 +393,61 @@ void *CudaDevice::constant(const braid_rt_constant &constant) {
 void *CudaDevice::computeStream() {
   // The caller may use the stream at any time.
   sharesStream = true;
+  submit();
+  commands->collect(false);
   return gpuState.stream;
 }
 
+/// What a command's first word says.
+enum CommandKind : uint64_t { KernelCommand, MatmulCommand, CopyCommand };
+
 void CudaDevice::launch(const braid_rt_kernel &kernel, const LaunchSize &size,
                         void **arguments, int64_t argumentCount) {
+  if (commands->collects()) {
+    std::vector<uint64_t> &described = commands->describe();
+    described.push_back(KernelCommand);
+    if (modules->describe(kernel, size, arguments, argumentCount, described))
+      return commands->add([this, &kernel, size](const uint64_t *words) {
+        modules->launch(kernel, size, words + 1);
+      });
+    submit();
+  }
   traced({BRAID_RT_EVENT_KERNEL, kernel.name},
          [&]() { modules->launch(kernel, size, arguments, argumentCount); });
 }
 
+/// Appends all that tells a matmul from others.
+static void describeMatmul(const Matmul &p, const void *a, const void *b,
+                           const void *c, std::vector<uint64_t> &words) {
+  words.push_back(MatmulCommand);
+  uint64_t beta = 0;
+  std::memcpy(&beta, &p.beta, sizeof(beta));
+  const braid_rt_matmul_options &options = p.options;
+  for (int64_t number :
+       {int64_t(p.dtype), int64_t(p.transposeA), int64_t(p.transposeB), p.batch,
+        p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.strideA, p.strideB, p.strideC,
+        int64_t(options.resultDtype), int64_t(options.epilogue),
+        int64_t(options.multiprocessors), int64_t(options.precision)})
+    words.push_back(static_cast<uint64_t>(number));
+  words.push_back(beta);
+  for (const void *pointer : {options.bias, a, b, c})
+    words.push_back(reinterpret_cast<uintptr_t>(pointer));
+}
+
 void CudaDevice::multiply(const Matmul &matmul, const void *a, const void *b,
                           void *c) {
+  if (commands->collects()) {
+    describeMatmul(matmul, a, b, c, commands->describe());
+    return commands->add([this, matmul, a, b, c](const uint64_t *) {
+      matmuls->multiply(matmul, a, b, c);
+    });
+  }
   traced({BRAID_RT_EVENT_KERNEL, nameMatmul(matmul)},
          [&]() { matmuls->multiply(matmul, a, b, c); });
 }
 
 void CudaDevice::callRoutine(const RoutineCall &call) {
+  submit();
   if (!call.isTransform() && !linearAlgebra->canRun(call))
     return cuda::callRoutineOnHost(call, gpuState, *deviceMemory);
   traced({BRAID_RT_EVENT_KERNEL, call.name()}, [&]() {
@@ -405,16 +459,26 @@ void CudaDevice::callRoutine(const RoutineCall &call) {
 }
 
 void CudaDevice::attend(const Attention &attention) {
+  submit();
   traced({BRAID_RT_EVENT_KERNEL, attention.describe()},
          [&]() { attentions->attend(attention); });
 }
 
 void CudaDevice::convolve(const Convolution &convolution) {
+  submit();
   traced({BRAID_RT_EVENT_KERNEL, convolution.describe()},
          [&]() { convolutions->convolve(convolution); });
 }
 
 void CudaDevice::copy(void *destination, const void *source, int64_t bytes) {
+  if (commands->collects()) {
+    std::vector<uint64_t> &words = commands->describe();
+    words.insert(words.end(), {CopyCommand, address(destination),
+                               address(source), static_cast<uint64_t>(bytes)});
+    return commands->add([this, destination, source, bytes](const uint64_t *) {
+      deviceMemory->copy(address(destination), address(source), bytes);
+    });
+  }
   traced({BRAID_RT_EVENT_COPY, "Memcpy DtoD", 0, 0, bytes}, [&]() {
     deviceMemory->copy(address(destination), address(source), bytes);
   });
@@ -433,6 +497,7 @@ void CudaDevice::standIn(void *result, int64_t resultBytes, const void *operand,
                          int64_t operandBytes) {
   if (operandBytes <= 0)
     return;
+  submit();
   Span *span = gpuState.capturing ? nullptr : &nextStandIn();
   if (span)
     record(span->begun);
@@ -448,11 +513,13 @@ void CudaDevice::standIn(void *result, int64_t resultBytes, const void *operand,
 }
 
 void CudaDevice::read(void *host, const void *device, int64_t bytes) {
+  submit();
   traced({BRAID_RT_EVENT_COPY, "Memcpy DtoH", 0, 0, bytes},
          [&]() { deviceMemory->read(host, address(device), bytes); });
 }
 
 void CudaDevice::write(void *device, const void *host, int64_t bytes) {
+  submit();
   traced({BRAID_RT_EVENT_COPY, "Memset", 0, 0, bytes},
          [&]() { deviceMemory->write(address(device), host, bytes); });
 }

@@ -26,6 +26,7 @@ class Attentions;
 class Convolutions;
 class CudnnPlans;
 class BufferPool;
+class CommandBuffers;
 class DeviceMemory;
 class LinearAlgebra;
 class Modules;
@@ -76,6 +77,12 @@ public:
   /// Drops the recording, of which nothing has run, and begins the invocation
   /// again.
   void restartInvocation();
+
+  /// Whether invocations that are no graph as a whole may have graphs of parts.
+  void allowCommandBuffers(bool allowed) { mayCollect = allowed; }
+  /// Enqueues what the rank's thread has asked for. Others that use the compute
+  /// stream call this function before.
+  void submit();
 
   //===--- Device ---------------------------------------------------------===//
 
@@ -147,12 +154,14 @@ private:
   std::unique_ptr<cuda::Transforms> transforms;
   std::unique_ptr<cuda::LinearAlgebra> linearAlgebra;
   std::unique_ptr<cuda::Graphs> graphs;
+  std::unique_ptr<cuda::CommandBuffers> commands;
   std::vector<uint64_t> key; ///< Of graphs.
   std::unordered_map<const braid_rt_entry *, size_t> recordable;
   uint64_t nextGraph = 0;
   void **nextArguments = nullptr;
   std::string beginProblem; ///< Why this invocation is not recorded.
   bool hasRecorded = false; ///< This invocation; it has not been launched.
+  bool mayCollect = false;
   /// Code outside of the device has had the compute stream.
   bool sharesStream = false;
   cuda::DevicePointer arenaBase = 0;

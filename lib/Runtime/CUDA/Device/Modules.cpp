@@ -165,14 +165,17 @@ DevicePointer Modules::constant(const braid_rt_constant &constant) const {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-int64_t Modules::countParameters(Function function) const {
-  size_t count = 0, offset = 0, bytes = 0;
+void Modules::findParameters(Kernel &kernel) const {
+  size_t offset = 0, bytes = 0;
   Result result = SUCCESS;
-  while ((result = gpu.driver.funcGetParamInfo(function, count, &offset,
-                                               &bytes)) == SUCCESS)
-    ++count;
+  while ((result = gpu.driver.funcGetParamInfo(kernel.function,
+                                               kernel.parameterBytes.size(),
+                                               &offset, &bytes)) == SUCCESS)
+    kernel.parameterBytes.push_back(bytes);
   // The position after the last parameter is an invalid value.
-  return result == ERROR_INVALID_VALUE ? static_cast<int64_t>(count) : -1;
+  kernel.parameters = result == ERROR_INVALID_VALUE
+                          ? static_cast<int64_t>(kernel.parameterBytes.size())
+                          : -1;
 }
 
 Modules::Kernel &Modules::find(const braid_rt_kernel &kernel) {
@@ -198,7 +201,7 @@ Modules::Kernel &Modules::find(const braid_rt_kernel &kernel) {
                   " has no kernel '" + kernel.name + "'");
     gpu.driver.check(result, "cuModuleGetFunction");
   }
-  found.parameters = countParameters(found.function);
+  findParameters(found);
   int limit = 0;
   gpu.driver.call(gpu.driver.funcGetAttribute, &limit,
                   FUNCTION_MAX_DYNAMIC_SHARED_SIZE_BYTES, found.function);
@@ -227,6 +230,39 @@ static unsigned narrow(int64_t size) {
 static std::string describeTriple(const int64_t *sizes) {
   return std::to_string(sizes[0]) + " x " + std::to_string(sizes[1]) + " x " +
          std::to_string(sizes[2]);
+}
+
+/// The kernel's function, its grid, its blocks and its shared memory.
+static constexpr size_t wordsBeforeArguments = 8;
+
+bool Modules::describe(const braid_rt_kernel &kernel, const LaunchSize &size,
+                       void **arguments, int64_t argumentCount,
+                       std::vector<uint64_t> &words) {
+  const Kernel &found = find(kernel);
+  if (argumentCount != found.parameters)
+    return false;
+  words.push_back(reinterpret_cast<uintptr_t>(found.function));
+  words.insert(words.end(), size.grid, size.grid + 3);
+  words.insert(words.end(), size.block, size.block + 3);
+  words.push_back(static_cast<uint64_t>(size.sharedBytes));
+  for (size_t index = 0; index < found.parameterBytes.size(); ++index) {
+    size_t bytes = found.parameterBytes[index], begin = words.size();
+    words.resize(begin + (bytes + 7) / 8);
+    std::memcpy(&words[begin], arguments[index], bytes);
+  }
+  return true;
+}
+
+void Modules::launch(const braid_rt_kernel &kernel, const LaunchSize &size,
+                     const uint64_t *words) {
+  const uint64_t *next = words + wordsBeforeArguments;
+  std::vector<void *> arguments;
+  for (size_t bytes : find(kernel).parameterBytes) {
+    arguments.push_back(const_cast<uint64_t *>(next));
+    next += (bytes + 7) / 8;
+  }
+  launch(kernel, size, arguments.data(),
+         static_cast<int64_t>(arguments.size()));
 }
 
 void Modules::launch(const braid_rt_kernel &kernel, const LaunchSize &size,

@@ -37,6 +37,16 @@ public:
 
   DevicePointer constant(const braid_rt_constant &constant) const;
 
+  /// Appends to `words` all that tells this launch of a kernel from others,
+  /// the `argumentCount` arguments last, each in words of its own. Returns
+  /// false if the driver does not know their sizes.
+  bool describe(const braid_rt_kernel &kernel, const LaunchSize &size,
+                void **arguments, int64_t argumentCount,
+                std::vector<uint64_t> &words);
+  /// Launches a kernel with the arguments of a description.
+  void launch(const braid_rt_kernel &kernel, const LaunchSize &size,
+              const uint64_t *words);
+
   /// Launches a kernel on the compute stream. Throws an Error that names it.
   void launch(const braid_rt_kernel &kernel, const LaunchSize &size,
               void **arguments, int64_t argumentCount);
@@ -48,7 +58,8 @@ private:
   };
   struct Kernel {
     Function function = nullptr;
-    int64_t parameters = 0;  ///< Their number; -1 if the driver does not know.
+    int64_t parameters = 0; ///< Their number; -1 if the driver does not know.
+    std::vector<size_t> parameterBytes;
     int64_t sharedLimit = 0; ///< Of dynamic shared memory, as set now.
   };
 
@@ -57,7 +68,7 @@ private:
   void loadConstants(const braid_rt_program &program);
   void forget(const braid_rt_program &program);
   void unload(Image &image);
-  int64_t countParameters(Function function) const;
+  void findParameters(Kernel &kernel) const;
   Kernel &find(const braid_rt_kernel &kernel);
   void allowShared(Kernel &kernel, int64_t bytes);
 
