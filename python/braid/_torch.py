@@ -116,6 +116,11 @@ class OverlapPass:
         # Inductor copies its configuration; `last` belongs to the one that the user has.
         return self
 
+    def __repr__(self):
+        # Code, as scripts that PyTorch writes for debugging have it among the settings; estimates by a function are the default there.
+        changed = {name for name, value in self.options.items() if value != self.DEFAULTS[name] and not callable(value)}
+        return f"__import__({type(self).__module__!r}, fromlist=['']).{type(self).__name__}({self._describe_options(changed)})"
+
     def __reduce__(self):
         # Inductor's caches pickle their keys.
         if callable(self.options["estimates"]):
@@ -496,6 +501,7 @@ def _describe_option(value):
     """The same text on all ranks for the same value."""
     if callable(value):
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__name__)}"
+    value = os.fspath(value) if isinstance(value, os.PathLike) else value
     return repr(value.name if isinstance(value, Machine) else value)
 
 

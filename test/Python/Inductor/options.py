@@ -6,6 +6,7 @@
 import logging
 import math
 import os
+import pathlib
 import pickle
 import tempfile
 import unittest
@@ -344,6 +345,20 @@ class Caches(unittest.TestCase):
     def test_it_can_be_pickled(self):
         overlap = Overlap(effort="high")
         self.assertEqual(pickle.loads(pickle.dumps(overlap)).options, overlap.options)
+
+    def test_scripts_for_debugging(self):
+        """The settings in a script that PyTorch writes (TORCH_COMPILE_DEBUG, a minifier) are code, and make equal passes."""
+        values = dict(machine=pathlib.Path("h200x8"), profile=None, min_gain=0, lanes={"all_gather": "copy"})
+        settings = make_options(**values)
+        (overlap,) = settings["reorder_for_compute_comm_overlap_passes"]
+        with torch._inductor.config.patch(settings):
+            script = torch._inductor.config.codegen_config()
+        with torch._inductor.config.patch(reorder_for_compute_comm_overlap=False, reorder_for_compute_comm_overlap_passes=[]):
+            exec(script, {"torch": torch})
+            (made,) = torch._inductor.config.reorder_for_compute_comm_overlap_passes
+        self.assertEqual(made, overlap.with_options(machine="h200x8"))
+        for one in (settings["post_grad_custom_post_pass"].with_options(machine=Machine("h200x8")), Overlap(estimates=len)):
+            self.assertIs(type(eval(repr(one))), type(one))
 
     def test_all_that_an_order_depends_on(self):
         def get_key(**options):
