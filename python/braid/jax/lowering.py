@@ -18,7 +18,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from braid.mlir import BraidError
 
-from . import attention, callbacks, collectives, element_types, private_names
+from . import attention, callbacks, collectives, element_types, hints, private_names
 from .errors import PassError, UnsupportedError, name_with_place, source_location
 from .groups import World
 from .manual import find_main, inline_manual_computations, unwrap
@@ -69,6 +69,7 @@ def to_one_rank(module):
     sparse_products.expand(module, inline_calls)
     inline_calls(module)
     callbacks.drop(module)
+    hints.drop(module)
     with module.context:
         sorts.expand_top_k(module)
     world = World(module)

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import jax_testing as jt
 import numpy as np
 from flax import nnx
+from jax.experimental.layout import Layout, with_layout_constraint
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -140,6 +141,20 @@ class ModuleTest(jt.JaxTestCase):
                                     out_shardings=NamedSharding(SQUARE, P("a"))), x, x.T.copy())
         body = lambda x: jax.lax.psum(x, "b") * jax.lax.axis_index("a")
         self.check_exported(jax.jit(jax.shard_map(body, mesh=SQUARE, in_specs=P("a", "b"), out_specs=P("a"))), x)
+
+    def test_layouts_are_hints(self):
+        """The partitioner, too, looks through them."""
+        fn = jax.jit(lambda x: with_layout_constraint(x * 2, Layout((1, 0))) + 1, in_shardings=ON, out_shardings=ON)
+        program = self.check_equal(fn, jt.integers((4, 8)))
+        self.assertNotIn("all_gather", program.text)
+
+    def test_memories_are_hints(self):
+        """What is exported for accelerators names them."""
+        x, (host, device) = jt.integers((4, 8)), (jax.memory.Space.Host, jax.memory.Space.Device)
+        fn = jax.jit(lambda x: jax.device_put(jax.device_put(x * 2, host), device) + 1)
+        exported = jax.export.export(fn, platforms=["cuda"])(x)
+        self.assertIn("annotate_device_placement", exported.mlir_module())
+        np.testing.assert_array_equal(braid.jax.from_stablehlo(exported).compile()(x), 2 * x + 1)
 
     def test_text_and_command_line(self):
         fn = jax.jit(lambda x: x @ x.T, in_shardings=ON)
