@@ -9,6 +9,7 @@
     waits, scf
 """
 
+import io
 import math
 import re
 
@@ -60,12 +61,27 @@ def inline_calls(module):
     run_passes(module, "inline{default-pipeline=},symbol-dce")
 
 
+def refine_shapes(module):
+    """Gives the functions of a module, such as exported ones that it calls, the sizes of what they are called with."""
+    types = [op.attributes["function_type"] for op in walk(module, "func.func") if op != find_main(module)]
+    if not any("?" in str(type) for type in types):
+        return module
+    written = io.BytesIO()
+    module.operation.write_bytecode(written)
+    try:
+        refined = private_names.refine_shapes(written.getvalue())
+    except private_names.CompileError as error:
+        raise BraidError(f"an exported function does not take these sizes: {str(error).splitlines()[0]}") from error
+    return ir.Module.parse(refined, module.context)
+
+
 def to_one_rank(module):
     """Makes the program of one rank of a module that JAX has lowered.
 
     Gives the module, the world of ranks and the shardings of the arguments and
     results of `main`.
     """
+    module = refine_shapes(module)
     sparse_products.expand(module, inline_calls)
     inline_calls(module)
     callbacks.drop(module)

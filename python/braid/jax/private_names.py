@@ -37,7 +37,7 @@ make_client, CompileOptions, DeviceList, CompileError = _need(
     _jax, "get_tfrt_cpu_client", "CompileOptions", "DeviceList", "JaxRuntimeError")
 _HloModule, _HloSharding = _need(_hlo, "HloModule", "HloSharding")
 read_hlo = _need(_HloModule, "from_serialized_hlo_module_proto")
-_hlo_to_stablehlo = _need(_need(_jax, "mlir"), "hlo_to_stablehlo")
+_hlo_to_stablehlo, _refine = _need(_need(_jax, "mlir"), "hlo_to_stablehlo", "refine_polymorphic_shapes")
 register_dialects = _need(_jax_mlir_ext, "register_dialects")
 register_inliner = _need(_mosaic_gpu_ext, "register_inliner_extensions")
 
@@ -45,6 +45,11 @@ register_inliner = _need(_mosaic_gpu_ext, "register_inliner_extensions")
 def to_stablehlo(hlo):
     """The StableHLO of an HloModule, serialized or as text."""
     return _hlo_to_stablehlo(hlo.as_serialized_hlo_module_proto())
+
+
+def refine_shapes(bytecode):
+    """The bytecode of a module whose functions have the shapes that the arguments of `main` give them."""
+    return _refine(mlir_module=bytecode, enable_shape_assertions=True, validate_static_shapes=True, enable_shardy=True)
 
 
 def read_sharding(given):

@@ -142,6 +142,18 @@ class ModuleTest(jt.JaxTestCase):
         body = lambda x: jax.lax.psum(x, "b") * jax.lax.axis_index("a")
         self.check_exported(jax.jit(jax.shard_map(body, mesh=SQUARE, in_specs=P("a", "b"), out_specs=P("a"))), x)
 
+    def test_exported_functions_of_symbolic_sizes(self):
+        """A function of static sizes calls one: the program has these sizes."""
+        size, = jax.export.symbolic_shape("n", constraints=["n >= 3"])
+        fn = jax.jit(lambda x: jnp.sort(x[::2], 0).sum(0) + x.shape[0])
+        exported = jax.export.export(fn)(jax.ShapeDtypeStruct((size, 8), np.float32))
+        exported = jax.export.deserialize(exported.serialize())
+        self.check_equal(jax.jit(lambda x: exported.call(x) + x, in_shardings=ON), jt.integers((4, 8)))
+        with self.assertRaisesRegex(braid.mlir.BraidError, "does not take these sizes: .*n >= 3.*'n' = 2 "):
+            braid.jax.export(jax.jit(lambda x: exported.call(x[:2])), jt.integers((4, 8)))
+        with self.assertRaisesRegex(braid.mlir.BraidError, "`main` has a value of type .*, expected arrays of static shapes"):
+            braid.jax.from_stablehlo(exported)
+
     def test_layouts_are_hints(self):
         """The partitioner, too, looks through them."""
         fn = jax.jit(lambda x: with_layout_constraint(x * 2, Layout((1, 0))) + 1, in_shardings=ON, out_shardings=ON)
