@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
+import jax
 import numpy as np
 
 from .. import mlir
@@ -10,6 +11,7 @@ from .errors import PartitionError as PartitionError
 from .rewrites.recurrences import Recurrence as Recurrence
 from .versions import VersionError as VersionError
 
+_Function = Callable[..., Any] | jax.stages.Traced | jax.stages.Lowered
 _Choice = Literal["recognize", "as written"]
 
 class UnsupportedError(BraidError):
@@ -55,6 +57,6 @@ class Function:
     def __init__(self, program: Program, executable: mlir.Executable) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
-def compile(fn: Callable[..., Any], *args: Any, mesh: Any = None, passes: str | None = None, attention: _Choice = "recognize", recurrence: _Choice = "recognize", **kwargs: Any) -> Function: ...
+def compile(fn: _Function, *args: Any, mesh: Any = None, passes: str | None = None, attention: _Choice = "recognize", recurrence: _Choice = "recognize", **kwargs: Any) -> Function: ...
 def from_stablehlo(module: Any, attention: _Choice = "recognize", recurrence: _Choice = "recognize") -> Program: ...
-def export(fn: Callable[..., Any], *args: Any, mesh: Any = None, attention: _Choice = "recognize", recurrence: _Choice = "recognize", **kwargs: Any) -> Program: ...
+def export(fn: _Function, *args: Any, mesh: Any = None, attention: _Choice = "recognize", recurrence: _Choice = "recognize", **kwargs: Any) -> Program: ...

@@ -15,16 +15,10 @@ from braid.mlir import ArgumentError, BraidError
 
 def lower(fn, args, kwargs):
     """Lowers a call. Gives what `fn.lower` gives, and the jax.stages.Lowered in it, which is
-    another one where a package has wrapped `jax.jit`."""
-    if not hasattr(fn, "lower"):
-        fn = jax.jit(fn, keep_unused=True)
-    try:
-        outer = inner = fn.lower(*args, **kwargs)
-    except ValueError as error:
-        # Shardings on an abstract mesh alone say of no device which platform it is of.
-        if "lowering_platforms" not in str(error) or not hasattr(fn, "trace"):
-            raise
-        outer = inner = fn.trace(*args, **kwargs).lower(lowering_platforms=("cpu",))
+    another one where a package has wrapped `jax.jit`. `fn` may be what was traced or lowered."""
+    if isinstance(fn, jax.stages.Traced):
+        fn = fn.lower()
+    outer = inner = fn if isinstance(fn, jax.stages.Lowered) or hasattr(fn, "lowered") else _lower(fn, args, kwargs)
     while not isinstance(inner, jax.stages.Lowered):
         found = getattr(inner, "lowered", None)
         if found is None:
@@ -32,6 +26,20 @@ def lower(fn, args, kwargs):
                              "expected a jax.stages.Lowered or what has one as `lowered`")
         inner = found
     return outer, inner
+
+
+def _lower(fn, args, kwargs):
+    if isinstance(fn, jax.stages.Compiled):
+        raise BraidError("the function is compiled, expected the function, or what its `lower` gives")
+    if not hasattr(fn, "lower"):
+        fn = jax.jit(fn, keep_unused=True)
+    try:
+        return fn.lower(*args, **kwargs)
+    except ValueError as error:
+        # Shardings on an abstract mesh alone say of no device which platform it is of.
+        if "lowering_platforms" not in str(error) or not hasattr(fn, "trace"):
+            raise
+        return fn.trace(*args, **kwargs).lower(lowering_platforms=("cpu",))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -25,7 +25,8 @@ def export(fn, *args, mesh=None, attention="recognize", recurrence="recognize", 
     """Translates a JAX function into a Braid program for one rank.
 
     fn: a function under `jax.shard_map`, a `jax.jit` of one, a `jax.jit` with
-        shardings, or what a package makes of these (`flax.nnx.jit`, `equinox.filter_jit`)
+        shardings, or what a package makes of these (`flax.nnx.jit`, `equinox.filter_jit`); or
+        what its `trace` or `lower` gives, which has its arguments
     args, kwargs: its arguments, as arrays or `jax.ShapeDtypeStruct`s, in global shapes
     mesh: the mesh to trace under, for functions that take it from the context. An
         abstract mesh needs no devices: `jax.sharding.AbstractMesh((8,), ("x",))`.

@@ -79,6 +79,18 @@ class ArgumentsTest(jt.JaxTestCase):
         with self.assertRaisesRegex(braid.mlir.ArgumentError, "the static argument scale is 1, expected 2"):
             function(x, 3, x, scale=1)
 
+    def test_traced_and_lowered_functions(self):
+        fn, x = jax.jit(lambda x, k: x * k, static_argnums=1), jt.integers((4, 8))
+        for given in (fn.trace(x, 3), fn.lower(x, 3)):
+            np.testing.assert_array_equal(braid.jax.compile(given)(x), 3 * x)
+        with self.assertRaisesRegex(braid.mlir.BraidError, "the function is compiled, expected the function, or what its `lower`"):
+            braid.jax.compile(fn.lower(x, 3).compile(), x)
+        with self.subTest("of a package"):
+            step = eqx.filter_jit(lambda x, name: (x + 1, name)).lower(x, "a")
+            found, name = braid.jax.compile(step)(x, "a")
+            np.testing.assert_array_equal(found, x + 1)
+            self.assertEqual(name, "a")
+
     def test_typed_keys(self):
         def draw(key, x):
             first, second = jax.random.split(key)
