@@ -4,6 +4,7 @@
 """Ranks with a GPU each, their memory, and arrays in it."""
 
 import ctypes as c
+import functools
 import os
 import weakref
 
@@ -19,6 +20,7 @@ from .workers import Worker
 from .worlds import World
 
 
+@functools.cache
 def _driver():
     """The CUDA driver that the runtime has loaded."""
     return c.CDLL(os.environ.get("BRAID_CUDA_LIBRARY") or "libcuda.so.1")
