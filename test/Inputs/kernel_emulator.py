@@ -23,7 +23,18 @@ def llvm_ir(kernels):
     """The LLVM IR of the module of kernels in `kernels`, for the host."""
     lowered = kernel_launches.braid_opt(kernels, ["--braid-lower-kernels"])
     module = lowered[lowered.index("gpu.module") :].rstrip()
-    module = re.sub(r"gpu\.module @\w+ (\[.*?\] )?\{", "module {", module[: module.rindex("}")], count=1)
+    return emulated_ir(module[: module.rindex("}")])
+
+
+def kernel_parameters(ir):
+    """The types of the parameters of each kernel."""
+    return {name: [parameter.split()[0] for parameter in parameters.split(", ") if parameter]
+            for name, parameters in re.findall(r"define void @(?!emulate_)(\w+)\(([^)]*)\)", ir)}  # fmt: skip
+
+
+def emulated_ir(module):
+    """The LLVM IR for the host of a gpu.module whose kernels are lowered, with a function `emulate_NAME` for each kernel."""
+    module = re.sub(r"gpu\.module @\w+ (\[.*?\] )?\{", "module {", module, count=1)
     text = bt.command_with_input(["mlir-translate", "--mlir-to-llvmir"], module)
     text = text.replace("ptx_kernel ", "").replace("internal addrspace(3) global", "global")
     text = re.sub(r"addrspacecast \(ptr addrspace\(3\) (@\w+) to ptr\)", r"\1", text).replace(" addrspace(3)", "")
@@ -31,8 +42,7 @@ def llvm_ir(kernels):
     text = re.sub(r"addrspacecast ptr (%\w+) to ptr addrspace\(1\)", r"getelementptr i8, ptr \1, i64 0", text)
     text = re.sub(r'call (\{[^}]*\}) asm "ld\.global[^"]*", "[^"]*"\(ptr addrspace\(1\) (%\w+)\)', r"load \1, ptr \2", text)
     text = re.sub(r"@llvm\.nvvm\.([\w.]+)", lambda name: "@nvvm_" + name.group(1).replace(".", "_"), text)
-    for name, parameters in re.findall(r"define void @(\w+)\(([^)]*)\)", text):
-        types = [parameter.split()[0] for parameter in parameters.split(", ") if parameter]
+    for name, types in kernel_parameters(text).items():
         text += f"\ndefine void @emulate_{name}(ptr %a) {{\n"
         for index, kind in enumerate(types):
             text += f"  %p{index} = getelementptr ptr, ptr %a, i64 {index}\n  %q{index} = load ptr, ptr %p{index}\n"

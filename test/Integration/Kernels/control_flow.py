@@ -1,0 +1,129 @@
+# RUN: %python %s %t %cxx %braid_lib_dir
+"""Loops whose conditions are computed on the GPU, whole: host code, memory plan, kernels and replays of iterations."""
+import os
+import sys
+
+import numpy as np
+import program_emulator
+
+SIZE = 64
+VECTOR, MATRIX = f"tensor<{SIZE}xi32>", f"tensor<{SIZE}x{SIZE}xi32>"
+
+
+class Writer:
+    """Writes ops, whose results have numbers."""
+
+    def __init__(self):
+        self.lines, self.count = [], 0
+
+    def add(self, text):
+        self.count += 1
+        self.lines.append(f"%v{self.count} = {text}")
+        return f"%v{self.count}"
+
+    def affine(self, value, factor, term):
+        """factor * value + term, a number or the name of one."""
+        if isinstance(term, int):
+            term = self.add(f"arith.constant {term} : i32")
+        return self._generic([(value, "#vector", VECTOR)], '"parallel"', f"{self.add('tensor.empty() : ' + VECTOR)}", [
+            f"%p = arith.constant {factor} : i32", "%y = arith.muli %a0, %p : i32", f"%r = arith.addi %y, {term} : i32"])  # fmt: skip
+
+    def product(self, matrix, vector):
+        """The sums of the rows of the matrix times the vector."""
+        zero = self.add("arith.constant 0 : i32")
+        filled = self.add(f"linalg.fill ins({zero} : i32) outs({self.add('tensor.empty() : ' + VECTOR)} : {VECTOR}) -> {VECTOR}")
+        inputs = [(matrix, "#matrix", MATRIX), (vector, "#column", VECTOR)]
+        return self._generic(inputs, '"parallel", "reduction"', filled, ["%y = arith.muli %a0, %a1 : i32", "%r = arith.addi %y, %o : i32"], "#row")
+
+    def add_vectors(self, first, second):
+        inputs = [(first, "#vector", VECTOR), (second, "#vector", VECTOR)]
+        return self._generic(inputs, '"parallel"', self.add("tensor.empty() : " + VECTOR), ["%r = arith.addi %a0, %a1 : i32"])
+
+    def is_below(self, vector, limit):
+        """Whether the first element is below a limit."""
+        zero, bound = self.add("arith.constant 0 : index"), self.add(f"arith.constant {limit} : i32")
+        element = self.add(f"tensor.extract {vector}[{zero}] : {VECTOR}")
+        return self.add(f"arith.cmpi slt, {element}, {bound} : i32")
+
+    def _generic(self, inputs, loops, output, body, output_map="#vector"):
+        maps = ", ".join([one for _, one, _ in inputs] + [output_map])
+        operands, types = (", ".join(one[part] for one in inputs) for part in (0, 2))
+        arguments = ", ".join(f"%a{number}: i32" for number in range(len(inputs)))
+        body = "\n".join([*body, "linalg.yield %r : i32"])
+        return self.add(f"linalg.generic {{indexing_maps = [{maps}], iterator_types = [{loops}]}} ins({operands} : {types}) "
+                        f"outs({output} : {VECTOR}) {{\n^bb0({arguments}, %o: i32):\n{body}\n}} -> {VECTOR}")  # fmt: skip
+
+
+HEAD = f"""#vector = affine_map<(i) -> (i)>
+#row = affine_map<(i, j) -> (i)>
+#column = affine_map<(i, j) -> (j)>
+#matrix = affine_map<(i, j) -> (i, j)>
+func.func @main(%x: {VECTOR}, %m: {MATRIX}) -> {VECTOR} {{
+%c0 = arith.constant 0 : index
+%c1 = arith.constant 1 : index
+%c5 = arith.constant 5 : index
+"""
+
+
+def carried_result():
+    """Each outer iteration computes with what the condition of an inner loop has computed last in the iteration before."""
+    w = Writer()
+    w.lines.append(f"%out = scf.for %i = %c0 to %c5 step %c1 iter_args(%a = %x) -> ({VECTOR}) {{")
+    # This takes the first free places of the memory, and no iteration shares it.
+    w.lines.append("%k = arith.index_cast %i : index to i32")
+    filled = w.add(f"linalg.fill ins(%k : i32) outs({w.add('tensor.empty() : ' + MATRIX)} : {MATRIX}) -> {MATRIX}")
+    square = w.add(f"linalg.matmul ins(%m, %m : {MATRIX}, {MATRIX}) outs({filled} : {MATRIX}) -> {MATRIX}")
+    begin = w.add_vectors("%a", w.product("%m", w.product(square, "%x")))
+    w.lines.append(f"%w = scf.while (%c = {begin}) : ({VECTOR}) -> {VECTOR} {{")
+    last = w.affine("%c", 3, 1)
+    w.lines.append(f"scf.condition({w.is_below('%c', 9000)}) {last} : {VECTOR}\n}} do {{\n^bb0(%d: {VECTOR}):")
+    w.lines.append(f"scf.yield {w.product('%m', w.affine('%d', 1, 2))} : {VECTOR}\n}}")
+    w.lines.append(f"scf.yield %w : {VECTOR}\n}}\nreturn %out : {VECTOR}\n}}")
+    return HEAD + "\n".join(w.lines)
+
+
+def model_of_carried_result(x, m):
+    a = x
+    for i in range(5):
+        c = a + m @ ((m @ m + i) @ x)
+        while c[0] < 9000:
+            c = m @ (3 * c + 1 + 2)
+        a = 3 * c + 1
+    return a
+
+
+def long_iterations():
+    """Iterations of as many kernels as are worth a graph."""
+    w = Writer()
+    w.lines.append(f"%out = scf.while (%c = %x) : ({VECTOR}) -> {VECTOR} {{")
+    w.lines.append(f"scf.condition({w.is_below('%c', 20)}) %c : {VECTOR}\n}} do {{\n^bb0(%d: {VECTOR}):")
+    value = "%d"
+    for number in range(12):
+        value = w.product("%m", w.affine(value, 1, -number))
+    w.lines.append(f"scf.yield {w.add_vectors(w.affine(value, 0, 1), '%d')} : {VECTOR}\n}}\nreturn %out : {VECTOR}\n}}")
+    return HEAD + "\n".join(w.lines)
+
+
+def model_of_long_iterations(x, _):
+    while x[0] < 20:
+        x = x + 1
+    return x
+
+
+def check(name, source, model, directory, cxx, libraries):
+    program = program_emulator.Program(source, os.path.join(directory, name), cxx, libraries)
+    executable = program.executable()
+    generator = np.random.default_rng(7)
+    m = np.eye(SIZE, dtype=np.int32)[generator.permutation(SIZE)]
+    m[0] = np.eye(SIZE, dtype=np.int32)[0]
+    for repetition in range(3):
+        x = generator.integers(0, 9, SIZE, dtype=np.int32)
+        found = np.array(executable.run([[x, m]], timeout=120)[0][0])
+        np.testing.assert_array_equal(found, model(x, m), f"{name}, run {repetition}")
+
+
+if __name__ == "__main__":
+    folder, compiler, fakes = sys.argv[1:]
+    program_emulator.use_fakes(fakes)
+    check("carried_result", carried_result(), model_of_carried_result, folder, compiler, fakes)
+    check("long_iterations", long_iterations(), model_of_long_iterations, folder, compiler, fakes)
