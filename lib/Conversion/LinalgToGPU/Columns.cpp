@@ -9,7 +9,7 @@
 #include "BufferAddress.h"
 #include "KernelBody.h"
 #include "Kernels.h"
-#include "Reduction.h"
+#include "ThreadGroup.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -407,32 +407,11 @@ void ColumnKernel::emitResultsOfThread(ArrayRef<Value> accumulators) {
 }
 
 SmallVector<Value> ColumnKernel::reduceRows() {
-  SmallVector<Value> accumulators = startAccumulators();
-  auto emitLoop = [&](int64_t from, int64_t to, int64_t unroll) {
-    if (from >= to)
-      return;
-    auto loop = scf::ForOp::create(
-        b, builder.constantIndex(from), builder.constantIndex(to),
-        builder.constantIndex(height * unroll), accumulators);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Value first = builder.add(loop.getInductionVar(), y);
-    SmallVector<Value> rows;
-    for (int64_t each = 0; each < unroll; ++each)
-      rows.push_back(builder.addConstant(first, each * height));
-    scf::YieldOp::create(
-        b, takeIn(rows, Value(), SmallVector<Value>(loop.getRegionIterArgs())));
-    accumulators.assign(loop.result_begin(), loop.result_end());
-  };
-  int64_t unrolled = rows / (height * unroll) * height * unroll;
-  int64_t whole = rows / height * height;
-  emitLoop(0, unrolled, unroll);
-  emitLoop(unrolled, whole, 1);
-  if (whole != rows) {
-    Value row = builder.addConstant(y, whole);
-    accumulators = takeIn({row}, builder.isLess(row, rows), accumulators);
-  }
-  return accumulators;
+  return takeInTurns(
+      builder, rows, y, height, unroll, startAccumulators(),
+      [&](ArrayRef<Value> rows, Value isValid, SmallVector<Value> values) {
+        return takeIn(rows, isValid, std::move(values));
+      });
 }
 
 /// Combines the partial results of the threads of a warp for each column, and

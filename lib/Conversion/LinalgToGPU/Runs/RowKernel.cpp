@@ -8,6 +8,7 @@
 
 #include "../BufferAddress.h"
 #include "../KernelBody.h"
+#include "../ThreadGroup.h"
 #include "RowRun.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -80,22 +81,21 @@ private:
   /// the elements.
   SmallVector<Value> takeIn(RowOp &op, ArrayRef<Value> columns, Value isValid,
                             SmallVector<Value> accumulators);
-  Value combineRow(const Combiner &combiner, Value value);
   void emitStores();
 
   RowRun &run;
   KernelBuilder builder;
   ImplicitLocOpBuilder &b;
 
-  /// Threads of a row, rows of a block, elements of a vector, vectors of a row.
-  int64_t threads = 1, rowsOfBlock = 1, lanes = 1, vectors = 0;
+  /// Elements of a vector, vectors of a row.
+  int64_t lanes = 1, vectors = 0;
   /// Vectors of a thread; 0 if rows are read in a loop.
   int64_t parts = 0;
-  /// The position of the thread in the row, the indices of the row, the columns
-  /// of the parts, and conditions whether these exist.
-  Value thread;
+  /// The threads of a row.
+  ThreadGroup row;
+  /// The indices of the row, the columns of the parts, and conditions whether
+  /// these exist.
   SmallVector<Value> rowIndices, columns, isInside;
-  Value isRow;
   SmallVector<Known> known;
   unsigned nextWorkgroupMemory = 0;
 };
@@ -170,7 +170,7 @@ void RowKernel::chooseShape() {
                                       std::max<int64_t>(run.length, 1));
   int64_t elements =
       run.getNumRows() >= manyRows ? kManyElements : kFewElements;
-  threads = llvm::PowerOf2Ceil(llvm::divideCeil(run.length, elements));
+  int64_t threads = llvm::PowerOf2Ceil(llvm::divideCeil(run.length, elements));
   // If each element is needed once, and rows fill the GPU with small blocks, a
   // loop keeps more loads in flight than one large block, whose threads wait
   // for each other.
@@ -183,41 +183,23 @@ void RowKernel::chooseShape() {
   if (isLong)
     threads = kBlockSize;
   parts = isLong ? 0 : llvm::divideCeil(vectors, threads);
-  rowsOfBlock = threads <= kWarpSize ? kBlockSize / threads : 1;
+  row.setThreads(threads);
 }
 
 SmallVector<Type> RowKernel::getWorkgroupTypes() {
   SmallVector<Type> types;
-  if (threads <= kWarpSize)
-    return types;
   for (RowOp &op : run.ops)
-    for (const Combiner &combiner : op.combiners)
-      types.push_back(
-          builder.getWorkgroupType(threads / kWarpSize, combiner.type));
+    row.addWorkgroupTypes(builder, op.combiners, types);
   return types;
 }
 
 /// Emits the position of the thread.
 void RowKernel::emitPlace() {
-  Value row = builder.blockId();
-  thread = builder.threadId();
-  if (rowsOfBlock > 1) {
-    row = builder.add(builder.multiply(row, rowsOfBlock),
-                      builder.divide(thread, threads));
-    thread = threads == 1 ? builder.constantIndex(0)
-                          : builder.remainder(thread, threads);
-    int64_t rows = run.getNumRows();
-    if (rows % rowsOfBlock != 0) {
-      // Shuffles need whole warps, so threads beyond the last row compute the
-      // last row, too.
-      isRow = builder.isLess(row, rows);
-      row = arith::MinUIOp::create(b, row, builder.constantIndex(rows - 1));
-    }
-  }
-  rowIndices = builder.delinearize(row, run.rowSizes);
+  row.emitPlace(builder, run.getNumRows());
+  rowIndices = builder.delinearize(row.group, run.rowSizes);
   for (int64_t part = 0; part < parts; ++part) {
-    Value vector = builder.addConstant(thread, part * threads);
-    bool isCertain = (part + 1) * threads <= vectors;
+    Value vector = builder.addConstant(row.thread, part * row.threads);
+    bool isCertain = (part + 1) * row.threads <= vectors;
     isInside.push_back(isCertain ? Value() : builder.isLess(vector, vectors));
     columns.push_back(builder.multiply(vector, lanes));
   }
@@ -383,7 +365,7 @@ SmallVector<Value> RowKernel::reduceLongRow(RowOp &op) {
   SmallVector<Value> accumulators;
   for (const Combiner &combiner : op.combiners)
     accumulators.push_back(combiner.getNeutral(b, lanes));
-  int64_t step = threads * kUnrolledVectors;
+  int64_t step = row.threads * kUnrolledVectors;
   int64_t whole = vectors / step * step;
   if (whole != 0) {
     auto loop = scf::ForOp::create(b, builder.constantIndex(0),
@@ -391,48 +373,25 @@ SmallVector<Value> RowKernel::reduceLongRow(RowOp &op) {
                                    builder.constantIndex(step), accumulators);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    Value first = builder.add(loop.getInductionVar(), thread);
+    Value first = builder.add(loop.getInductionVar(), row.thread);
     SmallVector<Value> columns;
     for (int64_t each = 0; each < kUnrolledVectors; ++each)
-      columns.push_back(
-          builder.multiply(builder.addConstant(first, each * threads), lanes));
+      columns.push_back(builder.multiply(
+          builder.addConstant(first, each * row.threads), lanes));
     scf::YieldOp::create(b,
                          takeIn(op, columns, Value(),
                                 SmallVector<Value>(loop.getRegionIterArgs())));
     accumulators.assign(loop.result_begin(), loop.result_end());
   }
-  for (int64_t start = whole; start < vectors; start += threads) {
-    Value vector = builder.addConstant(thread, start);
-    Value isValid =
-        start + threads <= vectors ? Value() : builder.isLess(vector, vectors);
+  for (int64_t start = whole; start < vectors; start += row.threads) {
+    Value vector = builder.addConstant(row.thread, start);
+    Value isValid = start + row.threads <= vectors
+                        ? Value()
+                        : builder.isLess(vector, vectors);
     accumulators =
         takeIn(op, builder.multiply(vector, lanes), isValid, accumulators);
   }
   return accumulators;
-}
-
-/// Combines the values of the threads of the row, for each of these threads.
-Value RowKernel::combineRow(const Combiner &combiner, Value value) {
-  value = combiner.combineLanes(b, value);
-  value = combiner.combineThreads(b, value, std::min(threads, kWarpSize));
-  if (threads <= kWarpSize)
-    return value;
-  // Each warp stores its value; then every thread combines the values of all
-  // warps.
-  Value shared = builder.getWorkgroupMemory(nextWorkgroupMemory++);
-  int64_t warps = threads / kWarpSize;
-  Value lane = builder.remainder(thread, kWarpSize);
-  auto isFirst = scf::IfOp::create(b, builder.isLess(lane, 1));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(isFirst.thenBlock());
-    memref::StoreOp::create(b, value, shared,
-                            builder.toIndex(builder.divide(thread, kWarpSize)));
-  }
-  gpu::BarrierOp::create(b);
-  value = memref::LoadOp::create(
-      b, shared, builder.toIndex(builder.remainder(lane, warps)));
-  return combiner.combineThreads(b, value, warps);
 }
 
 void RowKernel::emitReduction(RowOp &op) {
@@ -440,7 +399,9 @@ void RowKernel::emitReduction(RowOp &op) {
       parts != 0 ? reduceParts(op) : reduceLongRow(op);
   for (auto [access, combiner, accumulator] :
        llvm::zip(op.nest.outputs, op.combiners, accumulators)) {
-    Value total = combineRow(combiner, accumulator);
+    Value total =
+        row.combine(builder, combiner, combiner.combineLanes(b, accumulator),
+                    nextWorkgroupMemory++);
     Value before = combiner.widen(b, get(op, access, 0));
     set(access, {combiner.narrow(b, combiner.combine(b, before, total))});
   }
@@ -458,10 +419,8 @@ void RowKernel::emitStores() {
       SmallVector<Value> indices = rowIndices;
       if (isVector)
         indices.push_back(columns[part]);
-      Value condition = isVector ? builder.both(isRow, isInside[part])
-                        : threads > 1
-                            ? builder.both(isRow, builder.isLess(thread, 1))
-                            : isRow;
+      Value condition = isVector ? builder.both(row.isGroup, isInside[part])
+                                 : row.isStoring(builder);
       Value stored = value;
       builder.emitIf(condition, [&] {
         builder.store(isVector ? broadcast(b, stored, lanes) : stored, memory,
@@ -488,7 +447,7 @@ void RowKernel::emit() {
     for (Value value : getCaptured(*op.nest.body))
       builder.addScalar(value);
   }
-  builder.start(threads * rowsOfBlock, getWorkgroupTypes());
+  builder.start(row.getBlockSize(), getWorkgroupTypes());
   emitPlace();
   loadOverwritten();
   for (RowOp &op : run.ops) {
@@ -500,7 +459,7 @@ void RowKernel::emit() {
       emitReduction(op);
   }
   emitStores();
-  builder.launch(llvm::divideCeil(run.getNumRows(), rowsOfBlock));
+  builder.launch(llvm::divideCeil(run.getNumRows(), row.groupsOfBlock));
 }
 
 } // namespace
