@@ -125,6 +125,32 @@ func.func @sum_in_memory(%x: memref<512x2048xf32>, %sum: memref<512xf32>, %y: me
   return
 }
 
+// Few rows that registers do not hold: large blocks read them twice. The second
+// reduction reads the result of the first one, which has no memory.
+// CHECK-LABEL: func.func @long_rows(
+//  CHECK-NEXT:   %c1 = arith.constant 1 : index
+//  CHECK-NEXT:   %c4 = arith.constant 4 : index
+//  CHECK-NEXT:   %c1024 = arith.constant 1024 : index
+//  CHECK-NEXT:   gpu.launch_func @kernels::@rows_5 blocks in (%c4, %c1, %c1) threads in (%c1024, %c1, %c1) args(%arg0 : memref<4x32000xf32>, %arg1 : memref<4xf32>)
+//  CHECK-NEXT:   return
+func.func @long_rows(%x: memref<4x32000xf32>, %s: memref<4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %least = arith.constant 0xFF800000 : f32
+  %max = memref.alloc() : memref<4xf32>
+  linalg.fill ins(%least : f32) outs(%max : memref<4xf32>)
+  linalg.reduce { arith.maximumf } ins(%x : memref<4x32000xf32>) outs(%max : memref<4xf32>) dimensions = [1]
+  linalg.fill ins(%zero : f32) outs(%s : memref<4xf32>)
+  linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %max : memref<4x32000xf32>, memref<4xf32>) outs(%s : memref<4xf32>) {
+  ^bb0(%a: f32, %m: f32, %o: f32):
+    %0 = arith.subf %a, %m : f32
+    %1 = math.exp %0 : f32
+    %2 = arith.addf %o, %1 : f32
+    linalg.yield %2 : f32
+  }
+  return
+}
+
 // A row is read once, four vectors a thread, and written once; both reductions
 // go through shuffles and then through shared memory.
 // CHECK-LABEL: gpu.func @rows(
@@ -161,3 +187,12 @@ func.func @sum_in_memory(%x: memref<512x2048xf32>, %sum: memref<512xf32>, %y: me
 //   CHECK-NOT:   memref.load %{{.*}} : memref<512xf32, strided<[1]>>
 //       CHECK:   memref.store %{{.*}} : memref<512xf32, strided<[1]>>
 //       CHECK:   gpu.return
+
+// All loads of the loops are of the long rows.
+//   CHECK-LABEL: gpu.func @rows_5(
+//     CHECK-NOT:   memref.load %{{.*}} : memref<4xf32
+//         CHECK:   arith.maximumf %{{.*}} : vector<4xf32>
+//         CHECK:   gpu.barrier
+//         CHECK:   math.exp %{{.*}} : vector<4xf32>
+//     CHECK-NOT:   memref.load %{{.*}} : memref<4xf32
+//         CHECK:   gpu.return

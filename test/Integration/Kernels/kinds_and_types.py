@@ -112,6 +112,16 @@ def weighted_sum(rows, columns, result, out_map, iterators):
                     "%r = " + generic(["#id", out_map], iterators, [f"%a0 : {matrix}"], [f"%f : {result}"], "%x: i32, %o: i32", body, "%s : i32"))
 
 
+def long_softmax_sum(rows, columns):
+    """Reductions of rows that are too long for registers, of which one reads the result of the other."""
+    matrix, vector = f"tensor<{rows}x{columns}xf32>", f"tensor<{rows}xf32>"
+    return function([matrix], [vector], "%z = arith.constant 0.0 : f32\n%n = arith.constant 0xFF800000 : f32", f"%e = tensor.empty() : {vector}",
+                    f"%f = linalg.fill ins(%n : f32) outs(%e : {vector}) -> {vector}\n%g = linalg.fill ins(%z : f32) outs(%e : {vector}) -> {vector}",
+                    f"%m = linalg.reduce {{ arith.maximumf }} ins(%a0 : {matrix}) outs(%f : {vector}) dimensions = [1]",
+                    "%r = " + generic(["#id", "#row", "#row"], ROWS, [f"%a0 : {matrix}", f"%m : {vector}"], [f"%g : {vector}"], "%x: f32, %y: f32, %o: f32",
+                                      "%d = arith.subf %x, %y : f32\n%t = math.exp %d : f32\n%s = arith.addf %o, %t : f32", "%s : f32"))
+
+
 def causal_softmax(rows, columns):
     """A run of ops of which one asks for indices."""
     matrix, vector = f"tensor<{rows}x{columns}xf32>", f"tensor<{rows}xf32>"
@@ -296,6 +306,7 @@ CASES = [
     # A loop too short for all parts, bf16 that is wide between the steps, and a long row that is read in a loop.
     ("split_loops", reduction("6x96x512", "i32", "arith.addi", "0", "tensor<i32>", "#nothing", '["reduction", "reduction", "reduction"]', "#abc"), 0),
     ("split_bf16", column_bounds(8192, 40), 0),
+    ("long_softmax_sum", long_softmax_sum(3, 17003), 1e-5),
     ("streamed", reduction("512x16640", "i8", "arith.xori", "0", "tensor<512xi8>", "#row", ROWS), 0),
     ("matmul", function(["tensor<20x30xf32>", "tensor<30x24xf32>"], ["tensor<20x24xf32>"], "%e = tensor.empty() : tensor<20x24xf32>\n%z = arith.constant 0.0 : f32",
                         "%f = linalg.fill ins(%z : f32) outs(%e : tensor<20x24xf32>) -> tensor<20x24xf32>",

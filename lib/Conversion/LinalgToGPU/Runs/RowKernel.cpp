@@ -180,8 +180,10 @@ void RowKernel::chooseShape() {
                       return op.kind != RowOp::Row;
                     }) == 1;
   bool isLong = threads > kMaxThreads || isStreamed;
+  // Few rows keep a GPU busier with large blocks.
   if (isLong)
-    threads = kBlockSize;
+    threads = run.getNumRows() * kMaxThreads <= kManyThreads ? kMaxThreads
+                                                             : kBlockSize;
   parts = isLong ? 0 : llvm::divideCeil(vectors, threads);
   row.setThreads(threads);
 }
@@ -353,7 +355,9 @@ SmallVector<Value> RowKernel::takeIn(RowOp &op, ArrayRef<Value> columns,
     builder.mapCaptured(op.nest, mapping);
     for (Access &access : op.nest.inputs)
       if (!access.argument.use_empty())
-        mapping.map(access.argument, loadIf(isValid, op, access, column));
+        mapping.map(access.argument, access.strides.back() == 0
+                                         ? get(op, access, 0)
+                                         : loadIf(isValid, op, access, column));
   }
   for (auto [column, mapping] : llvm::zip(columns, mappings))
     takeElements(b, op.nest, op.combiners, mapping, lanes, getAsked(op, column),
@@ -362,6 +366,11 @@ SmallVector<Value> RowKernel::takeIn(RowOp &op, ArrayRef<Value> columns,
 }
 
 SmallVector<Value> RowKernel::reduceLongRow(RowOp &op) {
+  // What the row has one of is loaded before the loop, if the run does not
+  // compute it.
+  for (Access &access : op.nest.inputs)
+    if (!access.argument.use_empty() && access.strides.back() == 0)
+      get(op, access, 0);
   SmallVector<Value> accumulators;
   for (const Combiner &combiner : op.combiners)
     accumulators.push_back(combiner.getNeutral(b, lanes));
