@@ -248,12 +248,14 @@ bool braid::kernels::isOwnMemory(Value root) {
   return function && function.isPublic() && argument.getOwner()->isEntryBlock();
 }
 
-/// True if `allocation` runs after `argument` is defined, so that they cannot
+/// True if `allocation` runs after `value` is defined, so that they cannot
 /// overlap.
-static bool isNewerThan(Value allocation, Value argument) {
-  auto block = dyn_cast<BlockArgument>(argument);
-  return block && allocation.getDefiningOp<memref::AllocOp>() &&
-         block.getOwner()->findAncestorOpInBlock(*allocation.getDefiningOp());
+static bool isNewerThan(Value allocation, Value value) {
+  auto alloc = allocation.getDefiningOp<memref::AllocOp>();
+  Operation *within =
+      alloc ? value.getParentBlock()->findAncestorOpInBlock(*alloc) : nullptr;
+  Operation *definition = value.getDefiningOp();
+  return within && (!definition || definition->isBeforeInBlock(within));
 }
 
 bool braid::kernels::mayOverlap(Value a, Value b) {

@@ -85,3 +85,28 @@ func.func @columns_of_chosen_rows(%table: memref<512x2048xf32>, %which: memref<4
   }
   return
 }
+
+// A branch chooses the buffer, which is older than that of the result: they are
+// no one memory.
+// CHECK-LABEL: func.func @older_buffer(
+//       CHECK:   gpu.launch_func @kernels::@rows{{.*}} blocks in (%c1, %c1, %c1) threads in (%c256, %c1, %c1)
+//  CHECK-NEXT:   return
+func.func @older_buffer(%chooses: i1, %a: memref<16xi1>, %b: memref<16xi1>, %which: memref<4096xi32>) -> memref<i1> {
+  %table = scf.if %chooses -> memref<16xi1> {
+    scf.yield %a : memref<16xi1>
+  } else {
+    scf.yield %b : memref<16xi1>
+  }
+  %false = arith.constant false
+  %any = memref.alloc() : memref<i1>
+  linalg.fill ins(%false : i1) outs(%any : memref<i1>)
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+      ins(%which : memref<4096xi32>) outs(%any : memref<i1>) {
+  ^bb0(%w: i32, %o: i1):
+    %place = arith.index_cast %w : i32 to index
+    %e = memref.load %table[%place] : memref<16xi1>
+    %0 = arith.ori %o, %e : i1
+    linalg.yield %0 : i1
+  }
+  return %any : memref<i1>
+}
