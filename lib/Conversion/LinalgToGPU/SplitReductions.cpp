@@ -340,35 +340,32 @@ static const Access &getLeadingInput(const LoopNest &nest) {
   return strided ? *strided : getLargestInput(nest);
 }
 
-/// Puts the loops of reductions of `op` in the order `ordered`; returns the op
-/// with these loops.
-static linalg::LinalgOp setOrder(RewriterBase &rewriter, linalg::LinalgOp op,
-                                 ArrayRef<unsigned> ordered) {
-  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+/// Puts the loops of reductions of `op` in the order `ordered`; returns false
+/// if they have another one.
+static bool setOrder(RewriterBase &rewriter, linalg::LinalgOp op,
+                     ArrayRef<unsigned> ordered) {
   SmallVector<unsigned> places = getReductions(op);
-  if (!generic || ordered == ArrayRef(places))
-    return op;
+  if (ordered == ArrayRef(places))
+    return true;
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  if (!generic)
+    return false;
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, op.getNumLoops()));
   for (auto [place, loop] : llvm::zip(places, ordered))
     order[place] = loop;
   rewriter.setInsertionPoint(op);
-  FailureOr<linalg::GenericOp> interchanged =
-      linalg::interchangeGenericOp(rewriter, generic, order);
-  return failed(interchanged)
-             ? op
-             : cast<linalg::LinalgOp>(interchanged->getOperation());
+  // Changes the op in place.
+  return succeeded(linalg::interchangeGenericOp(rewriter, generic, order));
 }
 
 /// Puts the loops of reductions whose order does not matter in the order of the
-/// memory of the leading input, the one with adjacent elements last; returns
-/// the op with these loops.
-static linalg::LinalgOp orderReductions(RewriterBase &rewriter,
-                                        linalg::LinalgOp op) {
+/// memory of the leading input, the one with adjacent elements last.
+static void orderReductions(RewriterBase &rewriter, linalg::LinalgOp op) {
   if (op.getNumReductionLoops() < 2)
-    return op;
+    return;
   std::optional<LoopNest> nest = getLoopNest(op);
   if (!nest || !mayChangeOrder(op, *nest))
-    return op;
+    return;
   const Access &input = getLeadingInput(*nest);
   auto getStride = [&](unsigned dimension) {
     int loop = nest->dimensions[dimension].loop;
@@ -379,7 +376,7 @@ static linalg::LinalgOp orderReductions(RewriterBase &rewriter,
   llvm::sort(ordered, [&](unsigned a, unsigned b) {
     return std::make_pair(-getStride(a), a) < std::make_pair(-getStride(b), b);
   });
-  return setOrder(rewriter, op, ordered);
+  setOrder(rewriter, op, ordered);
 }
 
 /// Splits the reduction of `op` if that makes it faster.
@@ -391,10 +388,8 @@ static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
   if (shortRows > 0) {
     SmallVector<unsigned> ordered = getReductions(op);
     std::rotate(ordered.begin(), ordered.end() - shortRows, ordered.end());
-    linalg::LinalgOp turned = setOrder(rewriter, op, ordered);
-    if (turned == op)
+    if (!setOrder(rewriter, op, ordered))
       shortRows = 0;
-    op = turned;
     nest = getLoopNest(op);
   }
   if (std::optional<Split> split = findSplit(op, *nest, shortRows))
@@ -417,8 +412,10 @@ struct SplitReductionsPass
           !braid::matchMatmul(op))
         ops.push_back(op);
     });
-    for (linalg::LinalgOp op : ops)
-      splitReduction(rewriter, orderReductions(rewriter, op));
+    for (linalg::LinalgOp op : ops) {
+      orderReductions(rewriter, op);
+      splitReduction(rewriter, op);
+    }
     return success();
   }
 };

@@ -401,7 +401,7 @@ func.func @every_other_of_many(%x: memref<32768x128xf32, strided<[256, 2]>>, %s:
 // result for each of the four, so that a kernel reads all columns of a row. Rows
 // of a line or more, and those with other data in between, are reduced first.
 // CHECK-LABEL: func.func @short_rows(
-//       CHECK:   memref.alloc() : memref<8x32x4x32xf32>
+//       CHECK:   memref.alloc() : memref<8x32x4x16xf32>
 //       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]
 //       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction", "reduction"]
 //       CHECK:   memref.alloc() : memref<8x4x64x16xf32>
