@@ -249,7 +249,7 @@ private:
       if (taken.contains(op))
         continue;
       if (nest.hasReduction()) {
-        if (!emitColumns(kernels, op, nest))
+        if (!emitColumns(kernels, op, nest) && !emitGroups(kernels, op, nest))
           emitSequential(kernels, op, nest);
       } else if (!emitTransposed(kernels, op, nest)) {
         emitElementwise(kernels, op, nest);

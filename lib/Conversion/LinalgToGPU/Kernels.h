@@ -33,6 +33,11 @@ void emitSequential(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
 /// in memory.
 bool emitColumns(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
 
+/// Emits a kernel for a reduction with any strides, whose order does not
+/// matter: a group of threads has each result. Returns false if the order
+/// matters.
+bool emitGroups(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
+
 /// Emits a kernel for any op, with dynamic sizes and strides as arguments. A
 /// thread computes one iteration of the parallel loops and runs the reductions
 /// in the order of the op.

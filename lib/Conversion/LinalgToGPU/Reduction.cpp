@@ -131,6 +131,9 @@ braid::kernels::matchCombiners(const LoopNest &nest) {
     Operation *op = yielded.getDefiningOp();
     Value accumulator = access.argument;
     Type type = access.elementType;
+    // Shuffles move numbers of a known width.
+    if (!type.isIntOrFloat())
+      return std::nullopt;
     Combiner combiner;
     combiner.type = isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32
                         ? Float32Type::get(type.getContext())

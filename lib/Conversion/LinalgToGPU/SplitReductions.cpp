@@ -39,12 +39,9 @@ static constexpr int64_t kManyIterations = 1 << 18, kLongRow = 1 << 15;
 /// The least number of elements for each result of the first step: what a block
 /// reads at once, or what a few threads of a block read of a column.
 static constexpr int64_t kMinElements = 4096, kMinColumnElements = 64;
-/// Reductions of fewer elements for each result run in one thread if their rows
-/// are more than one loop, or if they have neither rows nor columns.
+/// Reductions of fewer elements for each result are not split if their rows are
+/// more than one loop.
 static constexpr int64_t kMinRowElements = 128;
-/// The number of threads that keep a large GPU busy where each runs a loop, and
-/// the least number of elements of such a loop.
-static constexpr int64_t kWantedThreads = 1 << 15, kMinThreadElements = 32;
 
 /// The number of iterations of a loop over `size` elements for each result of
 /// the first step: a divisor of `size` that gives about `results` results with
@@ -59,8 +56,9 @@ static int64_t choosePart(int64_t size, int64_t results, int64_t least) {
 namespace {
 
 /// What reduces the elements of a result: a block or warp, to which they are
-/// adjacent, the threads of a block, which has adjacent results, or one thread.
-enum class Shape { Rows, Columns, Threads };
+/// adjacent, the threads of a block, which has adjacent results, or a group of
+/// threads, whatever the strides.
+enum class Shape { Rows, Columns, Groups };
 
 } // namespace
 
@@ -134,20 +132,18 @@ static std::optional<unsigned> findRowLoop(linalg::LinalgOp op,
 /// The kind of kernel that reduces the elements of `op`.
 static Shape getShape(linalg::LinalgOp op, const LoopNest &nest) {
   if (!isElementwise(*nest.body))
-    return Shape::Threads;
+    return Shape::Groups;
   if (hasRows(nest) && findRowLoop(op, nest))
     return Shape::Rows;
-  return findColumnLoop(nest) ? Shape::Columns : Shape::Threads;
+  return findColumnLoop(nest) ? Shape::Columns : Shape::Groups;
 }
 
 /// The number of parts such that the first step has enough results for all
 /// multiprocessors; 1 if the op, which has `results` results, has enough.
 static int64_t getWantedParts(const LoopNest &nest, Shape shape,
                               int64_t results) {
-  if (shape == Shape::Rows)
+  if (shape != Shape::Columns)
     return results >= kManyRows ? 1 : llvm::divideCeil(kWantedRows, results);
-  if (shape == Shape::Threads)
-    return kWantedThreads / results;
   // A block computes several adjacent results.
   int64_t bytes = results * getByteSize(getLargestInput(nest).elementType);
   if (llvm::divideCeil(bytes, kMinReadBytes) >= kManyColumnBlocks)
@@ -248,9 +244,8 @@ static void chooseParts(linalg::LinalgOp op, const LoopNest &nest, Shape shape,
   auto iterators = op.getIteratorTypesArray();
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   int64_t wanted = getWantedParts(nest, shape, results);
-  int64_t leastElements = shape == Shape::Rows      ? kMinElements
-                          : shape == Shape::Columns ? kMinColumnElements
-                                                    : kMinThreadElements;
+  int64_t leastElements =
+      shape == Shape::Columns ? kMinColumnElements : kMinElements;
   // The elements of each result within one iteration of a loop.
   int64_t elements = nest.getNumIterations() / results;
   // The first loop of a reduction has the largest stride: `orderReductions`.
@@ -318,10 +313,9 @@ static std::optional<Split> findSplit(linalg::LinalgOp op, const LoopNest &nest,
   }
   Shape shape = getShape(op, nest);
   bool hasManyElements = nest.getNumIterations() >= kMinRowElements * results;
-  int64_t least = shape == Shape::Threads ? kMinRowElements * results
-                  : shape == Shape::Rows
-                      ? std::min(kManyIterations, kLongRow * results)
-                      : kManyIterations;
+  int64_t least = shape == Shape::Columns
+                      ? kManyIterations
+                      : std::min(kManyIterations, kLongRow * results);
   if (nest.getNumIterations() >= least)
     chooseParts(op, nest, shape, results, /*wholeLoops=*/0, split);
   // A kernel for rows takes rows that are one loop.

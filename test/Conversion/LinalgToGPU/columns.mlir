@@ -55,22 +55,9 @@ func.func @in_order(%x: memref<64x512xf32>, %s: memref<512xf32>) {
   return
 }
 
-// A sum of bf16 has f32 in between in every kernel.
-// CHECK-LABEL: func.func @every_other(
-//       CHECK:   gpu.launch_func @kernels::@sequential_1
-func.func @every_other(%x: memref<64x512xbf16, strided<[1024, 2]>>, %s: memref<512xbf16>) {
-  linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]}
-      ins(%x : memref<64x512xbf16, strided<[1024, 2]>>) outs(%s : memref<512xbf16>) {
-  ^bb0(%a: bf16, %o: bf16):
-    %0 = arith.addf %o, %a : bf16
-    linalg.yield %0 : bf16
-  }
-  return
-}
-
 // A prime number of rows has no parts: blocks of more threads share them.
 // CHECK-LABEL: func.func @prime(
-//       CHECK:   gpu.launch_func @kernels::@columns_2 blocks in (%c128, %c1, %c1) threads in (%c1024, %c1, %c1)
+//       CHECK:   gpu.launch_func @kernels::@columns_1 blocks in (%c128, %c1, %c1) threads in (%c1024, %c1, %c1)
 func.func @prime(%x: memref<8191x4096xf32>, %s: memref<4096xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%s : memref<4096xf32>)
@@ -87,7 +74,7 @@ func.func @prime(%x: memref<8191x4096xf32>, %s: memref<4096xf32>) {
 // adjacent in memory: a block has four vectors of columns and 256 threads for
 // the rows.
 // CHECK-LABEL: func.func @two_layouts(
-//       CHECK:   gpu.launch_func @kernels::@columns_3 blocks in (%c16, %c1, %c1) threads in (%c1024, %c1, %c1)
+//       CHECK:   gpu.launch_func @kernels::@columns_2 blocks in (%c16, %c1, %c1) threads in (%c1024, %c1, %c1)
 func.func @two_layouts(%g: memref<256x512xf32>, %w: memref<512x256xf32>, %s: memref<256xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%s : memref<256xf32>)
@@ -105,7 +92,7 @@ func.func @two_layouts(%g: memref<256x512xf32>, %w: memref<512x256xf32>, %s: mem
 // Channels of several groups are adjacent columns, also where the body reads an
 // element of the group: a vector has two groups.
 // CHECK-LABEL: func.func @groups(
-//       CHECK:   gpu.launch_func @kernels::@columns_4 blocks in (%c64, %c1, %c1) threads in (%c512, %c1, %c1)
+//       CHECK:   gpu.launch_func @kernels::@columns_3 blocks in (%c64, %c1, %c1) threads in (%c512, %c1, %c1)
 func.func @groups(%x: memref<32x64x32x2xf32>, %m: memref<32x32xf32>, %s: memref<32x32x2xf32>) {
   linalg.generic {indexing_maps = [affine_map<(n, g, c, r) -> (n, r, g, c)>, affine_map<(n, g, c, r) -> (n, g)>,
                                    affine_map<(n, g, c, r) -> (n, g, c)>],
@@ -122,7 +109,7 @@ func.func @groups(%x: memref<32x64x32x2xf32>, %m: memref<32x32xf32>, %s: memref<
 // The windows of a pooling are few rows of many columns: each thread has a vector
 // of columns for itself.
 // CHECK-LABEL: func.func @windows(
-//       CHECK:   gpu.launch_func @kernels::@columns_5 blocks in (%c6272, %c1, %c1) threads in (%c256, %c1, %c1)
+//       CHECK:   gpu.launch_func @kernels::@columns_4 blocks in (%c6272, %c1, %c1) threads in (%c256, %c1, %c1)
 func.func @windows(%x: memref<32x113x113x64xf32>, %w: memref<3x3xf32>, %y: memref<32x56x56x64xf32>) {
   %low = arith.constant 0xFF800000 : f32
   linalg.fill ins(%low : f32) outs(%y : memref<32x56x56x64xf32>)
@@ -143,15 +130,8 @@ func.func @windows(%x: memref<32x113x113x64xf32>, %w: memref<3x3xf32>, %y: memre
 //       CHECK:   memref.store %{{.*}} : memref<8192xf32, strided<[1]>>
 //       CHECK:   gpu.return
 
-// CHECK-LABEL: gpu.func @sequential_1(
-//       CHECK:   arith.extf %{{.*}} : bf16 to f32
-//       CHECK:   scf.for {{.*}} -> (f32)
-//       CHECK:     arith.addf %{{.*}} : f32
-//       CHECK:   arith.truncf %{{.*}} : f32 to bf16
-//       CHECK:   gpu.return
-
 // Columns of the strided input are loaded one by one.
-//  CHECK-LABEL: gpu.func @columns_3(
+//  CHECK-LABEL: gpu.func @columns_2(
 //        CHECK:   scf.for
 //  CHECK-COUNT-4:     memref.load {{.*}} : memref<131072xf32, strided<[1]>>
 //        CHECK:     %[[G:.*]] = vector.from_elements
@@ -160,14 +140,14 @@ func.func @windows(%x: memref<32x113x113x64xf32>, %w: memref<3x3xf32>, %y: memre
 //        CHECK:   gpu.return
 
 // The groups of all columns of a thread are read once.
-//   CHECK-LABEL: gpu.func @columns_4(
+//   CHECK-LABEL: gpu.func @columns_3(
 // CHECK-COUNT-4:   memref.load {{.*}} : memref<1024xf32, strided<[1]>>
 //         CHECK:   %[[M:.*]] = vector.from_elements
 //         CHECK:   %[[X:.*]] = vector.load {{.*}} vector<4xf32>
 //         CHECK:   arith.subf %[[X]], %[[M]] : vector<4xf32>
 //         CHECK:   gpu.return
 
-//   CHECK-LABEL: gpu.func @columns_5(
+//   CHECK-LABEL: gpu.func @columns_4(
 //     CHECK-NOT:   scf.for
 // CHECK-COUNT-9:   vector.load {{.*}} vector<4xf32>
 //     CHECK-NOT:   gpu.barrier

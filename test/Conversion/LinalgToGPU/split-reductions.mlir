@@ -354,17 +354,17 @@ func.func @two_layouts(%g: memref<512x3x3x512xf32>, %w: memref<3x3x512x512xf32>,
 
 // -----
 
-// What has neither rows nor columns runs one thread for each part: 64 parts of
-// 64 elements for each of 512 results.
+// What has neither rows nor columns is split like rows, until there are enough
+// results for a group of threads each.
 // CHECK-LABEL: func.func @every_other(
-//       CHECK:   memref.alloc() : memref<512x64xf32>
+//       CHECK:   memref.alloc() : memref<8x16xf32>
 //       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]
 //       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
 //       CHECK:   return
-func.func @every_other(%x: memref<512x4096xf32, strided<[8192, 2]>>, %s: memref<512xf32>) {
+func.func @every_other(%x: memref<8x65536xf32, strided<[131072, 2]>>, %s: memref<8xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
                   iterator_types = ["parallel", "reduction"]}
-      ins(%x : memref<512x4096xf32, strided<[8192, 2]>>) outs(%s : memref<512xf32>) {
+      ins(%x : memref<8x65536xf32, strided<[131072, 2]>>) outs(%s : memref<8xf32>) {
   ^bb0(%a: f32, %o: f32):
     %0 = arith.addf %o, %a : f32
     linalg.yield %0 : f32
@@ -372,15 +372,15 @@ func.func @every_other(%x: memref<512x4096xf32, strided<[8192, 2]>>, %s: memref<
   return
 }
 
-// Enough results for all threads, and elements that are too few for two steps.
+// Enough results, and elements that are too few for two steps.
 // CHECK-LABEL: func.func @every_other_of_many(
 //   CHECK-NOT:   memref.alloc
 //       CHECK:   return
-func.func @every_other_of_many(%x: memref<32768x128xf32, strided<[256, 2]>>, %s: memref<32768xf32>,
+func.func @every_other_of_many(%x: memref<512x4096xf32, strided<[8192, 2]>>, %s: memref<512xf32>,
                                %y: memref<64x96xf32, strided<[192, 2]>>, %t: memref<64xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
                   iterator_types = ["parallel", "reduction"]}
-      ins(%x : memref<32768x128xf32, strided<[256, 2]>>) outs(%s : memref<32768xf32>) {
+      ins(%x : memref<512x4096xf32, strided<[8192, 2]>>) outs(%s : memref<512xf32>) {
   ^bb0(%a: f32, %o: f32):
     %0 = arith.addf %o, %a : f32
     linalg.yield %0 : f32
