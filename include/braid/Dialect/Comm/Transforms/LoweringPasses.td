@@ -55,8 +55,10 @@ def CommFuseElementwisePass
     Reductions of the same tensor that depend on the same set of collectives, but
     not on each other, become one op with all results, so the tensor is read once,
     as for the sums of a norm and of its gradients. On a GPU a large sum over more
-    dimensions adds parts from such an op. Small elementwise ops become one op,
-    too, and share a launch.
+    dimensions adds parts from such an op. A reduction that keeps places, as
+    `argmax` does, becomes one that finds the extremum and one that finds its
+    first place, so that threads, or vectors of rows on hosts, share both. Small
+    elementwise ops become one op, too, and share a launch.
 
     Dimensions of one element are dropped, transposes that move only such
     dimensions become reshapes, and reshapes move behind elementwise ops.

@@ -67,6 +67,8 @@ struct CommFuseElementwisePass
     if (opsPerByte > 0)
       readOffsetsInBodies(rewriter, getOperation());
     for (linalg::GenericOp op : getGenerics())
+      splitArgMax(rewriter, op, opsPerByte);
+    for (linalg::GenericOp op : getGenerics())
       addToSlice(rewriter, op);
     braid::emitCountRemark(
         getOperation(), getArgument(), "merged-iterations",

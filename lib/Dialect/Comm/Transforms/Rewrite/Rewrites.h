@@ -48,6 +48,14 @@ bool addToSlice(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp sum);
 /// Returns true if it replaced `op`.
 bool splitScan(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 
+/// If `op` keeps the largest or smallest elements and their places, as JAX's
+/// `argmax` does, replaces it by a reduction that finds these elements, and one
+/// that finds the least place of an element equal to it: both allow any order.
+/// The results are the same. A host (`opsPerByte` is 0) is faster only along
+/// the innermost loop. Returns true if it replaced `op`.
+bool splitArgMax(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op,
+                 int64_t opsPerByte);
+
 /// Permutes the dimensions of large tensors that only linalg.generic ops below
 /// `root` write and read, so that these ops read and write fewer bytes along
 /// different loops. Matmuls that do, too, exchange rows and columns. Returns
