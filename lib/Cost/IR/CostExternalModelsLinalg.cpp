@@ -394,6 +394,9 @@ struct StructuredOpModel
       if (isInit)
         written.push_back(operand.get());
     }
+    // Results on tensors are distinct, though they may start from one init.
+    if (op->getNumResults() != 0)
+      written.assign(op->result_begin(), op->result_end());
     work.addBytes(llvm::SaturatingAdd(
                       getDistinctBytes(read, defaults),
                       getGatheredBytes(linalgOp, read, numPoints, defaults)),
