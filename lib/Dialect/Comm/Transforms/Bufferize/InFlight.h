@@ -65,9 +65,9 @@ void takeOverDeadSources(mlir::ModuleOp module);
 /// known by no other name.
 bool isDeadAfter(mlir::memref::AllocOp allocation, mlir::memref::CopyOp copy);
 
-/// Replaces pads by a constant on one side of one dimension by a fill of that
-/// side and an insertion, so that nothing is written twice and the padded
-/// tensor can be computed in its place. Runs before bufferization.
+/// Replaces pads by a constant on one side, and large ones on any sides, by a
+/// fill of each side and an insertion, so that nothing is written twice and the
+/// padded tensor can be computed in its place. Runs before bufferization.
 void fillPaddedSides(mlir::ModuleOp module);
 
 /// Removes copies of a buffer into a part of a larger one where the buffer is

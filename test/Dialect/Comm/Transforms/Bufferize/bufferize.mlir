@@ -340,8 +340,35 @@ func.func @padded_in_place(%x: tensor<4x7x16xf32>) -> tensor<4x8x16xf32> {
   return %z : tensor<4x8x16xf32>
 }
 
-// A matmul wants rows that stand one after the other, and two sides are filled
-// with the whole.
+// A large one on several sides, too. A side has the corners that it shares with
+// those of later dimensions.
+// CHECK-LABEL: func.func @padded_sides_in_place(
+// CHECK:         %[[ALL:.*]] = memref.alloc() {{.*}} : memref<64x34x35x64xf32>
+// CHECK:         %[[INNER:.*]] = memref.subview %[[ALL]][0, 1, 1, 0] [64, 32, 32, 64] [1, 1, 1, 1]
+// CHECK:         linalg.exp {{.*}} outs(%[[INNER]] :
+// CHECK:         %[[TOP:.*]] = memref.subview %[[ALL]][0, 0, 0, 0] [64, 1, 35, 64] [1, 1, 1, 1]
+// CHECK:         linalg.fill {{.*}} outs(%[[TOP]] :
+// CHECK:         %[[BOTTOM:.*]] = memref.subview %[[ALL]][0, 33, 0, 0] [64, 1, 35, 64] [1, 1, 1, 1]
+// CHECK:         linalg.fill {{.*}} outs(%[[BOTTOM]] :
+// CHECK:         %[[LEFT:.*]] = memref.subview %[[ALL]][0, 1, 0, 0] [64, 32, 1, 64] [1, 1, 1, 1]
+// CHECK:         linalg.fill {{.*}} outs(%[[LEFT]] :
+// CHECK:         %[[RIGHT:.*]] = memref.subview %[[ALL]][0, 1, 33, 0] [64, 32, 2, 64] [1, 1, 1, 1]
+// CHECK:         linalg.fill {{.*}} outs(%[[RIGHT]] :
+// CHECK-NOT:     memref.copy
+// CHECK:         return %[[ALL]]
+func.func @padded_sides_in_place(%x: tensor<64x32x32x64xf32>) -> tensor<64x34x35x64xf32> {
+  %c = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<64x32x32x64xf32>
+  %y = linalg.exp ins(%x : tensor<64x32x32x64xf32>) outs(%empty : tensor<64x32x32x64xf32>) -> tensor<64x32x32x64xf32>
+  %z = tensor.pad %y low[0, 1, 1, 0] high[0, 1, 2, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %c : f32
+  } : tensor<64x32x32x64xf32> to tensor<64x34x35x64xf32>
+  return %z : tensor<64x34x35x64xf32>
+}
+
+// A matmul wants rows that stand one after the other, and two sides of little
+// are filled with the whole.
 // CHECK-LABEL: func.func @padded_behind(
 // CHECK:         linalg.matmul
 // CHECK:         memref.copy
