@@ -24,6 +24,10 @@ typedef enum braid_rt_routine {
   BRAID_RT_ROUTINE_COUNT
 } braid_rt_routine;
 
+/* The largest side of matrices whose batch cuSOLVER takes at once by Jacobi's
+ * method, which gives all singular vectors. */
+#define BRAID_RT_JACOBI_ORDER 32
+
 /* Runs a routine on each matrix, or array, of a batch. `flags` has a letter for
  * each flag of the routine, `dimensions` is the number of dimensions of a
  * transform; other routines ignore it. Operands that do not fit the routine,

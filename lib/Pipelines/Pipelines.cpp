@@ -41,6 +41,7 @@ void braid::addDecompositions(OpPassManager &pm, KernelTarget target,
   pm.addNestedPass<func::FuncOp>(
       createDecomposeConvolutionsPass({target, convolution}));
   pm.addNestedPass<func::FuncOp>(createDecomposeScattersPass({target}));
+  pm.addNestedPass<func::FuncOp>(createDecomposeSolversPass({target}));
   pm.addNestedPass<func::FuncOp>(createDecomposeTransformsPass());
 }
 

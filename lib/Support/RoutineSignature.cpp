@@ -198,7 +198,8 @@ std::string Matcher::checkSizes() {
                  "at least"
                : "";
   case BRAID_RT_ROUTINE_GESDD:
-  case BRAID_RT_ROUTINE_GESVD: {
+  case BRAID_RT_ROUTINE_GESVD:
+  case BRAID_RT_ROUTINE_GESVDJ: {
     int64_t rows = flag(0) == 'A' ? m : shape['p'];
     int64_t columns = flag(0) == 'A' ? n : shape['p'];
     auto differs = [](int64_t size, int64_t wanted) {

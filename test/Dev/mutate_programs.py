@@ -66,7 +66,7 @@ PIPELINES = [
     ["braid-overlap-inductor", "braid-lower-to-host"],
     ["convert-shard-to-comm{ranks=*}", "comm-schedule{steps=20000}", "braid-lower-to-host"],
     ["comm-reduce-behind-loops", "comm-legalize-for-nccl", "braid-decompose-attention", "braid-decompose-convolutions{target=*}",
-     "braid-decompose-scatters{target=*}", "braid-decompose-transforms",
+     "braid-decompose-scatters{target=*}", "braid-decompose-solvers{target=*}", "braid-decompose-transforms",
      "braid-fold-splats", "braid-mark-overwriting-matmuls{target=cuda}", "braid-fold-matmul-layouts{target=cuda}",
      "braid-fuse-epilogues", "comm-assign-lanes", "braid-hash-schedule"],
     ["braid-split-reductions", "convert-linalg-to-gpu", "braid-expand-functions",

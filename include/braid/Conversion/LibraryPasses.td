@@ -178,6 +178,47 @@ def DecomposeScattersPass
   ];
 }
 
+def DecomposeSolversPass : Pass<"braid-decompose-solvers", "::mlir::func::FuncOp"> {
+  let summary = "Replace what cuSOLVER lacks of linear algebra";
+  let description = [{
+    cuSOLVER computes the products of a batch of reflectors (`orgqr`) one after the other. With V
+    the vectors, D the scales, Y = D V^H and U what Y V has above the diagonal, they are
+    I - V (I + U)^-1 Y: two matmuls and a triangular solve of all matrices at once, for batches of
+    static sizes on GPUs (`target=cuda`). The results differ by rounding.
+
+    Singular values (`gesdd`, `gesvd`) come with V, not with V^T, and those of a batch of matrices
+    of up to 32 rows and columns with all vectors. `gesvdj` gives these; a transpose, which fuses
+    with ops around it, and slices give what the program wants.
+
+    Before:
+
+    ```mlir
+    %q = library.call "orgqr" ins(%tau : tensor<8x4xf32>) outs(%a : tensor<8x4x6xf32>)
+        -> tensor<8x4x6xf32>
+    ```
+
+    After:
+
+    ```mlir
+    %v = linalg.generic ... ins(%a) { ... } -> tensor<8x4x6xf32>
+    %y = linalg.generic ... ins(%v, %tau) { arith.mulf ... } -> tensor<8x4x6xf32>
+    %u = linalg.batch_matmul ... ins(%v, %y) -> tensor<8x4x4xf32>
+    %s = linalg.transpose ins(%first_of_y) permutation = [0, 2, 1]
+    %x = library.call "trsm" ins(%u : tensor<8x4x4xf32>) outs(%s : tensor<8x4x4xf32>)
+        {flags = "LUNU"} -> tensor<8x4x4xf32>
+    %p = linalg.batch_matmul ins(%x, %v) -> tensor<8x4x6xf32>
+    %q = linalg.generic ... ins(%p) { ... arith.subf %identity, %product } -> tensor<8x4x6xf32>
+    ```
+  }];
+  let options = [
+    TargetOption<"whose library has the routines">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::complex::ComplexDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def DecomposeTransformsPass
     : Pass<"braid-decompose-transforms", "::mlir::func::FuncOp"> {
   let summary = "Divide by the elements of inverse transforms in an op of its own";

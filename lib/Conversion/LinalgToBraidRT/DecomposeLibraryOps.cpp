@@ -8,6 +8,7 @@
 
 #include "Calls.h"
 #include "ConvolutionKinds.h"
+#include "braid-rt/Routines.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Library/Transforms/Decompose.h"
@@ -27,6 +28,7 @@ namespace braid {
 #define GEN_PASS_DEF_DECOMPOSEATTENTIONPASS
 #define GEN_PASS_DEF_DECOMPOSECONVOLUTIONSPASS
 #define GEN_PASS_DEF_DECOMPOSESCATTERSPASS
+#define GEN_PASS_DEF_DECOMPOSESOLVERSPASS
 #define GEN_PASS_DEF_DECOMPOSETRANSFORMSPASS
 #include "braid/Conversion/Passes.h.inc"
 } // namespace braid
@@ -180,6 +182,27 @@ struct DecomposeScattersPass
                       numLinked);
     if (numLoops != 0 && target == KernelTarget::CUDA)
       emitCountRemark(getOperation(), getArgument(), "scatter-loops", numLoops);
+    return success();
+  }
+};
+
+struct DecomposeSolversPass
+    : public braid::StructuralPass<
+          braid::impl::DecomposeSolversPassBase<DecomposeSolversPass>> {
+  using StructuralPass::StructuralPass;
+
+  LogicalResult transform() override {
+    if (target != KernelTarget::CUDA)
+      return success();
+    SmallVector<library::CallOp> ops;
+    getOperation().walk([&](library::CallOp op) { ops.push_back(op); });
+    IRRewriter rewriter(&getContext());
+    for (library::CallOp op : ops) {
+      if (library::isBatchOfReflectors(op))
+        library::accumulateReflectors(rewriter, op);
+      else if (library::givesTransposedVectors(op))
+        library::transposeRightVectors(rewriter, op, BRAID_RT_JACOBI_ORDER);
+    }
     return success();
   }
 };

@@ -100,6 +100,12 @@ struct ConvertLinalgToBraidRTPass
                     "not, expected braid-decompose-transforms before";
         continue;
       }
+      if (isCUDA && library::givesTransposedVectors(op)) {
+        result = op.emitOpError() << "of \"" << op.getRoutine()
+                                  << "\" gives V^T, cuSOLVER gives V, expected "
+                                     "braid-decompose-solvers before";
+        continue;
+      }
       RoutinePlace place = getRoutineTraits(op.getRoutineNumber())->place;
       if (isCUDA && place != RoutinePlace::Device) {
         ++waits;

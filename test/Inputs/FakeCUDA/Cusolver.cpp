@@ -338,28 +338,6 @@ template <typename T> struct Fake {
                     lda, b[i], ldb);
     return status;
   }
-
-  /// The conjugate transpose alone.
-  static BlasStatus geam(SolverBlas handle, Flag transposed, Flag, int m, int n,
-                         const void *scale, Numbers a, int lda,
-                         const void *other, Numbers, int, Numbers c, int ldc) {
-    if (transposed != cusolver::conjugateTransposed ||
-        *static_cast<const T *>(scale) != T(1) ||
-        *static_cast<const T *>(other) != T(0))
-      return BLAS_INVALID_VALUE;
-    return multiply(handle, "geam",
-                    {accessTo<T>(a, int64_t(m) * lda, false),
-                     accessTo<T>(c, int64_t(n) * ldc, true)},
-                    [=]() {
-                      for (int row = 0; row != m; ++row)
-                        for (int column = 0; column != n; ++column) {
-                          T value = at(a)[column + row * lda];
-                          if constexpr (Lapack<T>::isComplex)
-                            value = std::conj(value);
-                          at(c)[row + column * ldc] = value;
-                        }
-                    });
-  }
 };
 } // namespace
 
@@ -567,11 +545,6 @@ Status cusolverDnXsyevBatched(Handle handle, cusolver::Params params,
   BlasStatus cublas##p##geqrfBatched(SolverBlas h, int m, int n, Matrices a,   \
                                      int lda, Matrices t, int *i, int b) {     \
     return Fake<T>::geqrfBatched(h, m, n, a, lda, t, i, b);                    \
-  }                                                                            \
-  BlasStatus cublas##p##geam(SolverBlas h, Flag s, Flag t, int m, int n,       \
-                             const void *x, Numbers a, int lda, const void *y, \
-                             Numbers b, int ldb, Numbers c, int ldc) {         \
-    return Fake<T>::geam(h, s, t, m, n, x, a, lda, y, b, ldb, c, ldc);         \
   }
 
 FAKE_ROUTINES(S, float, orgqr, ormqr, sy)

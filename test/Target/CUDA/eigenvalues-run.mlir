@@ -16,11 +16,11 @@
 // CHECK:      result0: tensor<2xf32> = [1, 3]
 // CHECK:      result3: tensor<2x2xf64> = {{\[\[}}1, 3], [2, 6]]
 // CHECK:      result6: tensor<2xf64> = [2, 1]
-// GRAPH: error: the program cannot run as a graph: its host code reads device memory in 8 places
+// GRAPH: error: the program cannot run as a graph: its host code reads device memory in 9 places
 func.func @main() -> (tensor<2xf32>, tensor<2x2xf32>, tensor<i32>, tensor<2x2xf64>, tensor<2x2x2xf64>,
     tensor<2x2xf64>, tensor<2xf64>, tensor<2x3xf64>, tensor<2x2xf64>, tensor<3x3xf64>, tensor<2x2xf64>,
-    tensor<2x2x3xf64>, tensor<2x2x2xf64>, tensor<2xf32>, tensor<3x2xcomplex<f32>>,
-    tensor<2x2xf32>) {
+    tensor<2x3x3xf64>, tensor<2x2x2xf64>, tensor<2x2x3xf64>, tensor<2x2x2xf64>, tensor<2xf32>,
+    tensor<2x3xcomplex<f32>>, tensor<2x2xf32>) {
   %i = tensor.empty() : tensor<i32>
   %is = tensor.empty() : tensor<2xi32>
   %a = arith.constant dense<[[2.0, 1.0], [1.0, 2.0]]> : tensor<2x2xf32>
@@ -42,21 +42,25 @@ func.func @main() -> (tensor<2xf32>, tensor<2x2xf32>, tensor<i32>, tensor<2x2xf6
   %m = arith.constant dense<[[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]]> : tensor<2x3xf64>
   %s = tensor.empty() : tensor<2xf64>
   %u = tensor.empty() : tensor<2x3xf64>
-  %vt = tensor.empty() : tensor<2x2xf64>
-  %m1, %s1, %u1, %vt1, %i1 = library.call "gesvd"
-      outs(%m, %s, %u, %vt, %i : tensor<2x3xf64>, tensor<2xf64>, tensor<2x3xf64>, tensor<2x2xf64>, tensor<i32>)
+  %vm = tensor.empty() : tensor<2x2xf64>
+  %m1, %s1, %u1, %v1, %i1 = library.call "gesvdj"
+      outs(%m, %s, %u, %vm, %i : tensor<2x3xf64>, tensor<2xf64>, tensor<2x3xf64>, tensor<2x2xf64>, tensor<i32>)
       {flags = "S"} -> tensor<2x3xf64>, tensor<2xf64>, tensor<2x3xf64>, tensor<2x2xf64>, tensor<i32>
   %full = tensor.empty() : tensor<3x3xf64>
-  %m2, %s2, %u2, %vt2, %i2 = library.call "gesvd"
-      outs(%m, %s, %full, %vt, %i : tensor<2x3xf64>, tensor<2xf64>, tensor<3x3xf64>, tensor<2x2xf64>, tensor<i32>)
+  %m2, %s2, %u2, %v2, %i2 = library.call "gesvdj"
+      outs(%m, %s, %full, %vm, %i : tensor<2x3xf64>, tensor<2xf64>, tensor<3x3xf64>, tensor<2x2xf64>, tensor<i32>)
       {flags = "A"} -> tensor<2x3xf64>, tensor<2xf64>, tensor<3x3xf64>, tensor<2x2xf64>, tensor<i32>
 
-  // A batch, of which cuSOLVER gives all vectors.
+  // A batch at once, for which cuSOLVER wants all vectors, and one after the other.
   %ms = arith.constant dense<[[[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]], [[0.0, 3.0, 1.0], [4.0, 1.0, 0.0]]]> : tensor<2x2x3xf64>
-  %us = tensor.empty() : tensor<2x2x3xf64>
-  %vts = tensor.empty() : tensor<2x2x2xf64>
-  %m3, %s3, %u3, %vt3, %i3 = library.call "gesvd"
-      outs(%ms, %ws, %us, %vts, %is : tensor<2x2x3xf64>, tensor<2x2xf64>, tensor<2x2x3xf64>, tensor<2x2x2xf64>, tensor<2xi32>)
+  %us = tensor.empty() : tensor<2x3x3xf64>
+  %vs1 = tensor.empty() : tensor<2x2x2xf64>
+  %m3, %s3, %u3, %v3, %i3 = library.call "gesvdj"
+      outs(%ms, %ws, %us, %vs1, %is : tensor<2x2x3xf64>, tensor<2x2xf64>, tensor<2x3x3xf64>, tensor<2x2x2xf64>, tensor<2xi32>)
+      {flags = "A"} -> tensor<2x2x3xf64>, tensor<2x2xf64>, tensor<2x3x3xf64>, tensor<2x2x2xf64>, tensor<2xi32>
+  %thin = tensor.empty() : tensor<2x2x3xf64>
+  %m5, %s5, %u5, %v5, %i6 = library.call "gesvdj"
+      outs(%ms, %ws, %thin, %vs1, %is : tensor<2x2x3xf64>, tensor<2x2xf64>, tensor<2x2x3xf64>, tensor<2x2x2xf64>, tensor<2xi32>)
       {flags = "S"} -> tensor<2x2x3xf64>, tensor<2x2xf64>, tensor<2x2x3xf64>, tensor<2x2x2xf64>, tensor<2xi32>
 
   // A complex matrix of two rows and three columns.
@@ -64,16 +68,16 @@ func.func @main() -> (tensor<2xf32>, tensor<2x2xf32>, tensor<i32>, tensor<2x2xf6
       : tensor<3x2xcomplex<f32>>
   %sz = tensor.empty() : tensor<2xf32>
   %uz = tensor.empty() : tensor<2x2xcomplex<f32>>
-  %vtz = tensor.empty() : tensor<3x2xcomplex<f32>>
-  %m4, %s4, %u4, %vt4, %i4 = library.call "gesvd" outs(%z, %sz, %uz, %vtz, %i
-      : tensor<3x2xcomplex<f32>>, tensor<2xf32>, tensor<2x2xcomplex<f32>>, tensor<3x2xcomplex<f32>>, tensor<i32>)
+  %vz = tensor.empty() : tensor<2x3xcomplex<f32>>
+  %m4, %s4, %u4, %v4, %i4 = library.call "gesvdj" outs(%z, %sz, %uz, %vz, %i
+      : tensor<3x2xcomplex<f32>>, tensor<2xf32>, tensor<2x2xcomplex<f32>>, tensor<2x3xcomplex<f32>>, tensor<i32>)
       {flags = "S"}
-      -> tensor<3x2xcomplex<f32>>, tensor<2xf32>, tensor<2x2xcomplex<f32>>, tensor<3x2xcomplex<f32>>, tensor<i32>
+      -> tensor<3x2xcomplex<f32>>, tensor<2xf32>, tensor<2x2xcomplex<f32>>, tensor<2x3xcomplex<f32>>, tensor<i32>
   %t = tensor.empty() : tensor<1xf32>
   %reduced, %scales, %i5 = library.call "gehrd" outs(%v, %t, %i : tensor<2x2xf32>, tensor<1xf32>, tensor<i32>)
       -> tensor<2x2xf32>, tensor<1xf32>, tensor<i32>
-  return %values, %v, %info, %allValues, %vs, %hw, %s1, %u1, %vt1, %u2, %vt2, %u3, %vt3, %s4, %vt4, %reduced
+  return %values, %v, %info, %allValues, %vs, %hw, %s1, %u1, %v1, %u2, %v2, %u3, %v3, %u5, %v5, %s4, %v4, %reduced
       : tensor<2xf32>, tensor<2x2xf32>, tensor<i32>, tensor<2x2xf64>, tensor<2x2x2xf64>, tensor<2x2xf64>,
-        tensor<2xf64>, tensor<2x3xf64>, tensor<2x2xf64>, tensor<3x3xf64>, tensor<2x2xf64>, tensor<2x2x3xf64>,
-        tensor<2x2x2xf64>, tensor<2xf32>, tensor<3x2xcomplex<f32>>, tensor<2x2xf32>
+        tensor<2xf64>, tensor<2x3xf64>, tensor<2x2xf64>, tensor<3x3xf64>, tensor<2x2xf64>, tensor<2x3x3xf64>,
+        tensor<2x2x2xf64>, tensor<2x2x3xf64>, tensor<2x2x2xf64>, tensor<2xf32>, tensor<2x3xcomplex<f32>>, tensor<2x2xf32>
 }

@@ -66,13 +66,12 @@ func.func @main() -> (tensor<2x2xf64>, tensor<i32>, tensor<1x2xf64>, tensor<2xi3
   %ts = tensor.empty() : tensor<2x1xf64>
   %qrs, %taus = library.call "geqrf" outs(%xs, %ts : tensor<2x1x2xf64>, tensor<2x1xf64>)
       -> tensor<2x1x2xf64>, tensor<2x1xf64>
-  %qs = library.call "orgqr" ins(%taus : tensor<2x1xf64>) outs(%qrs : tensor<2x1x2xf64>) -> tensor<2x1x2xf64>
 
   // The second matrix is not positive definite.
   %no = arith.constant dense<[[[4.0, 2.0], [2.0, 5.0]], [[1.0, 2.0], [2.0, 1.0]]]> : tensor<2x2x2xf64>
   %ns, %failed = library.call "potrf" outs(%no, %is : tensor<2x2x2xf64>, tensor<2xi32>) {flags = "L"}
       -> tensor<2x2x2xf64>, tensor<2xi32>
-  return %l, %info, %x, %pivots, %q, %qtr, %lh, %xs, %allPivots, %qs, %failed
+  return %l, %info, %x, %pivots, %q, %qtr, %lh, %xs, %allPivots, %qrs, %failed
       : tensor<2x2xf64>, tensor<i32>, tensor<1x2xf64>, tensor<2xi32>, tensor<2x3xf32>, tensor<2x3xf32>,
         tensor<2x2xcomplex<f64>>, tensor<2x1x2xf64>, tensor<2x2xi32>, tensor<2x1x2xf64>, tensor<2xi32>
 }

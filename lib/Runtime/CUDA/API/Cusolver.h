@@ -142,10 +142,7 @@ constexpr Flag conjugateTransposed = 2;
   FUNCTION(getrfBatched, getrfBatched,                                         \
            (BlasHandle, int, Matrices, int, int *, int *, int))                \
   FUNCTION(geqrfBatched, geqrfBatched,                                         \
-           (BlasHandle, int, int, Matrices, int, Matrices, int *, int))        \
-  FUNCTION(geam, geam,                                                         \
-           (BlasHandle, Flag, Flag, int, int, const void *, Numbers, int,      \
-            const void *, Numbers, int, Numbers, int))
+           (BlasHandle, int, int, Matrices, int, Matrices, int *, int))
 
 /// The names of the library.
 const LibrarySpec &librarySpec();

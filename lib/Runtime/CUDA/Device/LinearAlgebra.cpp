@@ -19,10 +19,6 @@ using namespace braid::rt::cuda;
 /// What allocations are aligned to.
 static constexpr int64_t alignment = 256;
 
-static int64_t align(int64_t bytes) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
-
 LinearAlgebra::~LinearAlgebra() {
   unload();
   for (DevicePointer work : works)
@@ -104,7 +100,7 @@ bool LinearAlgebra::canRun(const RoutineCall &call) {
 }
 
 LinearAlgebra::Work
-LinearAlgebra::getWork(const RoutineCall &call, int64_t extraBytes,
+LinearAlgebra::getWork(const RoutineCall &call,
                        const std::function<void(int *)> &query) {
   std::vector<int64_t> key = {call.routine, call.shape.dtype, call.batch()};
   key.insert(key.end(), call.flags.begin(), call.flags.end());
@@ -119,8 +115,8 @@ LinearAlgebra::getWork(const RoutineCall &call, int64_t extraBytes,
       throw;
     }
   }
-  int64_t wanted = alignment + align(extraBytes) +
-                   count->second * braid_rt_dtype_size(call.shape.dtype);
+  int64_t wanted =
+      alignment + count->second * braid_rt_dtype_size(call.shape.dtype);
   if (wanted > workBytes) {
     refuseInRecording("more memory for cuSOLVER's work");
     // Recordings use what was allocated before; all of it together is smaller
@@ -131,9 +127,7 @@ LinearAlgebra::getWork(const RoutineCall &call, int64_t extraBytes,
     workBytes = wanted;
   }
   auto *base = reinterpret_cast<char *>(works.back());
-  char *extra = base + alignment;
-  return {reinterpret_cast<int *>(base), extra, extra + align(extraBytes),
-          count->second};
+  return {reinterpret_cast<int *>(base), base + alignment, count->second};
 }
 
 void **LinearAlgebra::getAddresses(const RoutineCall &call,

@@ -42,15 +42,14 @@ public:
 
   /// Memory for the work of one call.
   struct Work {
-    int *info;   ///< For routines whose info the program does not want.
-    void *extra; ///< What the call asks for.
+    int *info; ///< For routines whose info the program does not want.
     void *data;
     int count; ///< The elements of `data`.
   };
 
   /// Memory for the call with this signature. `query` gives the number of
   /// elements that the library wants.
-  Work getWork(const RoutineCall &call, int64_t extraBytes,
+  Work getWork(const RoutineCall &call,
                const std::function<void(int *)> &query);
 
   /// An array, in device memory, of the addresses of all matrices of an

@@ -60,10 +60,8 @@ struct cuda::SolverCall {
                     : &floats[isOne];
   }
 
-  template <typename Query>
-  LinearAlgebra::Work getWork(Query query, int64_t extraElements = 0) const {
-    return algebra.getWork(
-        call, extraElements * braid_rt_dtype_size(call.shape.dtype), query);
+  template <typename Query> LinearAlgebra::Work getWork(Query query) const {
+    return algebra.getWork(call, query);
   }
 
   /// Calls the function of this type.
@@ -197,10 +195,6 @@ static void runOrmqr(const SolverCall &x, int64_t number) {
 // Eigenvalues and singular values
 //===----------------------------------------------------------------------===//
 
-/// The largest side of a matrix that Jacobi's method takes with all others of
-/// its batch at once.
-static constexpr int mostTogether = 32;
-
 static void runSyevd(const SolverCall &x, int64_t number) {
   int n = x['n'];
   cusolver::Flag vectors = x.flag(0), triangle = x.flag(1);
@@ -257,7 +251,7 @@ static bool runAllSyevd(const SolverCall &x) {
     return false;
   // syevjBatched gives wrong vectors of complex matrices
   // (github.com/pytorch/pytorch/issues/192483).
-  if (n > mostTogether || x.isComplex) {
+  if (n > BRAID_RT_JACOBI_ORDER || x.isComplex) {
     runSyevBatched(x);
     return true;
   }
@@ -273,16 +267,6 @@ static bool runAllSyevd(const SolverCall &x) {
   return true;
 }
 
-/// Writes the first columns of V as rows of V^T.
-static void transposeRightVectors(const SolverCall &x, int64_t number,
-                                  const void *v) {
-  int n = x['n'], rows = x['v'];
-  void *vt = x.output(3, number);
-  x.multiply(x.library.geam, cusolver::conjugateTransposed, cusolver::Flag(0),
-             rows, n, x.scalar(true), const_cast<void *>(v), n, x.scalar(false),
-             vt, rows, vt, rows);
-}
-
 static bool wantsVectors(const SolverCall &x) { return x.call.flags[0] != 'N'; }
 
 static void runGesvdj(const SolverCall &x, int64_t number) {
@@ -290,47 +274,31 @@ static void runGesvdj(const SolverCall &x, int64_t number) {
   cusolver::Flag vectors = wantsVectors(x);
   cusolver::SingularOptions options = x.algebra.singularOptions;
   void *a = x.output(0, number), *values = x.output(1, number),
-       *u = x.output(2, number);
-  LinearAlgebra::Work work = x.getWork(
-      [&](int *count) {
-        x.solve(x.library.gesvdjWork, vectors, isThin, m, n, a, m, values, u, m,
-                u, n, count, options);
-      },
-      vectors ? int64_t(n) * x['v'] : 1);
-  x.solve(x.library.gesvdj, vectors, isThin, m, n, a, m, values, u, m,
-          work.extra, n, work.data, work.count, x.info(number), options);
-  if (vectors)
-    transposeRightVectors(x, number, work.extra);
+       *u = x.output(2, number), *v = x.output(3, number);
+  LinearAlgebra::Work work = x.getWork([&](int *count) {
+    x.solve(x.library.gesvdjWork, vectors, isThin, m, n, a, m, values, u, m, v,
+            n, count, options);
+  });
+  x.solve(x.library.gesvdj, vectors, isThin, m, n, a, m, values, u, m, v, n,
+          work.data, work.count, x.info(number), options);
 }
 
 static bool runAllGesvdj(const SolverCall &x) {
   int m = x['m'], n = x['n'];
-  if (std::max(m, n) > mostTogether)
-    return false;
-  // The library gives all columns of U and V, of which the program wants the
-  // first ones.
-  int64_t left = int64_t(m) * m, right = int64_t(n) * n;
   cusolver::Flag vectors = wantsVectors(x);
+  // The library gives all columns of U and V.
+  if (std::max(m, n) > BRAID_RT_JACOBI_ORDER ||
+      (vectors && (x['u'] != m || x['v'] != n)))
+    return false;
   cusolver::SingularOptions options = x.algebra.singularOptions;
-  void *a = x.output(0), *values = x.output(1);
-  LinearAlgebra::Work work = x.getWork(
-      [&](int *count) {
-        x.solve(x.library.gesvdjBatchedWork, vectors, m, n, a, m, values, a, m,
-                a, n, count, options, x.batch);
-      },
-      (left + right) * x.batch);
-  int64_t bytes = braid_rt_dtype_size(x.call.shape.dtype);
-  auto *u = static_cast<char *>(work.extra), *v = u + left * x.batch * bytes;
-  x.solve(x.library.gesvdjBatched, vectors, m, n, a, m, values,
-          static_cast<void *>(u), m, static_cast<void *>(v), n, work.data,
-          work.count, x.info(), options, x.batch);
-  for (int64_t number = 0; vectors && number != x.batch; ++number) {
-    x.algebra.memory.copy(
-        reinterpret_cast<DevicePointer>(x.output(2, number)),
-        reinterpret_cast<DevicePointer>(u + number * left * bytes),
-        int64_t(m) * x['u'] * bytes);
-    transposeRightVectors(x, number, v + number * right * bytes);
-  }
+  void *a = x.output(0), *values = x.output(1), *u = x.output(2),
+       *v = x.output(3);
+  LinearAlgebra::Work work = x.getWork([&](int *count) {
+    x.solve(x.library.gesvdjBatchedWork, vectors, m, n, a, m, values, u, m, v,
+            n, count, options, x.batch);
+  });
+  x.solve(x.library.gesvdjBatched, vectors, m, n, a, m, values, u, m, v, n,
+          work.data, work.count, x.info(), options, x.batch);
   return true;
 }
 
@@ -346,8 +314,7 @@ static constexpr SolverRoutine routines[] = {
     {BRAID_RT_ROUTINE_ORGQR, runOrgqr, nullptr},
     {BRAID_RT_ROUTINE_ORMQR, runOrmqr, nullptr},
     {BRAID_RT_ROUTINE_SYEVD, runSyevd, runAllSyevd},
-    {BRAID_RT_ROUTINE_GESDD, runGesvdj, runAllGesvdj},
-    {BRAID_RT_ROUTINE_GESVD, runGesvdj, runAllGesvdj},
+    {BRAID_RT_ROUTINE_GESVDJ, runGesvdj, runAllGesvdj},
 };
 
 const SolverRoutine *cuda::findSolverRoutine(int32_t routine) {

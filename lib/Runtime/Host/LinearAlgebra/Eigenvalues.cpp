@@ -44,13 +44,13 @@ template <typename T> static void symmetric(const MatrixCall<T> &matrix) {
 }
 
 template <typename T>
-static void singularValues(const MatrixCall<T> &matrix, bool divides) {
+static void singularValues(const MatrixCall<T> &matrix, bool divides, T *vt) {
   using Real = typename Lapack<T>::Real;
   int m = matrix.size('m'), n = matrix.size('n');
   int lda = leading(m), ldu = leading(m), ldvt = leading(matrix.size('v'));
   auto few = static_cast<size_t>(std::min(m, n)),
        many = static_cast<size_t>(std::max(m, n));
-  T *a = matrix.output(0), *u = matrix.output(2), *vt = matrix.output(3);
+  T *a = matrix.output(0), *u = matrix.output(2);
   Real *values = matrix.template output<Real>(1);
   std::vector<int> intWork(divides ? 8 * few + 1 : 0);
   std::vector<Real> realWork;
@@ -77,6 +77,24 @@ static void singularValues(const MatrixCall<T> &matrix, bool divides) {
                        work, &size, info, 1, 1);
     }
   });
+}
+
+/// The same with V, not with V^T.
+template <typename T>
+static void singularValuesJacobi(const MatrixCall<T> &matrix) {
+  bool wantsVectors = *matrix.flag(0) != 'N';
+  auto rows = static_cast<size_t>(matrix.size('v')),
+       columns = static_cast<size_t>(matrix.size('n'));
+  std::vector<T> vt(rows * columns + 1);
+  singularValues(matrix, /*divides=*/false, vt.data());
+  T *v = matrix.output(3);
+  for (size_t row = 0; wantsVectors && row != rows; ++row)
+    for (size_t column = 0; column != columns; ++column) {
+      T value = vt[row + column * rows];
+      if constexpr (Lapack<T>::isComplex)
+        value = std::conj(value);
+      v[column + row * columns] = value;
+    }
 }
 
 /// Makes complex vectors of LAPACK's: the real and the imaginary part of a pair
@@ -162,7 +180,10 @@ bool braid::rt::findEigenvalues(int32_t routine, const MatrixCall<T> &matrix) {
     return true;
   case BRAID_RT_ROUTINE_GESDD:
   case BRAID_RT_ROUTINE_GESVD:
-    singularValues(matrix, routine == BRAID_RT_ROUTINE_GESDD);
+    singularValues(matrix, routine == BRAID_RT_ROUTINE_GESDD, matrix.output(3));
+    return true;
+  case BRAID_RT_ROUTINE_GESVDJ:
+    singularValuesJacobi(matrix);
     return true;
   case BRAID_RT_ROUTINE_GEEV:
     eigenvalues(matrix);

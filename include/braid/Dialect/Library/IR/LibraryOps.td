@@ -38,6 +38,7 @@ def Library_CallOp : Library_Op<"call"> {
     | `geev` | ; matrix, eigenvalues, left and right vectors, info; wanted left, right vectors |
     | `gees` | ; matrix, Schur vectors, info; wanted vectors |
     | `gesdd`, `gesvd` | ; matrix, singular values, U, V^T, info; wanted vectors (A, S, N) |
+    | `gesvdj` | ; matrix, singular values, U, V, info; wanted vectors (A, S, N) |
     | `gehrd`, `sytrd` | ; matrix, diagonals of `sytrd`, tau, info; triangle of `sytrd` |
     | `gtsv` | ; three diagonals, right sides, info |
     | `sort` | ; arrays of i64; `dimensions`: how many numbers are in order then, 0: all |

@@ -68,6 +68,26 @@ bool hasDivision(CallOp op);
 /// result into its output.
 void separateDivision(mlir::RewriterBase &rewriter, CallOp op);
 
+/// True for `orgqr` of a batch, with static sizes.
+bool isBatchOfReflectors(CallOp op);
+
+/// Replaces `orgqr` of a batch by two matmuls and a triangular solve of all
+/// matrices at once, which are as accurate (the UT transform of Joffrain, Low,
+/// Quintana-Orti, van de Geijn and Van Zee: Accumulating Householder
+/// transformations, revisited, 2006). An op on buffers reads its inputs as
+/// tensors, and writes the result into its output.
+void accumulateReflectors(mlir::RewriterBase &rewriter, CallOp op);
+
+/// True for singular values with V^T (`gesdd`, `gesvd`).
+bool givesTransposedVectors(CallOp op);
+
+/// Replaces `gesdd` or `gesvd` by `gesvdj`, which gives V, and a transpose. All
+/// vectors of a batch of matrices of up to `mostTogether` rows and columns are
+/// found, of which the program takes the first ones. An op on buffers writes
+/// the results into its outputs.
+void transposeRightVectors(mlir::RewriterBase &rewriter, CallOp op,
+                           int64_t mostTogether);
+
 } // namespace braid::library
 
 #endif // BRAID_DIALECT_LIBRARY_TRANSFORMS_DECOMPOSE_H
