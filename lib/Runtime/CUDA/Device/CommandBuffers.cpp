@@ -20,6 +20,8 @@ size_t CommandBuffers::Hash::operator()(const Words &words) const {
 }
 
 CommandBuffers::Words &CommandBuffers::describe() {
+  // The engine counts what peers may have to wait for.
+  gpu.hooks.enqueues();
   // A description that no `add` followed.
   words.resize(nextWord);
   return words;
@@ -63,8 +65,21 @@ GraphExec CommandBuffers::record() {
 }
 
 void CommandBuffers::flush() {
-  if (commands.empty())
+  // Commands that are enqueued may have the engine issue messages, which asks
+  // for what was enqueued before.
+  if (commands.empty() || isFlushing)
     return;
+  isFlushing = true;
+  try {
+    enqueue();
+  } catch (...) {
+    isFlushing = false;
+    throw;
+  }
+  isFlushing = false;
+}
+
+void CommandBuffers::enqueue() {
   words.resize(nextWord);
   if (commands.size() < fewestCommands || !isCollecting) {
     enqueueAll();
@@ -91,7 +106,6 @@ void CommandBuffers::flush() {
     recordedCommands += commands.size();
     found = recordings.emplace(words, executable).first;
   }
-  gpu.hooks.enqueues();
   gpu.driver.call(gpu.driver.graphLaunch, found->second, gpu.stream);
   discard();
 }

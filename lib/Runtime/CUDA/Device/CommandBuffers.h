@@ -77,12 +77,15 @@ private:
     size_t operator()(const Words &words) const;
   };
 
+  /// Enqueues the commands, by a recording where there is one.
+  void enqueue();
+  /// Enqueues them one by one.
   void enqueueAll();
   /// Null if the commands cannot be recorded.
   GraphExec record();
 
   Gpu &gpu;
-  bool isCollecting = false;
+  bool isCollecting = false, isFlushing = false;
   /// The recordings did not fit.
   bool isExhausted = false;
   std::vector<Command> commands;
