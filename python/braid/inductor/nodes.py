@@ -115,6 +115,18 @@ def _may_draw(snode):
     return _torch_ops.may_draw(overload) or origin is not None and _torch_ops.get_behaviour(origin).draws
 
 
+def _returns_operand(graph):
+    """Whether a result of a lowered region is an operand or a view of one."""
+    from torch._inductor import ir
+
+    for result in graph.graph_outputs if graph else ():
+        while isinstance(result, (ir.BaseView, ir.MutableBox)):
+            result = result.unwrap_view() if isinstance(result, ir.BaseView) else result.data
+        if isinstance(result, ir.Buffer) and result.get_name() in graph.graph_inputs:
+            return True
+    return False
+
+
 class SchedulerGraph:
     """Reads scheduler nodes. Raises `KeepOrder` for what it does not know."""
 
@@ -126,6 +138,7 @@ class SchedulerGraph:
         if not self.has_collectives:
             return
         self._check_streams()
+        self._check_regions()
         from torch._inductor.dependencies import WeakDep
 
         for place, snode in enumerate(snodes):
@@ -149,6 +162,15 @@ class SchedulerGraph:
         scheduler = getattr(self.snodes[0], "scheduler", None)
         if getattr(scheduler, "_multi_stream_nodes", False):
             raise KeepOrder("found nodes on streams that the program names, expected one stream")
+
+    def _check_regions(self):
+        """Inductor reuses a buffer whose last reader it has seen, and takes results of nested regions for new ones: those that are operands
+        would be overwritten in another order."""
+        for snode in self.snodes:
+            for region in getattr(snode.node, "get_subgraphs", list)():
+                if _returns_operand(region.graph):
+                    raise KeepOrder(f"{snode.get_name()}: found a nested region with an operand among its results, for whose memory "
+                                    "Inductor knows one reader too few")  # fmt: skip
 
     def _read_dependences(self, place, snode, weak_type):
         record = self.records[place]

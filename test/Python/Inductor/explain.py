@@ -200,6 +200,17 @@ class Explain(unittest.TestCase):
     def test_a_region_with_all_collectives(self):
         self.check_parts(two_regions)
 
+    def test_a_region_with_an_operand_among_its_results(self):
+        """Its forward gives the backward what it has got; in another order Inductor would reuse that memory before."""
+        region = torch.compiler.nested_compile_region(lambda x, w: torch.tanh(x @ w))
+
+        def step(x, w):
+            return region(region(x, w), w), funcol.all_gather_tensor(x.detach() + 1, 0, "0")
+
+        with mock.patch.dict(globals(), INPUTS=[value.clone().requires_grad_() for value in INPUTS]):
+            graphs = self.compile(step, Overlap(estimates=long("all_gather", "mm"), profile=None, min_gain=0))
+        self.assertRegex(str(graphs[0]), r"kept the order: .*found a nested region with an operand among its results")
+
     def test_deterministic(self):
         torch.use_deterministic_algorithms(True)
         with self.assertLogs("braid.inductor", "WARNING") as logs:
