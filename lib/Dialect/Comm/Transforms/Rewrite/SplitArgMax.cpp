@@ -14,6 +14,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -246,15 +247,15 @@ bool ArgMax::match() {
       !matchElements(yielded[0]) || !matchPlaces(yielded[1]))
     return false;
   // Elements and places depend on no accumulator.
-  SmallVector<Value> pending = {element, place};
-  while (!pending.empty()) {
-    Value next = pending.pop_back_val();
-    if (next == extremum || next == extremumPlace)
-      return false;
-    Operation *definition = next.getDefiningOp();
+  llvm::SetVector<Value> needed;
+  needed.insert_range(ArrayRef<Value>{element, place});
+  for (size_t number = 0; number < needed.size(); ++number) {
+    Operation *definition = needed[number].getDefiningOp();
     if (definition && definition->getBlock() == &body)
-      llvm::append_range(pending, definition->getOperands());
+      needed.insert_range(definition->getOperands());
   }
+  if (needed.contains(extremum) || needed.contains(extremumPlace))
+    return false;
   init = getConstantElement(op.getDpsInits()[0]);
   initPlace = getConstantElement(op.getDpsInits()[1]);
   if (!init || !initPlace)

@@ -338,3 +338,71 @@ func.func @narrow_places(%x: tensor<4x1000xf32>) -> tensor<4xi8> {
   } -> (tensor<4xf32>, tensor<4xi8>)
   return %r#1 : tensor<4xi8>
 }
+
+// Each op that elements depend on is looked at once: a chain of squares has 2^40 paths.
+// CHECK-LABEL: func.func @squares
+// CHECK-COUNT-40: arith.muli
+// CHECK-NEXT:     arith.maxsi
+// CHECK:          arith.minsi
+func.func @squares(%x: tensor<8x16xi32>) -> tensor<8xi32> {
+  %least = arith.constant -2147483648 : i32
+  %zero = arith.constant 0 : i32
+  %empty = tensor.empty() : tensor<8xi32>
+  %v = linalg.fill ins(%least : i32) outs(%empty : tensor<8xi32>) -> tensor<8xi32>
+  %p = linalg.fill ins(%zero : i32) outs(%empty : tensor<8xi32>) -> tensor<8xi32>
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x16xi32>) outs(%v, %p : tensor<8xi32>, tensor<8xi32>) {
+  ^bb0(%e: i32, %a: i32, %b: i32):
+    %s1 = arith.muli %e, %e : i32
+    %s2 = arith.muli %s1, %s1 : i32
+    %s3 = arith.muli %s2, %s2 : i32
+    %s4 = arith.muli %s3, %s3 : i32
+    %s5 = arith.muli %s4, %s4 : i32
+    %s6 = arith.muli %s5, %s5 : i32
+    %s7 = arith.muli %s6, %s6 : i32
+    %s8 = arith.muli %s7, %s7 : i32
+    %s9 = arith.muli %s8, %s8 : i32
+    %s10 = arith.muli %s9, %s9 : i32
+    %s11 = arith.muli %s10, %s10 : i32
+    %s12 = arith.muli %s11, %s11 : i32
+    %s13 = arith.muli %s12, %s12 : i32
+    %s14 = arith.muli %s13, %s13 : i32
+    %s15 = arith.muli %s14, %s14 : i32
+    %s16 = arith.muli %s15, %s15 : i32
+    %s17 = arith.muli %s16, %s16 : i32
+    %s18 = arith.muli %s17, %s17 : i32
+    %s19 = arith.muli %s18, %s18 : i32
+    %s20 = arith.muli %s19, %s19 : i32
+    %s21 = arith.muli %s20, %s20 : i32
+    %s22 = arith.muli %s21, %s21 : i32
+    %s23 = arith.muli %s22, %s22 : i32
+    %s24 = arith.muli %s23, %s23 : i32
+    %s25 = arith.muli %s24, %s24 : i32
+    %s26 = arith.muli %s25, %s25 : i32
+    %s27 = arith.muli %s26, %s26 : i32
+    %s28 = arith.muli %s27, %s27 : i32
+    %s29 = arith.muli %s28, %s28 : i32
+    %s30 = arith.muli %s29, %s29 : i32
+    %s31 = arith.muli %s30, %s30 : i32
+    %s32 = arith.muli %s31, %s31 : i32
+    %s33 = arith.muli %s32, %s32 : i32
+    %s34 = arith.muli %s33, %s33 : i32
+    %s35 = arith.muli %s34, %s34 : i32
+    %s36 = arith.muli %s35, %s35 : i32
+    %s37 = arith.muli %s36, %s36 : i32
+    %s38 = arith.muli %s37, %s37 : i32
+    %s39 = arith.muli %s38, %s38 : i32
+    %s40 = arith.muli %s39, %s39 : i32
+    %index = linalg.index 1 : index
+    %place = arith.index_cast %index : index to i32
+    %above = arith.cmpi sgt, %a, %s40 : i32
+    %same = arith.cmpi eq, %a, %s40 : i32
+    %before = arith.cmpi slt, %b, %place : i32
+    %tie = arith.andi %same, %before : i1
+    %stays = arith.ori %above, %tie : i1
+    %value = arith.select %above, %a, %s40 : i32
+    %where = arith.select %stays, %b, %place : i32
+    linalg.yield %value, %where : i32, i32
+  } -> (tensor<8xi32>, tensor<8xi32>)
+  return %r#1 : tensor<8xi32>
+}
