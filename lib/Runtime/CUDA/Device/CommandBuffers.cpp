@@ -9,15 +9,8 @@
 #include "CUDA/Device/CommandBuffers.h"
 #include "Base/Error.h"
 
-#include <string_view>
-
 using namespace braid::rt;
 using namespace braid::rt::cuda;
-
-size_t CommandBuffers::Hash::operator()(const Words &words) const {
-  return std::hash<std::string_view>()(
-      {reinterpret_cast<const char *>(words.data()), 8 * words.size()});
-}
 
 CommandBuffers::Words &CommandBuffers::describe() {
   // The engine counts what peers may have to wait for.
@@ -42,19 +35,15 @@ void CommandBuffers::enqueueAll() {
 }
 
 GraphExec CommandBuffers::record() {
-  gpu.driver.call(gpu.driver.streamBeginCapture, gpu.stream,
-                  CAPTURE_THREAD_LOCAL);
-  gpu.capturing = true;
+  gpu.beginCapture();
   bool isComplete = true;
   try {
     enqueueAll();
   } catch (const Error &) {
     isComplete = false;
   }
-  gpu.capturing = false;
   Graph graph = nullptr;
-  isComplete &=
-      gpu.driver.streamEndCapture(gpu.stream, &graph) == SUCCESS && graph;
+  isComplete &= gpu.endCapture(graph) == SUCCESS && graph;
   GraphExec executable = nullptr;
   if (isComplete && gpu.driver.graphInstantiate(
                         &executable, graph, GRAPH_USE_NODE_PRIORITY) != SUCCESS)
@@ -89,7 +78,7 @@ void CommandBuffers::enqueue() {
   if (found == recordings.end()) {
     if (seen.size() == mostSeen)
       seen.clear();
-    if (seen.insert(Hash()(words)).second) {
+    if (seen.insert(Graphs::KeyHash()(words)).second) {
       enqueueAll();
       return discard();
     }

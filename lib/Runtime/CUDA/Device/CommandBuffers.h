@@ -9,7 +9,7 @@
 #ifndef BRAID_RUNTIME_CUDA_DEVICE_COMMANDBUFFERS_H
 #define BRAID_RUNTIME_CUDA_DEVICE_COMMANDBUFFERS_H
 
-#include "CUDA/Device/Gpu.h"
+#include "CUDA/Device/Graphs.h"
 
 #include <cstdint>
 #include <functional>
@@ -33,7 +33,7 @@ public:
 
   /// Enqueues a command. `words` are what its description says.
   using Run = std::function<void(const uint64_t *words)>;
-  using Words = std::vector<uint64_t>;
+  using Words = Graphs::Key;
 
   /// Whether commands are collected from now on.
   void collect(bool wanted) { isCollecting = wanted && !isExhausted; }
@@ -73,9 +73,6 @@ private:
     Run run;
     size_t firstWord;
   };
-  struct Hash {
-    size_t operator()(const Words &words) const;
-  };
 
   /// Enqueues the commands, by a recording where there is one.
   void enqueue();
@@ -93,7 +90,7 @@ private:
   size_t nextWord = 0;
   /// The hashes of sequences that have run once.
   std::unordered_set<size_t> seen;
-  std::unordered_map<Words, GraphExec, Hash> recordings;
+  std::unordered_map<Words, GraphExec, Graphs::KeyHash> recordings;
   size_t recordedCommands = 0;
 };
 

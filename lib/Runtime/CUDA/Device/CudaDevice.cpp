@@ -338,6 +338,7 @@ void CudaDevice::forgetGraphs() {
 
 template <typename Body>
 void CudaDevice::traced(const DeviceEvent &event, Body body) {
+  submit();
   TimelineSpan span(gpuState.timeline.get(), gpuState.stream, event);
   body();
   span.close();
@@ -410,7 +411,6 @@ void CudaDevice::launch(const braid_rt_kernel &kernel, const LaunchSize &size,
       return commands->add([this, &kernel, size](const uint64_t *words) {
         modules->launch(kernel, size, words + 1);
       });
-    submit();
   }
   traced({BRAID_RT_EVENT_KERNEL, kernel.name},
          [&]() { modules->launch(kernel, size, arguments, argumentCount); });
@@ -459,13 +459,11 @@ void CudaDevice::callRoutine(const RoutineCall &call) {
 }
 
 void CudaDevice::attend(const Attention &attention) {
-  submit();
   traced({BRAID_RT_EVENT_KERNEL, attention.describe()},
          [&]() { attentions->attend(attention); });
 }
 
 void CudaDevice::convolve(const Convolution &convolution) {
-  submit();
   traced({BRAID_RT_EVENT_KERNEL, convolution.describe()},
          [&]() { convolutions->convolve(convolution); });
 }
@@ -513,13 +511,11 @@ void CudaDevice::standIn(void *result, int64_t resultBytes, const void *operand,
 }
 
 void CudaDevice::read(void *host, const void *device, int64_t bytes) {
-  submit();
   traced({BRAID_RT_EVENT_COPY, "Memcpy DtoH", 0, 0, bytes},
          [&]() { deviceMemory->read(host, address(device), bytes); });
 }
 
 void CudaDevice::write(void *device, const void *host, int64_t bytes) {
-  submit();
   traced({BRAID_RT_EVENT_COPY, "Memset", 0, 0, bytes},
          [&]() { deviceMemory->write(address(device), host, bytes); });
 }

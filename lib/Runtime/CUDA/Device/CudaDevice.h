@@ -125,7 +125,8 @@ public:
   void write(void *device, const void *host, int64_t bytes) override;
 
 private:
-  /// Runs `body`, which enqueues `event` on the compute stream.
+  /// Runs `body`, which enqueues `event` on the compute stream, behind what has
+  /// been collected.
   template <typename Body> void traced(const DeviceEvent &event, Body body);
 
   void beginRun();

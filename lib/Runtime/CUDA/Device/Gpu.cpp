@@ -204,6 +204,16 @@ void Gpu::settle(Stream which, int64_t limitNs) const {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
+void Gpu::beginCapture() {
+  driver.call(driver.streamBeginCapture, stream, CAPTURE_THREAD_LOCAL);
+  capturing = true;
+}
+
+Result Gpu::endCapture(Graph &graph) {
+  capturing = false;
+  return driver.streamEndCapture(stream, &graph);
+}
+
 void Gpu::checkActiveCapture(const char *what) const {
   CaptureStatus status = CAPTURE_NONE;
   driver.call(driver.streamIsCapturing, stream, &status);

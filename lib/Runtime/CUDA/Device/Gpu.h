@@ -123,6 +123,13 @@ public:
   /// Waits until a stream is idle or has failed, for at most `limitNs`.
   void settle(Stream which, int64_t limitNs) const;
 
+  /// Begins a recording of the compute stream. Calls of other threads, such as
+  /// allocations of other ranks, do not matter to it.
+  void beginCapture();
+  /// Ends the recording. Gives the driver's result, and what was recorded; null
+  /// if the recording is broken.
+  Result endCapture(Graph &graph);
+
   /// Throws an Error that names `what` (`all_reduce`) if the present recording
   /// is broken. Callers call this function after operations that may break a
   /// recording.

@@ -133,18 +133,13 @@ Graphs::Mode Graphs::begin(const Key &key) {
   selected->lastUse = ++uses;
   if (selected->graph)
     return Mode::Replay;
-  // Calls of other threads, such as allocations of other ranks, do not matter
-  // to this recording.
-  gpu.driver.call(gpu.driver.streamBeginCapture, gpu.stream,
-                  CAPTURE_THREAD_LOCAL);
-  gpu.capturing = true;
+  gpu.beginCapture();
   return Mode::Record;
 }
 
 void Graphs::finish() {
   Graph graph = nullptr;
-  gpu.capturing = false;
-  Result result = gpu.driver.streamEndCapture(gpu.stream, &graph);
+  Result result = gpu.endCapture(graph);
   if (result == ERROR_STREAM_CAPTURE_UNJOINED)
     throw Error("the program cannot run as a graph: it does not wait for all "
                 "that it has started on other streams (" +
@@ -175,9 +170,8 @@ void Graphs::launch() {
 void Graphs::forget() {
   ++forgotten;
   if (gpu.capturing) {
-    gpu.capturing = false;
     Graph graph = nullptr;
-    gpu.driver.streamEndCapture(gpu.stream, &graph);
+    gpu.endCapture(graph);
     if (graph)
       gpu.driver.graphDestroy(graph);
   }

@@ -38,6 +38,9 @@ public:
 
   /// What tells invocations apart.
   using Key = std::vector<uint64_t>;
+  struct KeyHash {
+    size_t operator()(const Key &key) const;
+  };
 
   /// Appends the entry's arguments to a key. Arguments are the same when
   /// addresses, sizes, strides and scalars are.
@@ -75,9 +78,6 @@ public:
   static constexpr size_t capacity = 16;
 
 private:
-  struct KeyHash {
-    size_t operator()(const Key &key) const;
-  };
   struct Recording {
     GraphExec graph = nullptr; ///< Null until it has been recorded.
     /// The spans of a trace; null without one.
