@@ -16,12 +16,6 @@ TO_KERNELS = ["--braid-lower-to-cuda", "--mlir-print-ir-before=gpu-module-to-bin
               "--mlir-disable-threading", "-o", os.devnull]  # fmt: skip
 
 
-def use_fakes(libraries):
-    """Has the engine load the fakes of a folder."""
-    for name, file in (("CUDA", "cuda"), ("CUBLASLT", "cublasLt"), ("CUPTI", "cupti"), ("NCCL", "nccl")):
-        os.environ[f"BRAID_{name}_LIBRARY"] = os.path.join(libraries, f"libfake_{file}.so")
-
-
 class Program:
     """A program of one rank. `cxx` is a Clang of the version of LLVM, `libraries` the folder of the fakes."""
 

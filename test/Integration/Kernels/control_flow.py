@@ -3,6 +3,7 @@
 import os
 import sys
 
+import cuda_testing
 import numpy as np
 import program_emulator
 
@@ -124,6 +125,6 @@ def check(name, source, model, directory, cxx, libraries):
 
 if __name__ == "__main__":
     folder, compiler, fakes = sys.argv[1:]
-    program_emulator.use_fakes(fakes)
+    os.environ.update(cuda_testing.fakes(fakes))
     check("carried_result", carried_result(), model_of_carried_result, folder, compiler, fakes)
     check("long_iterations", long_iterations(), model_of_long_iterations, folder, compiler, fakes)
