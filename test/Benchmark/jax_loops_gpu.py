@@ -23,8 +23,8 @@ import sys
 import time
 
 from figures import record, write_json
-from jax_models_gpu import XLA, Braid, get_kernels, measure_in_turns, parse_options
-from jax_packages_gpu import make_arguments, report_failure
+from jax_models_gpu import XLA, Braid, get_kernels, parse_options
+from jax_packages_gpu import choose, make_arguments, measure_sides, read_step, report_failure
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TABLE = "loops.json"
@@ -88,39 +88,31 @@ def prepare_loop(compiler, passes, name, loop):
     return {"program": loop.title, "package": loop.package, "arguments": described, "kept": program._kept, "file": file}
 
 
-def timed(function):
-    """The milliseconds of a call."""
-    begin = time.perf_counter()
-    function()
-    return (time.perf_counter() - begin) * 1e3
+class Awaited:
+    """A side whose time is that of one call."""
 
-
-class WaitingXLA(XLA):
     def time(self):
-        return timed(self.run_once)
+        begin = time.perf_counter()
+        self.run_once()
+        return (time.perf_counter() - begin) * 1e3
 
 
-class WaitingBraid(Braid):
-    def time(self):
-        return timed(self.run_once)
+class AwaitedXLA(Awaited, XLA):
+    pass
+
+
+class AwaitedBraid(Awaited, Braid):
+    pass
 
 
 def measure(name, loop, options):
     """The row of a program, and all that is known of its kernels."""
     import jax
-    import jax.export
 
     path = os.path.join(options.folder, "programs", name)
-    with open(path + ".stablehlo", "rb") as stream:
-        step = jax.export.deserialize(stream.read())
     arguments = make_arguments(jax, path, loop["arguments"], [jax.devices()[0]] * len(loop["arguments"]))
-    makers = {}
-    if options.side != "braid":
-        makers["xla"] = lambda: WaitingXLA(jax.jit(step.call), arguments)
-    if options.side != "xla" and loop["file"]:
-        makers["braid"] = lambda: WaitingBraid(os.path.join(options.folder, loop["file"]), arguments, loop["kept"], "auto")
     figures = {"failed": {}}
-    variants = measure_in_turns(makers, options.rounds, figures)
+    variants = measure_sides(options, read_step(path), loop["file"], arguments, loop["kept"], figures, AwaitedXLA, AwaitedBraid)
     kernels = {side: get_kernels(one) for side, one in variants.items()} if options.kernels else {}
     row = {"program": loop["program"], "package": loop["package"], **figures["ms"], "difference": figures.get("difference", {}).get("braid")}
     return row, {"name": name, "failed": figures["failed"], "prepare_s": figures.get("prepare_s"), "kernels": kernels}
@@ -135,13 +127,8 @@ def run(options):
         table = json.load(stream)
     import jax
 
-    found, begin = {"rows": [], "details": []}, time.time()
-    for name, loop in table.items():
-        if options.only and not re.search(options.only, name):
-            continue
-        if time.time() - begin > options.limit:
-            print(f"{name}: no time left", flush=True)
-            continue
+    found = {"rows": [], "details": []}
+    for name, loop in choose(table, options):
         with report_failure(name):
             row, more = measure(name, loop, options)
             print(json.dumps(row), more["failed"], more["prepare_s"], flush=True)

@@ -147,23 +147,49 @@ def make_arguments(jax, path, arguments, shardings):
     return jax.block_until_ready(made)
 
 
+def read_step(path):
+    """What `prepare` exported for XLA."""
+    import jax.export
+
+    with open(path + ".stablehlo", "rb") as stream:
+        return jax.export.deserialize(stream.read())
+
+
+def measure_sides(options, step, program, arguments, kept, figures, xla=XLA, braid=Braid):
+    """Measures a step by XLA and by Braid's program, as far as the options want them. Gives the variants by side."""
+    import jax
+
+    makers = {}
+    if options.side != "braid":
+        makers["xla"] = lambda: xla(jax.jit(step.call), arguments)
+    if options.side != "xla" and program:
+        makers["braid"] = lambda: braid(os.path.join(options.folder, program), arguments, kept, "auto")
+    return measure_in_turns(makers, options.rounds, figures)
+
+
+def choose(table, options):
+    """The entries of a table that the options want, while there is time."""
+    begin = time.time()
+    for name, entry in table.items():
+        if options.only and not re.search(options.only, name):
+            continue
+        if time.time() - begin > options.limit:
+            print(f"{name}: no time left", flush=True)
+            continue
+        yield name, entry
+
+
 def measure(name, model, options):
     """The row of a model, and all that is known of its kernels."""
-    import jax.export
+    import jax
     import numpy as np
 
     path = os.path.join(options.folder, "programs", name)
-    with open(path + ".stablehlo", "rb") as stream:
-        step = jax.export.deserialize(stream.read())
+    step = read_step(path)
     mesh = jax.sharding.Mesh(np.array(jax.devices()[:model["ranks"]]), ("ranks",))
     arguments = make_arguments(jax, path, model["arguments"], step.in_shardings_jax(mesh))
-    makers = {}
-    if options.side != "braid":
-        makers["xla"] = lambda: XLA(jax.jit(step.call), arguments)
-    if options.side != "xla" and model["program"]:
-        makers["braid"] = lambda: Braid(os.path.join(options.folder, model["program"]), arguments, model["kept"], "auto")
     figures = {"failed": {}}
-    variants = measure_in_turns(makers, options.rounds, figures)
+    variants = measure_sides(options, step, model["program"], arguments, model["kept"], figures)
     kernels = {name: get_kernels(one) for name, one in variants.items()} if options.side == "both" else {}
     row = {"model": model["model"], "package": model["package"], "predicted": model["predicted"], **figures["ms"]}
     row.update({f"{name}_kernels": found["compute_ms"] for name, found in kernels.items()})
@@ -206,13 +232,7 @@ def run(options):
 
     # Without GPUs.
     jax.config.update("jax_num_cpu_devices", max(model["ranks"] for model in table.values()))
-    begin = time.time()
-    for name, model in table.items():
-        if options.only and not re.search(options.only, name):
-            continue
-        if time.time() - begin > options.limit:
-            print(f"{name}: no time left", flush=True)
-            continue
+    for name, model in choose(table, options):
         if not take(options, name):
             continue
         row, more = None, {}

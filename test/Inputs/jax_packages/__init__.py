@@ -51,10 +51,10 @@ class Model:
 MODELS = {}
 
 
-def model(title, package):
+def model(title, package, models=MODELS):
     """Adds a function that makes a Task to the models, under the function's name."""
     def add(make):
-        MODELS[make.__name__] = Model(title, package, make)
+        models[make.__name__] = Model(title, package, make)
         return make
 
     return add

@@ -4,32 +4,16 @@
 """Whole programs with loops, as users of packages write them: samplers, solvers, searches, training loops. Each gives a
 function and its arguments."""
 
-import dataclasses
-import typing
+import functools
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-
-@dataclasses.dataclass(frozen=True)
-class Loop:
-    title: str
-    package: str
-    make: typing.Callable
-
+from . import model
 
 LOOPS = {}
-
-
-def loop(title, package):
-    """Registers a function of `small` that imports its package."""
-
-    def register(make):
-        LOOPS[make.__name__] = Loop(title, package, make)
-        return make
-
-    return register
+loop = functools.partial(model, models=LOOPS)
 
 
 def normal(seed, *shape):
