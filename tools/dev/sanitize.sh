@@ -16,8 +16,7 @@
 # SEED=n       of their random choices (default: 1)
 # FUZZ_SECONDS=n   the time of each fuzzer (default: 60)
 # FAULT_ROUNDS=n   the rounds of the tests of faults (default: 3)
-# LIT_SHARDS=n     one of n parts of the lit tests (default: 1, all); the number of
-#                  commits by three says which: CI comes here with multiples of 3
+# LIT_SHARDS=n LIT_SHARD=k   the k-th of n parts of the lit tests (default: 1, all)
 # MPI_FAULTS=1     tests the faults of the engine mpi, too, with the sanitizers for
 #                  addresses and undefined behaviour; programs are compiled by the
 #                  braid-compile of `make test`. MPI itself has no sanitizer.
@@ -185,8 +184,7 @@ if wanted address && build address "$address" braid-opt BraidSupportTests BraidS
   all=${#tests[@]}
   mapfile -t tests < <(printf '%s\n' "${tests[@]}" | grep -v '/Verify/loop-bounds.mlir$' |
     xargs grep -LE '(RUN|DEFINE):.*(braid-(run|compile|lsp-server)|mlir-opt|libBraid|%(python|cxx|cc|cmake|braid_))')
-  shards=${LIT_SHARDS:-1}
-  shard=$(($(git rev-list --count HEAD 2>/dev/null || echo 0) / 3 % shards + 1))
+  shards=${LIT_SHARDS:-1} shard=${LIT_SHARD:-1}
   step "part $shard of $shards of ${#tests[@]} lit tests with braid-opt (of $all; the others need other tools)"
   results=$address/test-results.json
   rm -f "$results"
