@@ -166,6 +166,25 @@ func.func @updates(%p: memref<64x64xf32>, %g: memref<64x64xf32>, %q: memref<100x
   return
 }
 
+// What a loop carries may be the same memory under two names, which matters only if an op writes it.
+// CHECK-LABEL: func.func @carried(
+//       CHECK:   gpu.launch_func @kernels::@independent{{.*}} blocks in (%c2, %c1, %c1)
+//   CHECK-NOT:   gpu.launch_func
+//       CHECK:   scf.yield
+func.func @carried(%x: memref<64xf32>, %y: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %r:2 = scf.for %i = %c0 to %c4 step %c1 iter_args(%a = %x, %b = %y) -> (memref<64xf32>, memref<64xf32>) {
+    %p = memref.alloc() : memref<64xf32>
+    %q = memref.alloc() : memref<64xf32>
+    linalg.add ins(%a, %b : memref<64xf32>, memref<64xf32>) outs(%p : memref<64xf32>)
+    linalg.sub ins(%a, %b : memref<64xf32>, memref<64xf32>) outs(%q : memref<64xf32>)
+    scf.yield %p, %q : memref<64xf32>, memref<64xf32>
+  }
+  return
+}
+
 // An op that moves much has a kernel of its own.
 // CHECK-LABEL: func.func @large(
 // CHECK-COUNT-2: gpu.launch_func @kernels::@elementwise

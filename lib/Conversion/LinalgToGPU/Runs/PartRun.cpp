@@ -229,9 +229,10 @@ bool PartRunFinder::add(PartCandidate &candidate) {
     }
   int64_t narrow = narrowest;
   bool isApart = true;
-  llvm::SmallPtrSet<Value, 8> own;
+  // The roots of the op, with whether it writes them.
+  llvm::SmallDenseMap<Value, bool> own;
   forEachAccess(candidate, [&](const Access &access) {
-    own.insert(access.root);
+    own[access.root] |= access.isWrite;
     isApart &= !mayOverlapOther(access.root, access.isWrite);
     narrow = std::min(narrow,
                       getByteSize(getElementTypeOrSelf(access.root.getType())));
@@ -248,9 +249,9 @@ bool PartRunFinder::add(PartCandidate &candidate) {
       lost > static_cast<int64_t>(ops.size() + 1) * kBytesOfLaunch)
     return false;
   // Two roots of the op itself may be the same memory, too.
-  for (Value a : own)
-    for (Value b : own)
-      if (a != b && mayOverlap(a, b))
+  for (auto [a, isWritten] : own)
+    for (auto [b, _] : own)
+      if (isWritten && a != b && mayOverlap(a, b))
         return false;
 
   auto keep = [&](auto &values) {
