@@ -13,8 +13,8 @@
 
 namespace braid {
 
-/// On a read of a tensor in a loop of a body: all loops together read each
-/// element at most once.
+/// On a read of a tensor in a loop or a branch of a body: all iterations
+/// together read each element at most once.
 constexpr llvm::StringLiteral kReadsOnceAttrName = "braid.reads_once";
 
 } // namespace braid

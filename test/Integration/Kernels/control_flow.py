@@ -111,6 +111,35 @@ def model_of_long_iterations(x, _):
     return x
 
 
+def device_places():
+    """Each iteration inserts a row and an element at a place that it has computed, before the first or behind the last one, too."""
+    w = Writer()
+    w.lines.append(f"%w:2 = scf.while (%c = %x, %t = %m) : ({VECTOR}, {MATRIX}) -> ({VECTOR}, {MATRIX}) {{")
+    w.lines.append(f"scf.condition({w.is_below('%c', 120)}) %c, %t : {VECTOR}, {MATRIX}\n}} do {{\n^bb0(%d: {VECTOR}, %u: {MATRIX}):")
+    shifted = w.affine("%d", 1, -20)
+    element = w.add(f"tensor.extract {shifted}[%c1] : {VECTOR}")
+    last = w.add(f"arith.constant {SIZE - 1} : index")
+    place = w.add(f"arith.index_cast {element} : i32 to index")
+    place = w.add(f"arith.minsi {w.add(f'arith.maxsi {place}, %c0 : index')}, {last} : index")
+    row = w.affine("%d", 1, 7)
+    matrix = w.add(f"tensor.insert_slice {row} into %u[{place}, 0] [1, {SIZE}] [1, 1] : {VECTOR} into {MATRIX}")
+    inserted = w.add(f"tensor.extract_slice {row}[5] [1] [1] : {VECTOR} to tensor<i32>")
+    vector = w.add(f"tensor.insert_slice {inserted} into {row}[{place}] [1] [1] : tensor<i32> into {VECTOR}")
+    w.lines.append(f"scf.yield {vector}, {matrix} : {VECTOR}, {MATRIX}\n}}")
+    w.lines.append(f"return {w.add_vectors(w.product('%w#1', '%x'), '%w#0')} : {VECTOR}\n}}")
+    return HEAD + "\n".join(w.lines)
+
+
+def model_of_device_places(x, m):
+    c, t = x, m.copy()
+    while c[0] < 120:
+        place = min(max(c[1] - 20, 0), SIZE - 1)
+        c = c + 7
+        t[place] = c
+        c[place] = c[5]
+    return t @ x + c
+
+
 def check(name, source, model, directory, cxx, libraries):
     program = program_emulator.Program(source, os.path.join(directory, name), cxx, libraries)
     executable = program.executable()
@@ -127,4 +156,5 @@ if __name__ == "__main__":
     folder, compiler, fakes = sys.argv[1:]
     os.environ.update(cuda_testing.fakes(fakes))
     check("carried_result", carried_result(), model_of_carried_result, folder, compiler, fakes)
+    check("device_places", device_places(), model_of_device_places, folder, compiler, fakes)
     check("long_iterations", long_iterations(), model_of_long_iterations, folder, compiler, fakes)

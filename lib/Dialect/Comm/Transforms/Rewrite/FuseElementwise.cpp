@@ -110,6 +110,18 @@ struct CommFuseElementwisePass
       numFused += fuseProducers(rewriter, sets, getOperation(), opsPerByte,
                                 /*mayKeep=*/round == 3);
     }
+    // What is computed where it is read takes part in no merge.
+    auto fuseAllIntoReads = [&] {
+      getOperation().walk([&](tensor::ExpandShapeOp expand) {
+        readThroughExpand(rewriter, expand);
+      });
+      // Bottom up: what computes elements of its own inputs where these are
+      // read may be read itself.
+      SmallVector<linalg::GenericOp> producers = getGenerics();
+      for (linalg::GenericOp producer : llvm::reverse(producers))
+        numFused += fuseIntoReads(rewriter, producer);
+    };
+    fuseAllIntoReads();
     numFused += fuseAll(Siblings::SmallElementwise);
     // Hosts read memory faster than they compute conditions.
     SmallVector<tensor::InsertSliceOp> inserts;
@@ -123,11 +135,7 @@ struct CommFuseElementwisePass
     getOperation().walk([&](tensor::CollapseShapeOp collapse) {
       readThroughCollapse(rewriter, collapse);
     });
-    // Bottom up: what computes elements of its own inputs where these are read
-    // may be read itself.
-    ops = getGenerics();
-    for (linalg::GenericOp producer : llvm::reverse(ops))
-      numFused += fuseIntoReads(rewriter, producer);
+    fuseAllIntoReads();
     braid::emitCountRemark(getOperation(), getArgument(), "fused-producers",
                            numFused);
     braid::emitCountRemark(getOperation(), getArgument(), "aligned-layouts",

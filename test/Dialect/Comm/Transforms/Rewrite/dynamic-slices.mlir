@@ -109,12 +109,18 @@ func.func @large(%cache: tensor<268435456xf32>, %rows: tensor<8xf32>, %position:
   return %result : tensor<268435456xf32>
 }
 
-// Iterations change in place what they carry.
+// A loop carries a small tensor, which one kernel moves faster than the host waits.
 //
 // CHECK-LABEL: func.func @carried(
-// CHECK:       scf.for
-// CHECK:         tensor.extract %{{.*}}[%{{.*}}] : tensor<64xindex>
-// CHECK:         tensor.insert_slice
+// CHECK:       scf.for %[[I:.*]] = {{.*}} iter_args(%[[CARRIED:.*]] = %{{.*}})
+// CHECK:         linalg.generic {{.*}} ins(%[[CARRIED]] : tensor<2048xf32>)
+// CHECK:           %[[PLACE:.*]] = tensor.extract %{{.*}}[%[[I]]] : tensor<64xindex>
+// CHECK-NEXT:      %[[ROW:.*]] = arith.subi %{{.*}}, %[[PLACE]]
+// CHECK-NEXT:      %[[IS_NEW:.*]] = arith.cmpi ult, %[[ROW]], %c8
+// CHECK-NEXT:      scf.if %[[IS_NEW]] -> (f32) {
+// CHECK-NEXT:        tensor.extract %{{.*}}[%[[ROW]]] {braid.reads_once} : tensor<8xf32>
+// HOST-LABEL:  func.func @carried(
+// HOST:          tensor.insert_slice
 func.func @carried(%cache: tensor<2048xf32>, %rows: tensor<8xf32>, %positions: tensor<64xindex>) -> tensor<2048xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -125,6 +131,50 @@ func.func @carried(%cache: tensor<2048xf32>, %rows: tensor<8xf32>, %positions: t
     scf.yield %next : tensor<2048xf32>
   }
   return %result : tensor<2048xf32>
+}
+
+// Iterations change in place the large tensors that they carry.
+//
+// CHECK-LABEL: func.func @carried_large(
+// CHECK:       scf.for
+// CHECK:         tensor.extract %{{.*}}[%{{.*}}] : tensor<64xindex>
+// CHECK:         tensor.insert_slice
+func.func @carried_large(%cache: tensor<2097152xf32>, %rows: tensor<8xf32>, %positions: tensor<64xindex>) -> tensor<2097152xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %result = scf.for %i = %c0 to %c64 step %c1 iter_args(%carried = %cache) -> tensor<2097152xf32> {
+    %place = tensor.extract %positions[%i] : tensor<64xindex>
+    %next = tensor.insert_slice %rows into %carried[%place] [8] [1] : tensor<8xf32> into tensor<2097152xf32>
+    scf.yield %next : tensor<2097152xf32>
+  }
+  return %result : tensor<2097152xf32>
+}
+
+// The body computes what it inserts, which is one element of each row.
+//
+// CHECK-LABEL: func.func @computed_element(
+// CHECK-SAME:    %[[COUNTS:.*]]: tensor<7x1xi32>, %[[POSITION:.*]]: tensor<i32>, %[[STEP:.*]]: tensor<i32>
+// CHECK-NOT:   tensor.expand_shape
+// CHECK:       linalg.generic
+// CHECK:         scf.if
+// CHECK-NEXT:      %[[NUMBER:.*]] = tensor.extract %[[STEP]][]
+// CHECK-NEXT:      %[[NEXT:.*]] = arith.addi %[[NUMBER]], %[[NUMBER]]
+// CHECK-NEXT:      scf.yield %[[NEXT]]
+// CHECK-NOT:   linalg.generic
+// CHECK:       return
+func.func @computed_element(%counts: tensor<7x1xi32>, %position: tensor<i32>, %step: tensor<i32>) -> tensor<7x1xi32> {
+  %empty = tensor.empty() : tensor<i32>
+  %next = linalg.generic {indexing_maps = [#scalar, #scalar], iterator_types = []} ins(%step : tensor<i32>) outs(%empty : tensor<i32>) {
+  ^bb0(%in: i32, %out: i32):
+    %double = arith.addi %in, %in : i32
+    linalg.yield %double : i32
+  } -> tensor<i32>
+  %row = tensor.expand_shape %next [] output_shape [1, 1] : tensor<i32> into tensor<1x1xi32>
+  %element = tensor.extract %position[] : tensor<i32>
+  %place = arith.index_cast %element : i32 to index
+  %result = tensor.insert_slice %row into %counts[%place, 0] [1, 1] [1, 1] : tensor<1x1xi32> into tensor<7x1xi32>
+  return %result : tensor<7x1xi32>
 }
 
 // 10 to 15 with three rows of 1 and 2 at the third place, and what is read behind that.

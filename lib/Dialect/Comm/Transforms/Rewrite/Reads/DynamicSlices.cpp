@@ -45,11 +45,12 @@ static bool mayReplace(tensor::ExtractSliceOp op) {
 /// True if an elementwise op can stand for `op`, a slice that is inserted.
 static bool mayReplace(tensor::InsertSliceOp op) {
   // Iterations change in place what they carry.
-  return !op->getParentOfType<LoopLikeOpInterface>() && op.hasUnitStride() &&
-         op.getSizes().empty() && op.getSourceType().hasStaticShape() &&
+  int64_t most = op->getParentOfType<LoopLikeOpInterface>() ? kBytesOfLaunch
+                                                            : kBytesOfRead;
+  return op.hasUnitStride() && op.getSizes().empty() &&
+         op.getSourceType().hasStaticShape() &&
          op.getSourceType().getNumElements() != 0 &&
-         op.getType().hasStaticShape() &&
-         2 * getBytes(op.getType()) <= kBytesOfRead;
+         op.getType().hasStaticShape() && 2 * getBytes(op.getType()) <= most;
 }
 
 namespace {
@@ -242,7 +243,8 @@ void SliceReplacer::replace(tensor::InsertSliceOp op) {
         if (!isInside)
           return tensor::ExtractOp::create(b, op.getSource(), indices)
               .getResult();
-        return readInside(b, isInside, op.getSource(), indices, arguments[0]);
+        return readInside(b, isInside, op.getSource(), indices, arguments[0],
+                          /*readsOnce=*/true);
       });
   rewriter.replaceOp(op, inserted);
 }

@@ -79,15 +79,14 @@ static linalg::LinalgOp getReader(Operation *read) {
 /// The most elements that `read` reads, in all iterations of its reader; none
 /// if it stands in a loop.
 static std::optional<uint64_t> countReads(tensor::ExtractOp read) {
+  // Each update of a scatter is in one list.
+  if (read->hasAttr(kReadsOnceAttrName))
+    return read.getTensor().getType().getNumElements();
   linalg::LinalgOp reader = getReader(read);
   for (Operation *parent = read->getParentOp(); parent != reader;
        parent = parent->getParentOp())
-    if (!isa<scf::IfOp>(parent)) {
-      // Each update of a scatter is in one list.
-      if (!read->hasAttr(kReadsOnceAttrName))
-        return std::nullopt;
-      return read.getTensor().getType().getNumElements();
-    }
+    if (!isa<scf::IfOp>(parent))
+      return std::nullopt;
   return ShapedType::getNumElements(reader.getStaticLoopRanges());
 }
 
@@ -168,14 +167,37 @@ bool braid::comm::fuseIntoReads(RewriterBase &rewriter,
   return true;
 }
 
+bool braid::comm::movesOnlyUnits(RankedTensorType expanded,
+                                 ArrayRef<ReassociationIndices> groups) {
+  return llvm::all_of(groups, [&](const ReassociationIndices &group) {
+    return llvm::count_if(group, [&](int64_t dim) {
+             return expanded.getDimSize(dim) != 1;
+           }) <= 1;
+  });
+}
+
+SmallVector<Value> braid::comm::getPlacesInSource(tensor::ExpandShapeOp expand,
+                                                  ArrayRef<Value> places) {
+  SmallVector<Value> inSource;
+  for (const ReassociationIndices &group : expand.getReassociationIndices()) {
+    const auto *dim = llvm::find_if(group, [&](int64_t dim) {
+      return expand.getResultType().getDimSize(dim) != 1;
+    });
+    inSource.push_back(places[dim == group.end() ? group.front() : *dim]);
+  }
+  return inSource;
+}
+
 Value braid::comm::readInside(ImplicitLocOpBuilder &b, Value isInside,
                               Value tensor, ArrayRef<Value> places,
-                              Value outside) {
+                              Value outside, bool readsOnce) {
   auto branch = scf::IfOp::create(
       b, isInside,
       [&](OpBuilder &nested, Location loc) {
-        Value element = tensor::ExtractOp::create(nested, loc, tensor, places);
-        scf::YieldOp::create(nested, loc, element);
+        auto element = tensor::ExtractOp::create(nested, loc, tensor, places);
+        if (readsOnce)
+          element->setAttr(kReadsOnceAttrName, nested.getUnitAttr());
+        scf::YieldOp::create(nested, loc, element.getResult());
       },
       [&](OpBuilder &nested, Location loc) {
         scf::YieldOp::create(nested, loc, outside);
@@ -347,6 +369,24 @@ bool braid::comm::readThroughPad(RewriterBase &rewriter, tensor::PadOp pad) {
   }
   rewriter.eraseOp(pad);
   return true;
+}
+
+void braid::comm::readThroughExpand(RewriterBase &rewriter,
+                                    tensor::ExpandShapeOp expand) {
+  if (!movesOnlyUnits(expand.getResultType(), expand.getReassociationIndices()))
+    return;
+  for (Operation *user : llvm::make_early_inc_range(expand->getUsers())) {
+    if (!getReader(user))
+      continue;
+    auto read = cast<tensor::ExtractOp>(user);
+    SmallVector<Value> places(read.getIndices());
+    rewriter.modifyOpInPlace(read, [&] {
+      read.getTensorMutable().set(expand.getSrc());
+      read.getIndicesMutable().assign(getPlacesInSource(expand, places));
+    });
+  }
+  if (expand->use_empty())
+    rewriter.eraseOp(expand);
 }
 
 bool braid::comm::readThroughCollapse(RewriterBase &rewriter,

@@ -33,10 +33,21 @@ mlir::Value computeElement(
         read,
     mlir::IRMapping mapping = {});
 
+/// True if each dimension of the reshape but one of each group has one element.
+bool movesOnlyUnits(mlir::RankedTensorType expanded,
+                    mlir::ArrayRef<mlir::ReassociationIndices> groups);
+
+/// The places of the source of `expand`, which moves only units, at `places` of
+/// its result.
+mlir::SmallVector<mlir::Value>
+getPlacesInSource(mlir::tensor::ExpandShapeOp expand,
+                  mlir::ArrayRef<mlir::Value> places);
+
 /// The element of `tensor` at `places` if `isInside`, otherwise `outside`.
+/// `readsOnce` tells that no two iterations read the same element.
 mlir::Value readInside(mlir::ImplicitLocOpBuilder &b, mlir::Value isInside,
                        mlir::Value tensor, mlir::ArrayRef<mlir::Value> places,
-                       mlir::Value outside);
+                       mlir::Value outside, bool readsOnce = false);
 
 /// If bodies of linalg ops read single elements of the result of `producer`, an
 /// elementwise op, with `tensor.extract`, and no other op reads the result,
@@ -56,6 +67,12 @@ bool readThroughInsert(mlir::RewriterBase &rewriter,
 /// no other op reads it, read the source instead, and erases `pad`. Returns
 /// true if it did.
 bool readThroughPad(mlir::RewriterBase &rewriter, mlir::tensor::PadOp pad);
+
+/// Lets bodies that read single elements of a tensor with more dimensions of
+/// one element read the tensor itself, and erases `expand` if nobody else uses
+/// it.
+void readThroughExpand(mlir::RewriterBase &rewriter,
+                       mlir::tensor::ExpandShapeOp expand);
 
 /// Lets bodies that read single elements of a collapsed result of an
 /// elementwise op, if no other op reads it, read the result itself, and erases

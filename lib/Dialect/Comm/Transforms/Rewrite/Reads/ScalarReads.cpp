@@ -32,16 +32,6 @@ using namespace braid::comm;
 static constexpr uint64_t kMostOps = 64;
 static constexpr uint64_t kTooManyOps = kMostOps + 1;
 
-/// True if each dimension of the reshape but one of each group has one element.
-static bool movesOnlyUnits(RankedTensorType expanded,
-                           ArrayRef<ReassociationIndices> groups) {
-  return llvm::all_of(groups, [&](const ReassociationIndices &group) {
-    return llvm::count_if(group, [&](int64_t dim) {
-             return expanded.getDimSize(dim) != 1;
-           }) <= 1;
-  });
-}
-
 namespace {
 
 /// A result of a loop whose iterations replace one row each: the one of number
@@ -454,14 +444,8 @@ Value ScalarReader::computeElement(Value tensor, ArrayRef<Value> places,
         return computeElement(op.getSrc(), indices, scalars);
       })
       .Case([&](tensor::ExpandShapeOp op) {
-        SmallVector<Value> indices;
-        for (const ReassociationIndices &group : op.getReassociationIndices()) {
-          const auto *dim = llvm::find_if(group, [&](int64_t dim) {
-            return op.getResultType().getDimSize(dim) != 1;
-          });
-          indices.push_back(dim == group.end() ? zero() : places[*dim]);
-        }
-        return computeElement(op.getSrc(), indices, scalars);
+        return computeElement(op.getSrc(), getPlacesInSource(op, places),
+                              scalars);
       })
       .Case([&](scf::ForOp) {
         return computeInStack(cast<OpResult>(tensor), places, scalars);
