@@ -64,8 +64,10 @@ struct CommFuseElementwisePass
     walkAndApplyPatterns(getOperation(), std::move(patterns), &listener);
     computeScalarReads(rewriter, getOperation());
     // Hosts read memory at once.
-    if (opsPerByte > 0)
+    if (opsPerByte > 0) {
       readOffsetsInBodies(rewriter, getOperation());
+      takeElementsAsInputs(rewriter, getOperation());
+    }
     for (linalg::GenericOp op : getGenerics())
       splitArgMax(rewriter, op, opsPerByte);
     for (linalg::GenericOp op : getGenerics())

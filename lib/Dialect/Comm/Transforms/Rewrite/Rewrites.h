@@ -76,6 +76,12 @@ int64_t transposeOperands(mlir::RewriterBase &rewriter, mlir::Operation *root);
 /// host waits.
 void readOffsetsInBodies(mlir::RewriterBase &rewriter, mlir::Operation *root);
 
+/// Lets each `linalg.generic` below `root` whose body uses an element of a
+/// tensor without dimensions that is read outside, as the predicate of a
+/// `select`, take the tensor as an input. On a GPU nobody waits for the element
+/// then. Leaves elements alone that other ops need, too.
+void takeElementsAsInputs(mlir::RewriterBase &rewriter, mlir::Operation *root);
+
 /// Replaces each `tensor.extract` below `root`, outside of the bodies of linalg
 /// ops, of an integer that follows from scalars alone, by ops on scalars. The
 /// tensor may be a result of elementwise ops, fills, slices and reshapes of

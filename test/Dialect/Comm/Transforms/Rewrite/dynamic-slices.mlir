@@ -177,6 +177,41 @@ func.func @computed_element(%counts: tensor<7x1xi32>, %position: tensor<i32>, %s
   return %result : tensor<7x1xi32>
 }
 
+// A body takes an element that the host would read for it as an input, not one that the host needs.
+//
+// CHECK-LABEL: func.func @chosen(
+// CHECK-SAME:    %[[IS_FIRST:.*]]: tensor<i1>, %[[X:.*]]: tensor<64xf32>, %[[Y:.*]]: tensor<64xf32>
+// CHECK-NOT:   tensor.extract
+// CHECK:       linalg.generic {{.*}} ins(%[[X]], %[[Y]], %[[IS_FIRST]] : tensor<64xf32>, tensor<64xf32>, tensor<i1>)
+// CHECK-NEXT:  ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %[[CHOICE:.*]]: i1, %{{.*}}: f32):
+// CHECK-NEXT:    arith.select %[[CHOICE]], %[[A]], %[[B]]
+// HOST-LABEL:  func.func @chosen(
+// HOST:        tensor.extract
+func.func @chosen(%is_first: tensor<i1>, %x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf32> {
+  %choice = tensor.extract %is_first[] : tensor<i1>
+  %empty = tensor.empty() : tensor<64xf32>
+  %result = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%x, %y : tensor<64xf32>, tensor<64xf32>) outs(%empty : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %chosen = arith.select %choice, %a, %b : f32
+    linalg.yield %chosen : f32
+  } -> tensor<64xf32>
+  return %result : tensor<64xf32>
+}
+
+// CHECK-LABEL: func.func @chosen_by_host(
+// CHECK:       tensor.extract %{{.*}}[] : tensor<i1>
+// CHECK:       linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<64xf32>, tensor<64xf32>)
+func.func @chosen_by_host(%is_first: tensor<i1>, %x: tensor<64xf32>, %y: tensor<64xf32>) -> (tensor<64xf32>, i1) {
+  %choice = tensor.extract %is_first[] : tensor<i1>
+  %empty = tensor.empty() : tensor<64xf32>
+  %result = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%x, %y : tensor<64xf32>, tensor<64xf32>) outs(%empty : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %chosen = arith.select %choice, %a, %b : f32
+    linalg.yield %chosen : f32
+  } -> tensor<64xf32>
+  return %result, %choice : tensor<64xf32>, i1
+}
+
 // 10 to 15 with three rows of 1 and 2 at the third place, and what is read behind that.
 //
 // CHECK-LABEL: func.func @moved_rows(
