@@ -93,6 +93,31 @@ def model_of_carried_result(x, m):
     return a
 
 
+def carried_pairs():
+    """An iteration of the outer loop exchanges two vectors; one of the inner loop replaces the older of two, and keeps one."""
+    w, pair = Writer(), f"{VECTOR}, {VECTOR}"
+    w.lines.append(f"%out:2 = scf.while (%a = %x, %b = {w.product('%m', '%x')}) : ({pair}) -> ({pair}) {{")
+    w.lines.append(f"scf.condition({w.is_below('%a', 3000)}) %a, %b : {pair}\n}} do {{\n^bb0(%c: {VECTOR}, %d: {VECTOR}):")
+    w.lines.append(f"%in:3 = scf.while (%e = %c, %f = %d, %g = %d) : ({pair}, {VECTOR}) -> ({pair}, {VECTOR}) {{")
+    w.lines.append(f"scf.condition({w.is_below('%e', 500)}) %e, %f, %g : {pair}, {VECTOR}\n}} do {{\n^bb0(%h: {VECTOR}, %i: {VECTOR}, %k: {VECTOR}):")
+    sums = w.affine(w.add_vectors("%h", w.product("%m", "%i")), 1, 3)
+    w.lines.append(f"scf.yield {sums}, %h, {w.affine(sums, 2, 0)} : {pair}, {VECTOR}\n}}")
+    w.lines.append(f"scf.yield {w.affine('%in#1', 3, 1)}, {w.add_vectors('%in#0', '%in#2')} : {pair}\n}}")
+    w.lines.append(f"return {w.add_vectors(w.affine('%out#0', 5, 0), '%out#1')} : {VECTOR}\n}}")
+    return HEAD + "\n".join(w.lines)
+
+
+def model_of_carried_pairs(x, m):
+    a, b = x, m @ x
+    while a[0] < 3000:
+        e, f, g = a, b, b
+        while e[0] < 500:
+            e, f = e + m @ f + 3, e
+            g = 2 * e
+        a, b = 3 * f + 1, e + g
+    return 5 * a + b
+
+
 def long_iterations():
     """Iterations of as many kernels as are worth a graph."""
     w = Writer()
@@ -156,5 +181,6 @@ if __name__ == "__main__":
     folder, compiler, fakes = sys.argv[1:]
     os.environ.update(cuda_testing.fakes(fakes))
     check("carried_result", carried_result(), model_of_carried_result, folder, compiler, fakes)
+    check("carried_pairs", carried_pairs(), model_of_carried_pairs, folder, compiler, fakes)
     check("device_places", device_places(), model_of_device_places, folder, compiler, fakes)
     check("long_iterations", long_iterations(), model_of_long_iterations, folder, compiler, fakes)

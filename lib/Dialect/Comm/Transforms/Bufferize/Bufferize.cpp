@@ -459,6 +459,7 @@ struct CommBufferizePass
     removeBufferizationAttributesInModule(module);
     restoreTokens(module);
     removeSelfCopies(module);
+    inflight::forwardCarriedBuffers(module);
     inflight::takeOverDeadSources(module);
     inflight::placeCopiedBuffers(module);
     if (failed(checkInFlight(module)))

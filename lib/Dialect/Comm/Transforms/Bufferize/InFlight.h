@@ -61,6 +61,13 @@ void separateReads(mlir::ModuleOp module);
 /// bufferization.
 void takeOverDeadSources(mlir::ModuleOp module);
 
+/// Removes the copies of what an scf.while carries that its condition passes
+/// on. One-Shot copies a buffer unless the loop changes it in place, but an
+/// iteration that writes another buffer owns both. Keeps copies of buffers that
+/// change their places among those that the loop carries. Runs after
+/// bufferization.
+void forwardCarriedBuffers(mlir::ModuleOp module);
+
 /// True if `allocation` is only used by ops of its own block before `copy`, and
 /// known by no other name.
 bool isDeadAfter(mlir::memref::AllocOp allocation, mlir::memref::CopyOp copy);
