@@ -12,6 +12,7 @@ from .timeline import Timeline as Timeline
 
 class DeviceArray:
     device: int
+    address: int
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     def numpy(self) -> np.ndarray[Any, Any]: ...

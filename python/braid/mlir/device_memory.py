@@ -4,23 +4,24 @@
 """The memory that the ranks of a world have on their GPUs for arguments and results."""
 
 import bisect
-import weakref
+import collections
+import functools
 
 from . import _abi
 from .errors import BraidError
 
 
 class Memory:
-    """Memory of a GPU. `release` is called in the world's thread when nothing refers to it."""
+    """Memory of a GPU. `release` is called when nothing refers to it, in any thread."""
+
+    __slots__ = ("_release", "_world", "address")
 
     def __init__(self, world, address, release):
-        self.address = address
+        # The world lives as long as its memory.
+        self._world, self.address, self._release = world, address, release
 
-        def post():
-            # The world lives as long as its memory.
-            world.worker.post(release)
-
-        weakref.finalize(self, post).atexit = False
+    def __del__(self):
+        self._release()
 
 
 class _Block:
@@ -43,27 +44,33 @@ class MemoryPool:
         self._contexts = contexts
         self._unused = {}  # by the sizes on all ranks, in the order of their numbers
         self._made = 0
+        # Blocks that a rank needs no more; one by one, since any thread appends.
+        self._released = collections.deque()
 
     def allocate(self, world, sizes):
         """A Memory for each rank, of these bytes. Runs in the world's thread."""
+        self._take_back()
         sizes = tuple(sizes)
         unused = self._unused.get(sizes)
         block = unused.pop(0) if unused else self._make(sizes)
         block.used = len(sizes)
+        release = functools.partial(self._released.append, block)
+        return [Memory(world, address, release) for address in block.addresses]
 
-        def release():
+    def _take_back(self):
+        while self._released:
+            block = self._released.popleft()
             block.used -= 1
             if not block.used:
                 bisect.insort(self._unused.setdefault(block.sizes, []), block, key=lambda other: other.number)
 
-        return [Memory(world, address, release) for address in block.addresses]
-
     def adopt(self, world, rank, address):
         """A Memory of what a program has allocated on one rank."""
-        return Memory(world, address, lambda: self._free(rank, address))
+        return Memory(world, address, functools.partial(world.worker.post, lambda: self._free(rank, address)))
 
     def clear(self):
         """Frees all blocks that no rank uses."""
+        self._take_back()
         unused, self._unused = self._unused, {}
         for blocks in unused.values():
             for block in blocks:

@@ -11,17 +11,18 @@ import weakref
 import numpy as np
 
 from . import _abi
-from .arrays import aligned_copy, check, descriptor_at, is_dynamic, sizes_of
+from .arrays import aligned_copy, check
 from .device_memory import MemoryPool
 from .dlpack import CUDA, as_array, contiguous_strides, export, get_device, import_cuda
 from .dtypes import NAMES, numpy_dtype
 from .errors import ArgumentError, BraidError
+from .layouts import Words
 from .workers import Worker
 from .worlds import World
 
 
 @functools.cache
-def _driver():
+def driver():
     """The CUDA driver that the runtime has loaded."""
     return c.CDLL(os.environ.get("BRAID_CUDA_LIBRARY") or "libcuda.so.1")
 
@@ -52,13 +53,13 @@ class DeviceWorld(World):
     def place(self, frames):
         for frame in frames:
             self.synchronize(frame.rank)
-        for i in range(len(frames[0].slots)):
-            sizes = [frame.get_needed_bytes(i) for frame in frames]
+        for i, slot in enumerate(frames[0].layout.slots):
+            sizes = [frame.get_needed_bytes(i, slot) for frame in frames]
             memories = [None] * len(frames)
-            if any(size is not None for size in sizes):
+            if sizes.count(None) < len(sizes):
                 memories = self.memory.allocate(self, [size or 0 for size in sizes])
             for frame, size, memory in zip(frames, sizes, memories):
-                frame.place(self, i, None if size is None else memory)
+                frame.place(self, i, slot, None if size is None else memory)
 
     def write(self, rank, address, array):
         if array.nbytes:
@@ -74,7 +75,7 @@ class DeviceWorld(World):
         """Waits for all streams of the rank's GPU, also those of other packages."""
         # A copy of nothing makes the GPU that of this thread.
         _abi.checked(_abi.runtime().braid_rt_copy_from_device, self.contexts[rank], None, None, 0)
-        status = _driver().cuCtxSynchronize()
+        status = driver().cuCtxSynchronize()
         if status:
             raise BraidError(f"rank {rank}: cuCtxSynchronize gives the error {status}")
 
@@ -85,10 +86,11 @@ class DeviceArray:
 
     shape, dtype: as of a NumPy array
     device: the number of the GPU, which is the rank's
+    address: where it begins
     """
 
     def __init__(self, world, rank, number, shape, memory, offset=0):
-        self._world, self._memory, self._address = world, memory, memory.address + offset
+        self._world, self._memory, self.address = world, memory, memory.address + offset
         self._element = NAMES[number]
         self.device, self.shape, self.dtype = rank, tuple(shape), numpy_dtype(number)
 
@@ -98,7 +100,7 @@ class DeviceArray:
     def numpy(self):
         """A copy in the host's memory."""
         array = np.empty(self.shape, self.dtype)
-        self._world.worker.call(lambda: self._world.read(self.device, self._address, array))
+        self._world.worker.call(lambda: self._world.read(self.device, self.address, array))
         return array
 
     def __array__(self, dtype=None, copy=None):
@@ -118,82 +120,73 @@ class DeviceArray:
         if copy:
             raise BufferError("copy is True, expected None or False: the memory is shared")
         strides = contiguous_strides(self.shape)
-        return export(self._address, (CUDA, self.device), self.shape, strides, self._element, self)
+        return export(self.address, (CUDA, self.device), self.shape, strides, self._element, self)
 
 
 class DeviceFrame:
     """The arguments and results of one rank during one run on GPUs."""
 
-    def __init__(self, entry, inputs, rank, donate):
-        self.rank, self.donate = rank, donate
+    def __init__(self, layout, inputs, rank, donate):
+        self.rank, self.donate, self.layout = rank, donate, layout
         self.keep = []  # what the program reads and writes
-        self.slots = []  # (argument, value or None)
-        self.results = []  # (argument, memory, array or None, words of the descriptor or None)
+        self.results = []  # (slot, memory, array or None)
         self.copied_bytes = 0
-        self._pointers = (c.c_void_p * max(entry.argument_count, 1))()
-        self.pointers = c.addressof(self._pointers)
+        self._words = Words(layout)
+        self.pointers = self._words.pointers
         given = iter(inputs)
-        for i in range(entry.argument_count):
-            argument = entry.arguments[i]
-            value = None
-            if argument.direction != _abi.OUT:
-                value = self._take(argument, next(given), f"argument {i} of rank {rank}")
-            self.slots.append((argument, value))
+        self._values = [None if slot.direction == _abi.OUT else self._take(i, slot, next(given))
+                        for i, slot in enumerate(layout.slots)]
 
-    def _take(self, argument, value, where):
+    def _take(self, i, slot, value):
         """An array of the host, or the memory of a tensor on the rank's GPU."""
+        where = f"argument {i} of rank {self.rank}"
         device = get_device(value)
-        if device is None or device[0] != CUDA or argument.passing == _abi.SCALAR:
+        if device is None or device[0] != CUDA or slot.is_scalar:
             array = as_array(value)
-            check(argument, array, where)
+            check(slot.argument, array, where)
             return aligned_copy(array)
         if device[1] != self.rank:
             raise ArgumentError(f"{where} is on GPU {device[1]}, expected GPU {self.rank}")
         imported = import_cuda(value)
-        check(argument, imported, where)
+        check(slot.argument, imported, where)
         if imported.strides is not None:
             raise ArgumentError(f"{where} has the strides {imported.strides} in bytes, expected "
                                 "memory without gaps")
         return imported
 
-    def get_needed_bytes(self, i):
+    def get_needed_bytes(self, i, slot):
         """The bytes of the GPU that argument or result i needs for this run; None if it needs none."""
-        argument, value = self.slots[i]
-        if argument.passing == _abi.SCALAR:
+        value = self._values[i]
+        if slot.is_scalar:
             return None
         if value is not None:
-            return None if self._is_in_place(argument, value) else value.nbytes
-        if is_dynamic(argument):
-            return None
-        return int(np.prod(sizes_of(argument), dtype=np.int64)) * numpy_dtype(argument.dtype).itemsize
+            return None if self._is_in_place(slot, value) else value.nbytes
+        return None if slot.is_dynamic else slot.size
 
-    def _is_in_place(self, argument, value):
-        return not isinstance(value, np.ndarray) and (argument.direction == _abi.IN or self.donate)
+    def _is_in_place(self, slot, value):
+        return not isinstance(value, np.ndarray) and (slot.direction == _abi.IN or self.donate)
 
-    def place(self, world, i, memory):
+    def place(self, world, i, slot, memory):
         """Brings argument i to where the program reads it, in `memory` where it needs some."""
-        argument, value = self.slots[i]
-        if argument.passing == _abi.SCALAR:
+        value = self._values[i]
+        if slot.is_scalar:
             # In the host's memory.
-            array = np.empty((), numpy_dtype(argument.dtype)) if value is None else value
+            array = np.empty((), slot.dtype) if value is None else value
             self.keep.append(array)
-            self._pointers[i] = array.ctypes.data
+            self._words.point(i, slot, array.ctypes.data, ())
             if value is None:
-                self.results.append((argument, array, None))
+                self.results.append((slot, None, array))
             return
-        address, shape = self._fill(world, argument, value, memory)
-        words = descriptor_at(address, shape)
-        self.keep += [value if memory is None else memory, words]
-        self._pointers[i] = words.ctypes.data
+        self.keep.append(value if memory is None else memory)
         if value is None:
-            self.results.append((argument, memory, words))
+            if memory is not None:
+                self._words.point(i, slot, memory.address, slot.sizes)
+            self.results.append((slot, memory, None))
+        else:
+            self._words.point(i, slot, value.address if memory is None else self._fill(world, value, memory), value.shape)
 
-    def _fill(self, world, argument, value, memory):
-        """The address and the sizes of one argument or result, whose memory gets the value."""
-        if value is None:
-            return (memory.address, sizes_of(argument)) if memory else (0, [0] * argument.rank)
-        if memory is None:
-            return value.address, value.shape
+    def _fill(self, world, value, memory):
+        """The address of memory that gets the value of an argument."""
         if not isinstance(value, np.ndarray):
             # The program overwrites its argument: give it a copy.
             copy = np.empty(value.shape, value.dtype)
@@ -201,20 +194,23 @@ class DeviceFrame:
             value = copy
         self.copied_bytes += value.nbytes
         world.write(self.rank, memory.address, value)
-        return memory.address, value.shape
+        return memory.address
 
     def take_results(self, world):
-        world.synchronize(self.rank)
+        """The results, after the run."""
         found = []
-        for argument, memory, words in self.results:
-            if words is None:
-                found.append(memory)
-                continue
-            offset = 0
-            if memory is None:
-                memory = world.memory.adopt(world, self.rank, int(words[0]))
-                offset = int(words[1] - words[0])
-                offset += int(words[2]) * numpy_dtype(argument.dtype).itemsize
-            shape = [int(size) for size in words[3:3 + argument.rank]]
-            found.append(DeviceArray(world, self.rank, argument.dtype, shape, memory, offset))
+        for slot, memory, array in self.results:
+            if array is not None:
+                found.append(array)
+            elif memory is not None:
+                found.append(DeviceArray(world, self.rank, slot.argument.dtype, slot.sizes, memory))
+            else:
+                found.append(self._adopt(world, slot))
         return found
+
+    def _adopt(self, world, slot):
+        """A result that the program has allocated."""
+        words = [int(word) for word in self._words.of(slot)]
+        memory = world.memory.adopt(world, self.rank, words[0])
+        offset = words[1] - words[0] + words[2] * slot.dtype.itemsize
+        return DeviceArray(world, self.rank, slot.argument.dtype, words[3:3 + len(slot.sizes)], memory, offset)

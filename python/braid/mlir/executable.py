@@ -4,53 +4,18 @@
 """Compiled programs: loaded into this process, run on ranks."""
 
 import ctypes as c
-import math
 import os
 import threading
 import weakref
 
-import numpy as np
-
 from . import _abi
-from .arrays import (address_of, aligned_copy, check, describe, descriptor_at, empty_at, is_dynamic,
-                     is_taken_as_it_is, sizes_of, take_result)
+from .arrays import address_of, aligned_copy, check, describe, empty_at, is_taken_as_it_is, take_result
 from .devices import DeviceFrame, DeviceWorld
 from .dlpack import as_array
-from .dtypes import numpy_dtype
 from .errors import ArgumentError, BraidError, RankError
+from .layouts import Layout, Words
 from .numerics import read_numerics
 from .worlds import MPIWorld, ThreadWorld, check_timeout
-
-
-class _Slot:
-    """An argument of an entry, with what all runs ask of it.
-
-    begin: where its descriptor begins among the words of a frame
-    size: the bytes of its elements, if its sizes are known
-    """
-
-    def __init__(self, argument, begin):
-        self.argument = argument
-        self.dtype = numpy_dtype(argument.dtype)
-        self.sizes = sizes_of(argument)
-        self.is_dynamic = is_dynamic(argument)
-        self.is_scalar = argument.passing == _abi.SCALAR
-        self.direction = argument.direction
-        self.begin = begin
-        self.size = math.prod(self.sizes) * self.dtype.itemsize
-        self.words = [] if self.is_scalar else descriptor_at(0, [0 if self.is_dynamic else size for size in self.sizes])
-
-
-class _Layout:
-    """The arguments of an entry as slots, and their descriptors without addresses, one after the other."""
-
-    def __init__(self, entry):
-        self.slots, begin = [], 0
-        for i in range(entry.argument_count):
-            self.slots.append(_Slot(entry.arguments[i], begin))
-            begin += len(self.slots[-1].words)
-        self.words = np.array([word for slot in self.slots for word in slot.words], np.int64)
-        self.offsets = np.array([slot.begin * 8 for slot in self.slots] or [0], np.int64)
 
 
 class _Frame:
@@ -60,9 +25,8 @@ class _Frame:
         self.keep = []  # what the program reads and writes
         self.results = []  # (slot, array or None)
         self.copied_bytes = 0
-        self.words = layout.words.copy()
-        self._pointers = layout.offsets + self.words.ctypes.data
-        self.pointers = self._pointers.ctypes.data
+        self._words = Words(layout)
+        self.pointers = self._words.pointers
         given = iter(inputs)
         for i, slot in enumerate(layout.slots):
             if slot.direction == _abi.OUT:
@@ -89,17 +53,10 @@ class _Frame:
 
     def _point(self, i, slot, array, address):
         self.keep.append(array)
-        if slot.is_scalar:
-            self._pointers[i] = address
-        elif slot.is_dynamic:
-            self.words[slot.begin:slot.begin + len(slot.words)] = descriptor_at(address, array.shape)
-        else:
-            # Two numbers take a third of the time of a slice.
-            self.words[slot.begin] = self.words[slot.begin + 1] = address
+        self._words.point(i, slot, address, array.shape)
 
     def take_results(self, world):
-        return [array if array is not None
-                else take_result(slot.argument, self.words[slot.begin:slot.begin + len(slot.words)])
+        return [array if array is not None else take_result(slot.argument, self._words.of(slot))
                 for slot, array in self.results]
 
 
@@ -146,7 +103,7 @@ class Executable:
         return self.program.contents.entries[self.entries.index(name)].contents
 
     def _layout(self, entry):
-        return self._layouts.get(entry.name) or self._layouts.setdefault(entry.name, _Layout(entry))
+        return self._layouts.get(entry.name) or self._layouts.setdefault(entry.name, Layout(entry))
 
     def signature(self, entry=None):
         """The types of an entry's arguments and results, as two lists of text."""
@@ -193,7 +150,8 @@ class Executable:
             if len(inputs) != expected:
                 raise ArgumentError(f"rank {rank} has {len(inputs)} arguments, expected "
                                     f"{expected}: {', '.join(self.signature(entry)[0])}")
-        make_frame, layout = (_Frame, self._layout(found)) if self.target == "host" else (DeviceFrame, found)
+        make_frame = _Frame if self.target == "host" else DeviceFrame
+        layout = self._layout(found)
         frames = [make_frame(layout, inputs, rank, donate) for rank, inputs in zip(ranks, arguments)]
         with self._lock:
             if world is not None:

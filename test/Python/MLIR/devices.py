@@ -102,7 +102,7 @@ class DeviceTest(Case):
 
     def get_addresses(self):
         """Where the results of a run lie that nobody keeps."""
-        return [result._address for result in self.make_device_arrays([numbers(0)] * 2)]
+        return [result.address for result in self.make_device_arrays([numbers(0)] * 2)]
 
     def test_runs_use_the_memory_of_earlier_ones(self):
         # Two arguments and a result have the same size.
@@ -125,7 +125,7 @@ class DeviceTest(Case):
     def test_memory_is_used_again_when_no_rank_needs_it(self):
         # NCCL takes the memory of all ranks as one window.
         first = self.make_device_arrays([numbers(1)] * 2)
-        addresses = [result._address for result in first]
+        addresses = [result.address for result in first]
         kept = first.pop()
         del first
         for address, other in zip(addresses, self.get_addresses()):
