@@ -5,8 +5,10 @@
 kernel_emulator.py, matmuls those of the fake cuBLASLt. One program after the other, since names of kernels are global."""
 
 import ctypes
+import functools
 import os
 import re
+import threading
 
 import braid_testing as bt
 import kernel_emulator
@@ -17,7 +19,7 @@ TO_KERNELS = ["--braid-lower-to-cuda", "--mlir-print-ir-before=gpu-module-to-bin
 
 
 class Program:
-    """A program of one rank. `cxx` is a Clang of the version of LLVM, `libraries` the folder of the fakes."""
+    """`cxx` is a Clang of the version of LLVM, `libraries` the folder of the fakes."""
 
     def __init__(self, source, directory, cxx, libraries):
         os.makedirs(directory, exist_ok=True)
@@ -41,13 +43,17 @@ class Program:
         self.kernels = ctypes.CDLL(library)
         driver = ctypes.CDLL(os.path.join(libraries, "libfake_cuda.so"), mode=ctypes.RTLD_GLOBAL)
         kind = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p), *[ctypes.POINTER(ctypes.c_uint)] * 2)
-        self.callbacks = []
+        self.callbacks, self.lock = [], threading.Lock()
         for name, types in kernel_emulator.kernel_parameters(ir).items():
-            function = getattr(self.kernels, "emulate_" + name)
-            run = kind(lambda arguments, grid, block, function=function: self.kernels.emulate(function, arguments, grid[0], block[0]) and None)
+            run = kind(functools.partial(self._emulate, getattr(self.kernels, "emulate_" + name)))
             self.callbacks.append(run)
             sizes = (ctypes.c_size_t * len(types))(*[SIZES[one] for one in types])
             driver.fake_cuda_register_kernel(name.encode(), sizes, len(types), ctypes.cast(run, ctypes.c_void_p))
+
+    def _emulate(self, function, arguments, grid, block):
+        # Ranks are threads.
+        with self.lock:
+            self.kernels.emulate(function, arguments, grid[0], block[0])
 
     def executable(self):
         from braid.mlir import Executable

@@ -24,6 +24,7 @@ static void restoreDefaults(State &all) {
   all.deviceBytes = setting("FAKE_CUDA_MEMORY", size_t(1) << 30);
   all.capability = static_cast<int>(setting("FAKE_CUDA_CAPABILITY", 90));
   all.version = 13000;
+  all.allowsForeignMemory = setting("FAKE_CUDA_FOREIGN_MEMORY", 0) != 0;
 }
 
 State &fakecuda::state() {

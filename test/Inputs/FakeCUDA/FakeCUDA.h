@@ -20,7 +20,9 @@
 //
 // Errors that a real driver returns are returned, those of stream capture
 // included. The variables FAKE_CUDA_DEVICES, FAKE_CUDA_MEMORY (bytes of a
-// device) and FAKE_CUDA_CAPABILITY (`90`) set what fake_cuda_reset restores.
+// device), FAKE_CUDA_CAPABILITY (`90`) and FAKE_CUDA_FOREIGN_MEMORY (1: memory
+// of the host that the driver has not allocated is that of any device) set what
+// fake_cuda_reset restores.
 //
 //===----------------------------------------------------------------------===//
 

@@ -38,6 +38,8 @@ void fakecuda::checkMemory(const std::string &call, int device,
   if (bytes == 0)
     return;
   const auto *found = findAllocation(address);
+  if (!found && state().allowsForeignMemory)
+    return;
   if (!found)
     fail(call, hex(address) + " is no device memory");
   const Allocation &allocation = found->second;

@@ -200,6 +200,7 @@ struct State {
   std::mutex mutex;
   bool initialized = false;
   int deviceCount;
+  bool allowsForeignMemory; ///< Other memory of the host is that of any device.
   size_t deviceBytes;
   int capability;
   int version;
