@@ -183,7 +183,8 @@ void Context::finish(const braid_rt_entry &entry, void **args) {
     detachResults(entry, args);
     atSite(entry.site, [&]() {
       device.endInvocation();
-      statistics.deviceNs = device.deviceNs();
+      if (!device.isAhead())
+        statistics.deviceNs = device.deviceNs();
       if (tracesDevice())
         addDeviceEvents();
       engine.endInvocation(rank);

@@ -115,6 +115,10 @@ bool World::run(const braid_rt_entry &entry, void ***args) {
   return ok;
 }
 
+bool World::follow(void *stream) {
+  return engine->worldSize() == 1 && contexts.front()->device.follow(stream);
+}
+
 int64_t World::describeFailing(std::string &text) {
   std::lock_guard<std::mutex> lock(mutex);
   if (!failedNs || running == 0)
@@ -411,6 +415,10 @@ int32_t braid_rt_world_run(braid_rt_world *world, const braid_rt_entry *entry,
   return unwrap(world)->run(*entry, args) ? BRAID_RT_OK : BRAID_RT_FAILED;
 }
 
+int32_t braid_rt_world_follow(braid_rt_world *world, void *stream) {
+  return unwrap(world)->follow(stream) ? BRAID_RT_OK : BRAID_RT_FAILED;
+}
+
 int32_t braid_rt_world_skip(braid_rt_world *world, int32_t skip, char *error,
                             size_t errorSize) {
   return returnErrors(error, errorSize, [&]() { unwrap(world)->skip(skip); });
@@ -463,6 +471,9 @@ int64_t braid_rt_sequence_number(braid_rt_context *context,
 void braid_rt_get_statistics(const braid_rt_context *context,
                              braid_rt_statistics *statistics) {
   *statistics = unwrap(context)->statistics;
+  if (Device &device = unwrap(context)->device; device.isAhead())
+    returnErrors(nullptr, 0,
+                 [&]() { statistics->deviceNs = device.deviceNs(); });
   const MemoryPool &memory = unwrap(context)->device.memory();
   statistics->currentBytes = memory.currentBytes;
   statistics->peakBytes = memory.peakBytes;

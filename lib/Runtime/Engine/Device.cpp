@@ -88,6 +88,8 @@ void Device::copy(void *, const void *, int64_t) {
   failOnHost("the program copies memory of a device");
 }
 
+bool Device::follow(void *) { return false; }
+
 void Device::standIn(void *, int64_t, const void *, int64_t) {}
 
 void Device::read(void *, const void *, int64_t) {

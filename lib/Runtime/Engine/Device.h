@@ -105,6 +105,14 @@ public:
   /// device has finished the work of the invocation.
   virtual void endInvocation() {}
 
+  /// The next invocation follows the work of `stream`, which is the caller's,
+  /// and later work of `stream` follows the invocation, whose end endInvocation
+  /// does not await. False if the device cannot do that.
+  virtual bool follow(void *stream);
+
+  /// Whether the work of the last invocation may still be running.
+  virtual bool isAhead() const { return false; }
+
   /// The invocation has failed; the device drops its recorded graphs.
   virtual void failInvocation() {}
 
@@ -118,8 +126,8 @@ public:
   virtual std::vector<DeviceEvent> takeEvents() { return {}; }
 
   /// The time of the last invocation on the device's clock, in ns; 0 if the
-  /// host is the device.
-  virtual int64_t deviceNs() const { return 0; }
+  /// host is the device. Awaits its end.
+  virtual int64_t deviceNs() { return 0; }
 
   /// The allocations of compiled code on the host.
   virtual MemoryPool &memory() = 0;

@@ -55,6 +55,7 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
   try {
     for (Event *event : {&invocation.begun, &invocation.ended})
       driver.call(driver.eventCreate, event, EVENT_TIMING);
+    driver.call(driver.eventCreate, &callerReached, EVENT_NO_TIMING);
   } catch (const Error &) {
     destroyEvents();
     throw;
@@ -67,10 +68,14 @@ void CudaDevice::destroyEvents() {
     for (Event event : {span.begun, span.ended})
       if (event)
         gpuState.driver.eventDestroy(event);
+  if (callerReached)
+    gpuState.driver.eventDestroy(callerReached);
 }
 
 CudaDevice::~CudaDevice() {
   gpuState.driver.ctxSetCurrent(gpuState.context);
+  if (ahead)
+    gpuState.settle(gpuState.stream, int64_t(5) * 1000 * 1000 * 1000);
   graphs.reset();
   commands.reset();
   buffers.reset();
@@ -242,8 +247,23 @@ void CudaDevice::beginRun() {
     gpuState.timeline->begin(invocation.begun);
 }
 
+bool CudaDevice::follow(void *stream) {
+  // A trace has the times of one invocation.
+  if (gpuState.timeline)
+    return false;
+  nextCaller = static_cast<Stream>(stream);
+  return true;
+}
+
 bool CudaDevice::beginInvocation(const braid_rt_entry &entry, void **args) {
   gpuState.makeCurrent();
+  ahead = false;
+  caller = std::exchange(nextCaller, nullptr);
+  if (caller) {
+    gpuState.driver.call(gpuState.driver.eventRecord, callerReached, caller);
+    gpuState.driver.call(gpuState.driver.streamWaitEvent, gpuState.stream,
+                         callerReached, 0);
+  }
   key.clear();
   commands->collect(mayCollect && !gpuState.timeline && !sharesStream &&
                     !recordable.count(&entry));
@@ -306,6 +326,18 @@ void CudaDevice::endInvocation() {
     graphs->launch();
   }
   record(invocation.ended);
+  if (caller) {
+    gpuState.driver.call(gpuState.driver.streamWaitEvent, caller,
+                         invocation.ended, 0);
+    gpuState.replaying = false;
+    ahead = true;
+    return;
+  }
+  awaitEnd();
+}
+
+void CudaDevice::awaitEnd() {
+  ahead = false;
   gpuState.waitOnHost(invocation.ended, gpuState.stream, "the program");
   standInNs = 0;
   for (size_t i = 0; i < standInCount; ++i)
@@ -314,6 +346,14 @@ void CudaDevice::endInvocation() {
   if (gpuState.timeline)
     gpuState.timeline->collect();
   gpuState.replaying = false;
+}
+
+int64_t CudaDevice::deviceNs() {
+  if (ahead) {
+    gpuState.makeCurrent();
+    awaitEnd();
+  }
+  return lastNs;
 }
 
 void CudaDevice::failInvocation() {

@@ -102,7 +102,9 @@ public:
   void failInvocation() override;
   void forgetGraphs() override;
   std::vector<DeviceEvent> takeEvents() override;
-  int64_t deviceNs() const override { return lastNs; }
+  bool follow(void *stream) override;
+  bool isAhead() const override { return ahead; }
+  int64_t deviceNs() override;
   MemoryPool &memory() override { return hostMemory; }
   bool detachBuffer(void *buffer) override;
   int64_t releaseBuffers() override;
@@ -131,6 +133,8 @@ private:
 
   void beginRun();
   void record(cuda::Event event) const;
+  /// Waits for the last invocation and reads its time.
+  void awaitEnd();
   void destroyEvents();
 
   /// Events before and after work that `deviceNs` leaves out.
@@ -168,6 +172,10 @@ private:
   cuda::DevicePointer arenaBase = 0;
   int64_t arenaBytes = 0;
   Span invocation; ///< The last one.
+  /// Of the caller, which the next and the present invocation follow.
+  cuda::Stream nextCaller = nullptr, caller = nullptr;
+  cuda::Event callerReached = nullptr;
+  bool ahead = false;
   /// The copies that stood in for collectives of the last invocation that was
   /// not a graph, and events left from others. A graph has no times inside, so
   /// its copies count with those of the invocation before its recording.

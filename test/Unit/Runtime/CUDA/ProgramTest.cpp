@@ -24,6 +24,17 @@
 
 using testing::HasSubstr;
 
+// Of the driver, for a caller's stream.
+extern "C" {
+unsigned cuMemcpyDtoHAsync_v2(void *host, uintptr_t device, size_t bytes,
+                              void *stream);
+unsigned cuStreamCreateWithPriority(void **stream, unsigned flags,
+                                    int priority);
+unsigned cuStreamDestroy_v2(void *stream);
+unsigned cuStreamQuery(void *stream);
+unsigned cuStreamSynchronize(void *stream);
+}
+
 //===----------------------------------------------------------------------===//
 // A program, as the compiler would write it
 //===----------------------------------------------------------------------===//
@@ -172,6 +183,8 @@ protected:
     return braid_rt_error(context());
   }
 
+  int32_t follow(void *stream) { return braid_rt_world_follow(world, stream); }
+
   std::vector<float> result() {
     std::vector<float> values(4);
     braid_rt_copy_from_device(context(), values.data(), memref.head.aligned, 16,
@@ -217,6 +230,38 @@ TEST_F(ProgramTest, runsAsAGraphFromTheThirdInvocationOn) {
     EXPECT_EQ(result(), (std::vector<float>{3, 5, 7, 100}));
   }
   EXPECT_EQ(calls, 2);
+}
+
+TEST_F(ProgramTest, followsAStreamOfTheCaller) {
+  ASSERT_EQ(prepare(compute, "auto"), "");
+  constexpr unsigned nonBlocking = 1, notReady = 600;
+  void *caller = nullptr;
+  ASSERT_EQ(cuStreamCreateWithPriority(&caller, nonBlocking, 0), 0U);
+  for (int i = 0; i < 5; ++i) {
+    // The first run measures matmuls.
+    if (i > 0)
+      fake_cuda_block(0);
+    ASSERT_EQ(follow(caller), BRAID_RT_OK);
+    EXPECT_EQ(run(), "");
+    if (i > 0) {
+      EXPECT_EQ(cuStreamQuery(caller), notReady);
+      fake_cuda_unblock(0);
+    }
+    std::vector<float> values(4);
+    cuMemcpyDtoHAsync_v2(values.data(),
+                         reinterpret_cast<uintptr_t>(memref.head.aligned), 16,
+                         caller);
+    ASSERT_EQ(cuStreamSynchronize(caller), 0U);
+    EXPECT_EQ(values, (std::vector<float>{3, 5, 7, 100}));
+    braid_rt_statistics statistics;
+    braid_rt_get_statistics(context(), &statistics);
+    EXPECT_GT(statistics.deviceNs, 0);
+  }
+  EXPECT_EQ(calls, 2);
+  // The next run is as others.
+  EXPECT_EQ(run(), "");
+  EXPECT_EQ(result(), (std::vector<float>{3, 5, 7, 100}));
+  EXPECT_EQ(cuStreamDestroy_v2(caller), 0U);
 }
 
 TEST_F(ProgramTest, readsOnTheHost) {
