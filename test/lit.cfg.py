@@ -64,6 +64,8 @@ jax_python = os.path.join(config.braid_binary_dir, "jax", "bin", "python")
 config.substitutions.append(("%jax_python", jax_python))
 if os.path.exists(os.path.join(config.braid_binary_dir, "jax", ".installed")):
     config.available_features.add("jax")
+if os.path.exists(os.path.join(config.braid_binary_dir, "lib", "libbraid_jax.so")):
+    config.available_features.add("jax-calls")
 # The oldest JAX that braid.jax takes, in front of the packages of the other one.
 jax_oldest = os.path.join(config.braid_binary_dir, "jax", "oldest")
 config.substitutions.append(

@@ -77,9 +77,11 @@ install(CODE "
 # What a bundle has of it (tools/dev/bundle.sh): the launcher, a runtime without
 # OpenBLAS, and the engine for GPUs.
 set(bundled braid-calibrate braid-run braid_rt_bundle)
-if(TARGET braid_rt_cuda)
-  list(APPEND bundled braid_rt_cuda)
-endif()
+foreach(library braid_rt_cuda braid_jax)
+  if(TARGET ${library})
+    list(APPEND bundled ${library})
+  endif()
+endforeach()
 set_target_properties(braid_rt_bundle PROPERTIES BUILD_WITH_INSTALL_RPATH ON
   INSTALL_RPATH "$ORIGIN")
 add_custom_target(braid-bundle ALL DEPENDS ${bundled})

@@ -13,6 +13,16 @@ NEWEST=0.12.0.1
 # Behind JAX: what the documentation draws with, and packages whose functions the tests call.
 makeEnvironment jax "JAX $VERSION" "jax==$VERSION" matplotlib flax equinox flatbuffers || exit 1
 
+# XLA calls programs through a library that needs its headers.
+if [ -f "$BUILD/CMakeCache.txt" ]; then
+  headers=$("$BUILD/jax/bin/python" -c 'import jax.ffi; print(jax.ffi.include_dir())')
+  cmake -DBRAID_XLA_INCLUDE_DIR="$headers" "$BUILD" >"$BUILD/jax.log" 2>&1 &&
+    cmake --build "$BUILD" --target braid_jax >>"$BUILD/jax.log" 2>&1 || {
+    tail -n 15 "$BUILD/jax.log" >&2
+    fail "could not build the library that XLA calls (log: $BUILD/jax.log)"
+  }
+fi
+
 oldest=$BUILD/jax/oldest
 if [ "$(cat "$oldest/.installed" 2>/dev/null)" != "$OLDEST" ] && [ -z "${BRAID_NO_SETUP:-}" ]; then
   rm -rf "$oldest"

@@ -5,6 +5,8 @@
 
 import contextlib
 import logging
+import os
+import tempfile
 
 import jax
 from jaxlib.mlir import ir
@@ -14,6 +16,7 @@ from braid.mlir.arrays import aligned_copy, is_taken_as_it_is
 
 from . import calls, lowering, permutations, private_names
 from .attention import without_gpu
+from .device_calls import DeviceCall
 from .values import Value, signature
 
 
@@ -53,13 +56,16 @@ def export(fn, *args, mesh=None, attention="recognize", recurrence="recognize", 
     return program
 
 
-def compile(fn, *args, mesh=None, passes=None, attention="recognize", recurrence="recognize", **kwargs):
-    """Exports `fn` and compiles it for the host; gives a function of global arrays.
+def compile(fn, *args, mesh=None, target="host", chip=None, passes=None, attention="recognize", recurrence="recognize", **kwargs):
+    """Exports `fn` and compiles it; gives a Function of global arrays.
 
     mesh, attention, recurrence: see `export`
+    target: "host", or "cuda": rank i runs on the i-th GPU of JAX
+    chip: the GPU to compile for, such as "sm_90"
     passes: how to schedule: a pipeline, "none", or by default braid-overlap
     """
-    return export(fn, *args, mesh=mesh, attention=attention, recurrence=recurrence, **kwargs).compile(passes=passes)
+    program = export(fn, *args, mesh=mesh, attention=attention, recurrence=recurrence, **kwargs)
+    return program.compile(target, passes=passes, chip=chip)
 
 
 class Program(braid.mlir.Program):
@@ -80,6 +86,7 @@ class Program(braid.mlir.Program):
         results, self.out_tree = jax.tree.flatten(lowered.out_info)
         self._arguments = [Value.of(a) for a in arguments]
         self._results = [Value.of(r) for r in results]
+        self._donated = [number for number, a in enumerate(arguments) if a.donated]
         self._kept = private_names.kept_arguments(lowered, len(arguments))
         self._translate(_copy(lowered.compiler_ir("stablehlo")), attention, recurrence)
 
@@ -97,6 +104,7 @@ class Program(braid.mlir.Program):
         for number, value in zip(kept, arguments):
             leaves[number] = value
         program._arguments, program._results, program._kept = leaves, results, list(kept)
+        program._donated = []
         program.in_tree = in_tree or jax.tree.structure((tuple([0] * len(arguments)), {}))
         program.out_tree = out_tree or jax.tree.structure(tuple([0] * len(results)))
         program._translate(module, attention, recurrence)
@@ -108,6 +116,7 @@ class Program(braid.mlir.Program):
                 raise braid.mlir.ArgumentError(f"{name} is {choice!r}, expected one of {', '.join(map(repr, _CHOICES))}")
         module, world, shardings = lowering.to_one_rank(module)
         self.ranks = world.size
+        self._meshes = list(world.meshes.values())
         self.in_shardings, self.out_shardings = shardings
         text, self.attentions, self.recurrences = lowering.to_text(
             module, world, attention == "recognize", recurrence == "recognize")
@@ -115,14 +124,19 @@ class Program(braid.mlir.Program):
             _log.info("%s", found)
         super().__init__(text)
 
-    def shard(self, *args, **kwargs):
-        """The arguments of every rank: its parts of global arrays."""
+    def flatten(self, *args, **kwargs):
+        """The leaves of the arguments of a call. Raises ArgumentError for those of another tree."""
         if self._static:
             args, kwargs = self._static.drop(args, kwargs)
         leaves, tree = jax.tree.flatten((args, kwargs))
         if tree != self.in_tree:
             raise braid.mlir.ArgumentError(f"the arguments are {tree}, expected "
                                            f"{self.in_tree}")
+        return leaves
+
+    def shard(self, *args, **kwargs):
+        """The arguments of every rank: its parts of global arrays."""
+        leaves = self.flatten(*args, **kwargs)
         arrays = []
         for number, (value, leaf) in enumerate(zip(self._arguments, leaves)):
             arrays.append(None if value is None else value.take(number, leaf))
@@ -143,14 +157,20 @@ class Program(braid.mlir.Program):
 
     def compile(self, target="host", passes=None, output=None, chip=None, verify=None,
                 attention=None, convolution=None):
-        """Compiles the program; see braid.mlir.Program.compile. For the host it gives
-        a Function."""
-        compiled = super().compile(target, passes, output, chip, verify, attention, convolution)
-        return Function(self, compiled) if target == "host" else compiled
+        """Compiles the program; see braid.mlir.Program.compile. Gives a Function, but for the target "cuda" with
+        `output` the path of the shared object, which `Function(program, braid.mlir.Executable(path))` takes."""
+        if target != "cuda" or output:
+            compiled = super().compile(target, passes, output, chip, verify, attention, convolution)
+            return compiled if target == "cuda" else Function(self, compiled)
+        with tempfile.TemporaryDirectory(prefix="braid-") as folder:
+            path = super().compile(target, passes, os.path.join(folder, "program.so"), chip, verify, attention, convolution)
+            # A loaded object needs its file no more.
+            return Function(self, braid.mlir.Executable(path))
 
 
 class Function:
-    """A compiled JAX function: global arrays in, global NumPy arrays out.
+    """A compiled JAX function. For the host it takes global arrays and gives NumPy arrays. For GPUs it takes and gives
+    arrays as `jax.jit` does, and may be called under `jax.jit`; arrays that JAX was told to donate are gone after a call.
 
     program: the Program
     executable: its braid.mlir.Executable, which runs on parts of arrays
@@ -159,17 +179,33 @@ class Function:
     def __init__(self, program, executable):
         self.program = program
         self.executable = executable
-        outer = program._outer
-        self._call = self._run if outer is None else calls.wrap(outer, self._run)
+        run = self._run_on_host if executable.target == "host" else self._run_on_devices
+        self._call = run if program._outer is None else calls.wrap(program._outer, run)
+        self._device_call = None
 
     def __call__(self, *args, **kwargs):
-        """Runs the function on all ranks. Static arguments may be left out, as those of what
-        JAX has compiled."""
+        """Runs the function on all ranks. Static arguments may be left out, as those of what JAX has compiled."""
         return self._call(*args, **kwargs)
 
-    def _run(self, *args, **kwargs):
+    @property
+    def device_ns(self):
+        """The time of the last run by the GPUs' clock, the longest of the ranks; 0 on the host."""
+        return self._device_call.device_ns() if self._device_call else self.executable.device_ns
+
+    def _run_on_host(self, *args, **kwargs):
         results = self.executable.run(self.program.shard(*args, **kwargs))
         return self.program.unshard(results)
+
+    def _run_on_devices(self, *args, **kwargs):
+        program = self.program
+        leaves = program.flatten(*args, **kwargs)
+        if self._device_call is None:
+            # Machines without GPUs compile programs, too.
+            inputs = [(number, program._arguments[number], sharding)
+                      for number, sharding in zip(program._kept, program.in_shardings)]
+            self._device_call = DeviceCall(self.executable, program.ranks, program._meshes, inputs,
+                                           list(zip(program._results, program.out_shardings)), program._donated)
+        return jax.tree.unflatten(program.out_tree, self._device_call(leaves))
 
 
 def _copy(module):

@@ -3,6 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Which part of an array each rank has."""
 
+import dataclasses
+
+import jax
 import numpy as np
 
 from jaxlib.mlir.dialects import sdy
@@ -93,6 +96,18 @@ class Sharding:
         shape = [size // count for size, count in zip(array.shape, self._parts)]
         return np.ascontiguousarray(array[self.part(array.shape, rank)]).reshape(shape)
 
+    def part_shape(self, shape):
+        """The shape of the part of each rank of an array of this shape."""
+        return tuple(size // count for size, count in zip(shape, self._parts))
+
+    def find_spec(self, mesh):
+        """JAX's PartitionSpec on the axes of a mesh of all ranks; None if no axes split the array so."""
+        if self._tiles is None:
+            return jax.sharding.PartitionSpec()
+        axes = [[] if count == 1 else _find_axes({"": mesh}, self._tiles[:, d], count)
+                for d, count in enumerate(self._parts)]
+        return None if None in axes else jax.sharding.PartitionSpec(*map(tuple, axes))
+
     def put_together(self, parts, shape):
         """The array of this shape whose parts the ranks have, in their order."""
         # Of equal parts the first one counts, as in JAX.
@@ -114,6 +129,29 @@ class Sharding:
 
     def __repr__(self):
         return f"Sharding({self.axes})"
+
+
+@dataclasses.dataclass(frozen=True)
+class _RefinedMesh:
+    """The rank at each position, and the names and sizes of the axes."""
+
+    ranks: np.ndarray
+    axes: dict
+
+
+def refine(ranks):
+    """A mesh whose axes are parts of the axes of an array of ranks, and have primes as their sizes."""
+    sizes = [prime for size in ranks.shape for prime in _factors(size)]
+    return _RefinedMesh(ranks.reshape(sizes), {f"axis_{number}": size for number, size in enumerate(sizes)})
+
+
+def _factors(number):
+    factor = 2
+    while number > 1:
+        while number % factor == 0:
+            yield factor
+            number //= factor
+        factor += 1
 
 
 def _find_axes(meshes, index, count):

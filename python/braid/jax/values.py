@@ -49,24 +49,54 @@ class Value:
         found = jax.eval_shape(data, jax.ShapeDtypeStruct(given.shape, given.dtype))
         return cls(tuple(found.shape), np.dtype(found.dtype), names[0])
 
+    @property
+    def stored(self):
+        """The type of the program's elements, with the sign that the array has."""
+        return _BYTES.get(self.dtype, self.dtype)
+
     def take(self, number, leaf):
         """The array that the program takes of an argument. Raises ArgumentError for one that is not of the type."""
-        is_key = isinstance(leaf, jax.Array) and jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-        if is_key != (self.key is not None) or is_key and str(jax.random.key_impl(leaf)) != self.key:
-            found = f"a key of {jax.random.key_impl(leaf)}" if is_key else "no key"
-            expected = f"a key of {self.key}" if self.key else "an array"
-            raise braid.mlir.ArgumentError(f"argument {number} is {found}, expected {expected}")
-        array = np.asarray(jax.random.key_data(leaf) if is_key else leaf)
+        array = np.asarray(self._open(number, leaf))
         if self.is_tangent and array.dtype == jax.dtypes.float0:
             array = np.zeros(array.shape, bool)
         # JAX computes in 32 bits unless told otherwise.
         if array.dtype != self.dtype and jax.dtypes.canonicalize_dtype(array.dtype) == self.dtype:
             array = array.astype(self.dtype)
+        self._check(number, array)
+        return array.astype(self.stored, copy=False)
+
+    def before_jit(self, leaf):
+        """An argument of a function under `jax.jit` that stands for this one."""
+        is_tangent = self.is_tangent and getattr(leaf, "dtype", None) == jax.dtypes.float0
+        return np.zeros(leaf.shape, bool) if is_tangent else leaf
+
+    def enter(self, number, leaf):
+        """Under `jax.jit`, the array that the program takes. Raises ArgumentError as `take` does."""
+        array = jnp.asarray(self._open(number, leaf))
+        self._check(number, array)
+        return array.astype(self.stored)
+
+    def leave(self, array):
+        """Under `jax.jit`, the result of an array that the program gives."""
+        return array.astype(self.dtype) if self.key is None else jax.random.wrap_key_data(array, impl=self.key)
+
+    def after_jit(self, array):
+        return np.zeros(array.shape, jax.dtypes.float0) if self.is_tangent else array
+
+    def _open(self, number, leaf):
+        """The argument, or the data of a key."""
+        is_key = isinstance(leaf, jax.Array) and jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+        if is_key != (self.key is not None) or is_key and str(jax.random.key_impl(leaf)) != self.key:
+            found = f"a key of {jax.random.key_impl(leaf)}" if is_key else "no key"
+            expected = f"a key of {self.key}" if self.key else "an array"
+            raise braid.mlir.ArgumentError(f"argument {number} is {found}, expected {expected}")
+        return jax.random.key_data(leaf) if is_key else leaf
+
+    def _check(self, number, array):
         if array.shape != self.shape or array.dtype != self.dtype:
             raise braid.mlir.ArgumentError(
                 f"argument {number} is {array.dtype}{list(array.shape)}, expected "
                 f"{self.dtype}{list(self.shape)}")
-        return array.astype(_BYTES.get(self.dtype, self.dtype), copy=False)
 
     def read(self, array):
         """An array of the program, whose integers have no sign and 8 bits or more, in the type of the result."""
