@@ -231,13 +231,15 @@ BRAID_RT_API int32_t braid_rt_world_run(braid_rt_world *world,
                                         const braid_rt_entry *entry,
                                         void ***args);
 
-/* In a world of one rank with a GPU, has the next run follow the work of
- * `stream`, a stream of the GPU, and later work of `stream` follow the run,
- * which returns when its work is submitted. An error of the GPU in this work is
- * one of the next run, and of `stream`. braid_rt_get_statistics waits for its
- * end. BRAID_RT_FAILED in other worlds and with traces: the next run is as
- * others. */
-BRAID_RT_API int32_t braid_rt_world_follow(braid_rt_world *world, void *stream);
+/* In a world of ranks of this process with a GPU each, has the next run follow
+ * the work of streams[i], a stream of the GPU of rank i, and later work of
+ * these streams follow the run, which returns when its work is submitted. An
+ * error of a GPU in this work is one of the next run, and of the stream;
+ * nothing else watches this work. braid_rt_get_statistics waits for its end.
+ * BRAID_RT_FAILED in other worlds and with traces: the next run is as others.
+ */
+BRAID_RT_API int32_t braid_rt_world_follow(braid_rt_world *world,
+                                           void *const *streams);
 
 /* The work that invocations skip, so that a launcher can measure the rest
  * alone. The results of such an invocation are wrong. */

@@ -115,8 +115,13 @@ bool World::run(const braid_rt_entry &entry, void ***args) {
   return ok;
 }
 
-bool World::follow(void *stream) {
-  return engine->worldSize() == 1 && contexts.front()->device.follow(stream);
+bool World::follow(void *const *streams) {
+  // Ranks of other processes have no such caller.
+  bool follow =
+      engine->localRanks().size() == static_cast<size_t>(engine->worldSize());
+  for (size_t i = 0; i < contexts.size() && follow; ++i)
+    follow = contexts[i]->device.follow(streams[i]);
+  return follow;
 }
 
 int64_t World::describeFailing(std::string &text) {
@@ -415,8 +420,8 @@ int32_t braid_rt_world_run(braid_rt_world *world, const braid_rt_entry *entry,
   return unwrap(world)->run(*entry, args) ? BRAID_RT_OK : BRAID_RT_FAILED;
 }
 
-int32_t braid_rt_world_follow(braid_rt_world *world, void *stream) {
-  return unwrap(world)->follow(stream) ? BRAID_RT_OK : BRAID_RT_FAILED;
+int32_t braid_rt_world_follow(braid_rt_world *world, void *const *streams) {
+  return unwrap(world)->follow(streams) ? BRAID_RT_OK : BRAID_RT_FAILED;
 }
 
 int32_t braid_rt_world_skip(braid_rt_world *world, int32_t skip, char *error,

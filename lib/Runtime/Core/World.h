@@ -33,8 +33,9 @@ public:
   /// entry for each local rank.
   bool run(const braid_rt_entry &entry, void ***args);
 
-  /// Has the next run follow the work of a caller's stream (Device::follow).
-  bool follow(void *stream);
+  /// Has the next run follow the work of a caller's streams, one for each rank
+  /// (Device::follow).
+  bool follow(void *const *streams);
 
   /// For another thread than that of `run`: the time since the first failure of
   /// a rank, if other ranks still run; else 0. `text` gets the messages.

@@ -183,7 +183,7 @@ protected:
     return braid_rt_error(context());
   }
 
-  int32_t follow(void *stream) { return braid_rt_world_follow(world, stream); }
+  int32_t follow(void *stream) { return braid_rt_world_follow(world, &stream); }
 
   std::vector<float> result() {
     std::vector<float> values(4);
