@@ -48,24 +48,30 @@ bool Call::hasFailed() const {
   return !failure.empty();
 }
 
-Call::Frame Call::makeFrame(const std::vector<void *> &inputs,
-                            const std::vector<void *> &outputs) const {
+Call::Frame Call::makeFrame(const std::vector<Buffer> &inputs,
+                            const std::vector<Buffer> &outputs) const {
   Frame frame{words, {}};
   auto input = inputs.begin(), output = outputs.begin();
   for (size_t i = 0; i < begins.size(); ++i) {
-    bool isOutput = entry.arguments[i].direction == BRAID_RT_OUT;
+    const braid_rt_argument &argument = entry.arguments[i];
+    bool isOutput = argument.direction == BRAID_RT_OUT;
     auto &next = isOutput ? output : input;
-    if (next == (isOutput ? outputs.end() : inputs.end()))
+    if (next == (isOutput ? outputs.end() : inputs.end()) ||
+        next->dtype != argument.dtype ||
+        !std::equal(next->sizes, next->sizes + next->rank, argument.sizes,
+                    argument.sizes + argument.rank))
       break;
     int64_t *descriptor = &frame.words[begins[i]];
-    descriptor[0] = descriptor[1] = reinterpret_cast<int64_t>(*next++);
+    descriptor[0] = descriptor[1] = reinterpret_cast<int64_t>(next++->data);
     frame.pointers.push_back(descriptor);
   }
   if (frame.pointers.size() != begins.size() || input != inputs.end() ||
       output != outputs.end())
-    throw Error("the call has " + std::to_string(inputs.size()) +
-                " operands and " + std::to_string(outputs.size()) +
-                " results, which are not the arguments of " + entry.name);
+    throw Error(
+        "the " + std::to_string(inputs.size()) + " operands and " +
+        std::to_string(outputs.size()) +
+        " results of the call do not have the types of the arguments of " +
+        entry.name);
   return frame;
 }
 
@@ -79,6 +85,7 @@ std::list<Call::Launch>::iterator Call::join(int64_t run, int32_t rank) {
     found = launches.emplace(launches.end());
     found->run = run;
     found->frames.resize(ranks);
+    found->streams.resize(ranks);
   }
   return found;
 }
@@ -111,8 +118,8 @@ void Call::close() {
 }
 
 void Call::run(int32_t rank, int64_t run, void *stream,
-               const std::vector<void *> &inputs,
-               const std::vector<void *> &outputs) {
+               const std::vector<Buffer> &inputs,
+               const std::vector<Buffer> &outputs) {
   begin();
   try {
     if (rank < 0 || static_cast<size_t>(rank) >= ranks)
@@ -120,8 +127,6 @@ void Call::run(int32_t rank, int64_t run, void *stream,
                   std::to_string(rank) + ", expected one below " +
                   std::to_string(ranks));
     auto frame = std::make_unique<Frame>(makeFrame(inputs, outputs));
-    if (ranks > 1)
-      await(rank, stream);
     runWithOthers(rank, run, stream, std::move(frame));
   } catch (...) {
     end();
@@ -130,19 +135,12 @@ void Call::run(int32_t rank, int64_t run, void *stream,
   end();
 }
 
-void Call::await(int32_t rank, void *stream) const {
-  if (int32_t status = synchronize ? synchronize(stream) : 0)
-    throw Error("device " + std::to_string(rank) +
-                ": the wait for XLA's stream gives the error " +
-                std::to_string(status));
-}
-
 void Call::runWithOthers(int32_t rank, int64_t run, void *stream,
                          std::unique_ptr<Frame> frame) {
   std::unique_lock<std::mutex> lock(mutex);
   auto launch = join(run, rank);
   launch->frames[static_cast<size_t>(rank)] = std::move(frame);
-  launch->stream = stream;
+  launch->streams[static_cast<size_t>(rank)] = stream;
   if (++launch->arrived == ranks) {
     changed.wait(lock, [&]() { return !isRunning; });
     std::string error = failure;
@@ -175,13 +173,16 @@ void Call::runWithOthers(int32_t rank, int64_t run, void *stream,
 }
 
 std::string Call::runAll(const Launch &launch) {
-  try {
-    if (ranks == 1 && synchronize &&
-        braid_rt_world_follow(world, launch.stream) != BRAID_RT_OK)
-      await(0, launch.stream);
-  } catch (const Error &error) {
-    return error.what();
-  }
+  // XLA's kernels write the arguments, and read what was in the memory of the
+  // results.
+  bool follows =
+      synchronize &&
+      braid_rt_world_follow(world, launch.streams.data()) == BRAID_RT_OK;
+  for (size_t rank = 0; synchronize && !follows && rank < ranks; ++rank)
+    if (int32_t status = synchronize(launch.streams[rank]))
+      return "device " + std::to_string(rank) +
+             ": the wait for XLA's stream gives the error " +
+             std::to_string(status);
   std::vector<void **> arguments;
   for (const auto &frame : launch.frames)
     arguments.push_back(frame->pointers.data());

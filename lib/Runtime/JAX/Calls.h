@@ -20,6 +20,14 @@
 
 namespace braid::rt::jax {
 
+/// An array of XLA, row-major.
+struct Buffer {
+  void *data;
+  const int64_t *sizes;
+  int64_t rank;
+  int32_t dtype; ///< braid_rt_dtype, of integers without a sign, too; or -1.
+};
+
 /// An entry of a program, which XLA calls once for each rank.
 class Call {
 public:
@@ -28,12 +36,12 @@ public:
        braid_jax_synchronize synchronize, int64_t timeoutNs);
 
   /// The call of one rank, which returns when the program has ended on all
-  /// ranks. `run` is the same for the ranks that run together. `inputs` and
-  /// `outputs` have the addresses of the arguments and results. Throws an
-  /// Error.
+  /// ranks, or is submitted. `run` is the same for the ranks that run together.
+  /// Throws an Error, also where `inputs` and `outputs` are not the arguments
+  /// and results of the entry.
   void run(int32_t rank, int64_t run, void *stream,
-           const std::vector<void *> &inputs,
-           const std::vector<void *> &outputs);
+           const std::vector<Buffer> &inputs,
+           const std::vector<Buffer> &outputs);
 
   bool hasFailed() const;
   bool usesStreams() const { return synchronize; }
@@ -51,7 +59,7 @@ private:
   struct Launch {
     int64_t run;
     std::vector<std::unique_ptr<Frame>> frames; ///< By rank.
-    void *stream = nullptr;                     ///< Of the rank that came last.
+    std::vector<void *> streams;                ///< By rank.
     size_t arrived = 0, left = 0;
     bool isDone = false;
     std::string error;
@@ -62,11 +70,8 @@ private:
   void end();
   void runWithOthers(int32_t rank, int64_t run, void *stream,
                      std::unique_ptr<Frame> frame);
-  /// Waits until XLA's kernels have written the arguments, and have read what
-  /// was in the memory of the results.
-  void await(int32_t rank, void *stream) const;
-  Frame makeFrame(const std::vector<void *> &inputs,
-                  const std::vector<void *> &outputs) const;
+  Frame makeFrame(const std::vector<Buffer> &inputs,
+                  const std::vector<Buffer> &outputs) const;
   /// The launch that the rank takes part in next.
   std::list<Launch>::iterator join(int64_t run, int32_t rank);
   /// Submits the program; the error's text, or nothing. It ends before later

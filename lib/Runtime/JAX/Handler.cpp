@@ -53,6 +53,53 @@ static int64_t findKey(const XLA_FFI_Attrs &attributes) {
   return 0;
 }
 
+static int32_t readType(XLA_FFI_DataType type) {
+  switch (type) {
+  case XLA_FFI_DataType_PRED:
+    return BRAID_RT_I1;
+  case XLA_FFI_DataType_S8:
+  case XLA_FFI_DataType_U8:
+    return BRAID_RT_I8;
+  case XLA_FFI_DataType_S16:
+  case XLA_FFI_DataType_U16:
+    return BRAID_RT_I16;
+  case XLA_FFI_DataType_S32:
+  case XLA_FFI_DataType_U32:
+    return BRAID_RT_I32;
+  case XLA_FFI_DataType_S64:
+  case XLA_FFI_DataType_U64:
+    return BRAID_RT_I64;
+  case XLA_FFI_DataType_F16:
+    return BRAID_RT_F16;
+  case XLA_FFI_DataType_BF16:
+    return BRAID_RT_BF16;
+  case XLA_FFI_DataType_F32:
+    return BRAID_RT_F32;
+  case XLA_FFI_DataType_F64:
+    return BRAID_RT_F64;
+  case XLA_FFI_DataType_C64:
+    return BRAID_RT_COMPLEX_F32;
+  case XLA_FFI_DataType_C128:
+    return BRAID_RT_COMPLEX_F64;
+  case XLA_FFI_DataType_F8E4M3FN:
+    return BRAID_RT_F8E4M3FN;
+  case XLA_FFI_DataType_F8E5M2:
+    return BRAID_RT_F8E5M2;
+  default:
+    return -1;
+  }
+}
+
+static std::vector<jax::Buffer> readBuffers(void **given, int64_t count) {
+  std::vector<jax::Buffer> buffers;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto &buffer = *static_cast<const XLA_FFI_Buffer *>(given[i]);
+    buffers.push_back(
+        {buffer.data, buffer.dims, buffer.rank, readType(buffer.dtype)});
+  }
+  return buffers;
+}
+
 static void run(const XLA_FFI_Api &api, const XLA_FFI_CallFrame &frame) {
   std::shared_ptr<jax::Call> call = jax::findCall(findKey(frame.attrs));
   if (!call)
@@ -68,12 +115,9 @@ static void run(const XLA_FFI_Api &api, const XLA_FFI_CallFrame &frame) {
                                     nullptr, frame.ctx, nullptr};
   if (call->usesStreams())
     throwError(api, api.XLA_FFI_Stream_Get(&stream));
-  std::vector<void *> inputs, outputs;
-  for (int64_t i = 0; i < frame.args.size; ++i)
-    inputs.push_back(static_cast<XLA_FFI_Buffer *>(frame.args.args[i])->data);
-  for (int64_t i = 0; i < frame.rets.size; ++i)
-    outputs.push_back(static_cast<XLA_FFI_Buffer *>(frame.rets.rets[i])->data);
-  call->run(device.device_ordinal, run.run_id, stream.stream, inputs, outputs);
+  call->run(device.device_ordinal, run.run_id, stream.stream,
+            readBuffers(frame.args.args, frame.args.size),
+            readBuffers(frame.rets.rets, frame.rets.size));
 }
 
 XLA_FFI_Error *braid_jax_run(XLA_FFI_CallFrame *frame) {

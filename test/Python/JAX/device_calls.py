@@ -14,7 +14,7 @@ import cuda_testing
 
 FOLDER, CXX, FAKES = sys.argv[1:4]
 del sys.argv[1:4]
-os.environ.update(cuda_testing.fakes(FAKES))
+os.environ.update(cuda_testing.fakes(FAKES), XLA_FLAGS="--xla_force_host_platform_device_count=2")
 
 import jax
 import jax.numpy as jnp
@@ -52,6 +52,7 @@ class DeviceCallTest(unittest.TestCase):
         cls.fn = staticmethod(jax.jit(step, donate_argnums=0))
         cls.key = jax.random.key(3)
         cls.function = compile_function("step", cls.fn, *cls.arguments())
+        cls.function(*cls.arguments())
 
     @classmethod
     def arguments(cls):
@@ -158,6 +159,13 @@ class DeviceCallTest(unittest.TestCase):
         gc.collect()
         with self.assertRaisesRegex(ValueError, "a program that this process has not loaded, or has no more"):
             jax.block_until_ready(compiled(x))
+
+    def test_calls_of_other_types(self):
+        key = np.int64(self.function._device_call._program.key)
+        call = jax.ffi.ffi_call("braid_jax_run", jax.ShapeDtypeStruct((4,), np.int32))
+        with self.assertRaisesRegex(jax.errors.JaxRuntimeError, "1 operands and 1 results of the call do not have the types of"):
+            jax.block_until_ready(jax.jit(lambda x: call(x, key=key))(jnp.arange(2)))
+        self.check(self.function(*self.arguments()), step(*self.arguments()))
 
     def test_a_rank_that_does_not_come(self):
         kept, device_calls._TIMEOUT = device_calls._TIMEOUT, 0.2
