@@ -294,20 +294,21 @@ static bool replaceCopiesOfFill(RewriterBase &rewriter, linalg::FillOp fill) {
   Operation *firstWriter = nullptr;
   SmallVector<memref::CopyOp> copies;
   for (OpOperand &use : buffer.getUses()) {
-    Operation *user = block->findAncestorOpInBlock(*use.getOwner());
-    if (user == fill)
-      continue;
-    auto copy = dyn_cast<memref::CopyOp>(user);
-    auto reader = dyn_cast<linalg::LinalgOp>(user);
+    Operation *owner = use.getOwner();
+    auto copy = dyn_cast<memref::CopyOp>(owner);
+    auto reader = dyn_cast<linalg::LinalgOp>(owner);
+    Operation *user = block->findAncestorOpInBlock(*owner);
     if (copy && copy.getTarget() != buffer)
       copies.push_back(copy);
-    else if (!(reader && user == use.getOwner() && reader.isDpsInput(&use)) &&
+    else if (owner != fill && !(reader && reader.isDpsInput(&use)) &&
              (!firstWriter || user->isBeforeInBlock(firstWriter)))
       firstWriter = user;
   }
   for (memref::CopyOp copy : copies) {
-    if (copy->isBeforeInBlock(fill) ||
-        (firstWriter && firstWriter->isBeforeInBlock(copy)))
+    // A loop repeats its copies after what it writes.
+    Operation *user = block->findAncestorOpInBlock(*copy);
+    if (user->isBeforeInBlock(fill) ||
+        (firstWriter && !user->isBeforeInBlock(firstWriter)))
       continue;
     rewriter.setInsertionPoint(copy);
     linalg::FillOp::create(rewriter, copy.getLoc(), fill.value(),

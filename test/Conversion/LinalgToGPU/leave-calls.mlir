@@ -62,6 +62,65 @@ func.func @run(%a: memref<64x256xf32>, %r: memref<64xf32>, %s: memref<64xf32>) {
 
 // -----
 
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+
+// The reduction of each iteration starts from a copy of a fill before the loop. Its kernel takes the fill in.
+// CHECK-LABEL: func.func @in_loop
+// CHECK-NOT:     memref.copy
+// CHECK:         scf.for
+// CHECK-NEXT:      memref.alloc() : memref<64xf32>
+// CHECK-NOT:       memref.copy
+// CHECK:           gpu.launch_func
+// CHECK-NOT:       gpu.launch_func
+// CHECK:           memref.copy %{{.*}}, %{{.*}} : memref<64xf32>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    return
+func.func @in_loop(%a: memref<64x256xf32>, %r: memref<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %fill = memref.alloc() : memref<64xf32>
+  linalg.fill ins(%zero : f32) outs(%fill : memref<64xf32>)
+  scf.for %i = %c0 to %c5 step %c1 {
+    %s = memref.alloc() : memref<64xf32>
+    memref.copy %fill, %s : memref<64xf32> to memref<64xf32>
+    linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%a : memref<64x256xf32>) outs(%s : memref<64xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      %0 = arith.addf %o, %x : f32
+      linalg.yield %0 : f32
+    }
+    memref.copy %s, %r : memref<64xf32> to memref<64xf32>
+  }
+  return
+}
+
+// -----
+
+// The second iteration copies what the first one has written.
+// CHECK-LABEL: func.func @written_in_loop
+// CHECK:         gpu.launch_func
+// CHECK:         scf.for
+// CHECK-NEXT:      memref.copy
+// CHECK:           gpu.launch_func
+func.func @written_in_loop(%a: memref<64xf32>, %r: memref<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %fill = memref.alloc() : memref<64xf32>
+  linalg.fill ins(%zero : f32) outs(%fill : memref<64xf32>)
+  scf.for %i = %c0 to %c5 step %c1 {
+    memref.copy %fill, %r : memref<64xf32> to memref<64xf32>
+    linalg.exp ins(%a : memref<64xf32>) outs(%fill : memref<64xf32>)
+  }
+  return
+}
+
+// -----
+
 // What was written behind the fill is no fill.
 // CHECK-LABEL: func.func @other_writer
 // CHECK:         gpu.launch_func

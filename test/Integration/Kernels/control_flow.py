@@ -118,6 +118,32 @@ def model_of_carried_pairs(x, m):
     return 5 * a + b
 
 
+def nested_loops():
+    """An outer loop passes what it carries to an inner one, which may have no iterations, and carries the result."""
+    w = Writer()
+    w.lines.append(f"%out = scf.for %n = %c0 to %c5 step %c1 iter_args(%a = %x) -> ({VECTOR}) {{")
+    w.lines.append("%number = arith.index_cast %n : index to i32")
+    # The inner loop runs in every other iteration.
+    one, steps = w.add("arith.constant 1 : i32"), w.add("arith.constant 700 : i32")
+    is_odd = w.add(f"arith.andi %number, {one} : i32")
+    limit = w.add(f"arith.muli {w.add(f'arith.muli {is_odd}, {steps} : i32')}, %number : i32")
+    w.lines.append(f"%in = scf.while (%b = %a) : ({VECTOR}) -> {VECTOR} {{")
+    element = w.add(f"tensor.extract %b[%c0] : {VECTOR}")
+    w.lines.append(f"scf.condition({w.add(f'arith.cmpi slt, {element}, {limit} : i32')}) %b : {VECTOR}\n}} do {{\n^bb0(%c: {VECTOR}):")
+    w.lines.append(f"scf.yield {w.affine(w.product('%m', '%c'), 2, 1)} : {VECTOR}\n}}")
+    w.lines.append(f"scf.yield %in : {VECTOR}\n}}")
+    w.lines.append(f"return {w.add_vectors('%out', '%x')} : {VECTOR}\n}}")
+    return HEAD + "\n".join(w.lines)
+
+
+def model_of_nested_loops(x, m):
+    a = x
+    for n in range(5):
+        while a[0] < (n & 1) * 700 * n:
+            a = 2 * (m @ a) + 1
+    return a + x
+
+
 def long_iterations():
     """Iterations of as many kernels as are worth a graph."""
     w = Writer()
@@ -183,4 +209,5 @@ if __name__ == "__main__":
     check("carried_result", carried_result(), model_of_carried_result, folder, compiler, fakes)
     check("carried_pairs", carried_pairs(), model_of_carried_pairs, folder, compiler, fakes)
     check("device_places", device_places(), model_of_device_places, folder, compiler, fakes)
+    check("nested_loops", nested_loops(), model_of_nested_loops, folder, compiler, fakes)
     check("long_iterations", long_iterations(), model_of_long_iterations, folder, compiler, fakes)

@@ -104,8 +104,9 @@ static memref::CopyOp findCopy(scf::WhileOp loop, unsigned number) {
 /// True if the loop owns what it begins with.
 static bool isOwnInit(Value init) {
   Value root = memref::skipViewLikeOps(cast<MemrefValue>(init));
+  auto argument = dyn_cast<BlockArgument>(root);
   return isa_and_nonnull<memref::AllocOp, scf::WhileOp, scf::ForOp>(
-      root.getDefiningOp());
+      argument ? argument.getOwner()->getParentOp() : root.getDefiningOp());
 }
 
 static void forwardCarried(scf::WhileOp loop) {

@@ -130,3 +130,35 @@ func.func @kept(%x: tensor<64xi32>, %which: i1) -> tensor<64xi32> {
   }
   return %result : tensor<64xi32>
 }
+
+// A loop around owns what the loop begins with.
+//
+// CHECK-LABEL: func.func @nested(
+// CHECK:         scf.for {{.*}} iter_args(%[[X:.*]] = %{{.*}})
+// CHECK:           scf.while (%[[A:.*]] = %[[X]])
+// CHECK-NOT:         memref.copy
+// CHECK:             scf.condition(%{{.*}}) %[[A]]
+func.func @nested(%x: tensor<64xi32>, %limits: tensor<5xi32>) -> tensor<64xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %result = scf.for %i = %c0 to %c5 step %c1 iter_args(%y = %x) -> tensor<64xi32> {
+    %limit = tensor.extract %limits[%i] : tensor<5xi32>
+    %inner = scf.while (%a = %y) : (tensor<64xi32>) -> tensor<64xi32> {
+      %first = tensor.extract %a[%c0] : tensor<64xi32>
+      %isBelow = arith.cmpi slt, %first, %limit : i32
+      scf.condition(%isBelow) %a : tensor<64xi32>
+    } do {
+    ^bb0(%b: tensor<64xi32>):
+      %empty = tensor.empty() : tensor<64xi32>
+      %next = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%b : tensor<64xi32>) outs(%empty : tensor<64xi32>) {
+      ^bb0(%in: i32, %out: i32):
+        %double = arith.addi %in, %in : i32
+        linalg.yield %double : i32
+      } -> tensor<64xi32>
+      scf.yield %next : tensor<64xi32>
+    }
+    scf.yield %inner : tensor<64xi32>
+  }
+  return %result : tensor<64xi32>
+}
