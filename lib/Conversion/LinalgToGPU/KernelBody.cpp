@@ -104,11 +104,25 @@ static int64_t getAdjacentLanes(Value value, const ValueSet &adjacent,
     return lanes;
   Operation *op = value.getDefiningOp();
   APInt shift;
-  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op) ||
+  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::RemUIOp>(op) ||
       !matchPattern(op->getOperand(1), m_ConstantInt(&shift)))
     return 1;
   return std::gcd(getAdjacentLanes(op->getOperand(0), adjacent, lanes),
                   shift.getSExtValue());
+}
+
+/// The widest vectors up to `lanes` in which all iterations have the same
+/// `place`, possibly a quotient of adjacent places.
+static int64_t getLanesOfPlace(Value place, const ValueSet &varying,
+                               const ValueSet &adjacent, int64_t lanes) {
+  if (!varying.contains(place))
+    return lanes;
+  auto quotient = place.getDefiningOp<arith::DivUIOp>();
+  APInt divisor;
+  if (!quotient || !matchPattern(quotient.getRhs(), m_ConstantInt(&divisor)))
+    return 1;
+  return std::gcd(getAdjacentLanes(quotient.getLhs(), adjacent, lanes),
+                  divisor.getSExtValue());
 }
 
 /// The widest vectors up to `lanes` in which all iterations have the same
@@ -150,6 +164,13 @@ static int64_t getAlignedLoadLanes(memref::LoadOp load, int64_t lanes) {
   return lanes;
 }
 
+/// True if a bound keeps the last index of `load` from being adjacent to those
+/// of other iterations.
+static bool isClamped(memref::LoadOp load) {
+  return load.getMemRefType().getRank() > 0 &&
+         load.getIndices().back().getDefiningOp<arith::MinUIOp>();
+}
+
 /// The widest vector up to `lanes` that `load` reads where adjacent iterations
 /// have the values `varying`; `adjacent` has the index of the iteration.
 static int64_t getLoadLanes(memref::LoadOp load, const ValueSet &varying,
@@ -160,9 +181,13 @@ static int64_t getLoadLanes(memref::LoadOp load, const ValueSet &varying,
   int64_t offset = 0;
   if (size == 0 || !VectorType::isValidElementType(type.getElementType()) ||
       failed(type.getStridesAndOffset(strides, offset)) ||
-      strides.back() != 1 || llvm::any_of(strides, ShapedType::isDynamic) ||
-      isAnyIn(load.getIndices().drop_back(), varying))
+      strides.back() != 1 || llvm::any_of(strides, ShapedType::isDynamic))
     return 1;
+  for (Value place : load.getIndices().drop_back())
+    lanes = getLanesOfPlace(place, varying, adjacent, lanes);
+  // Threads that read single elements still read adjacent ones.
+  if (isClamped(load))
+    return lanes;
   lanes = getAdjacentLanes(load.getIndices().back(), adjacent, lanes);
   // Bytes are no reason for narrower vectors of all else.
   return type.getElementType().isInteger(1) ? lanes
@@ -210,10 +235,12 @@ int64_t braid::kernels::getVectorLanes(const LoopNest &nest, unsigned loop,
       varying.insert(access->argument);
   nest.body->walk([&](linalg::IndexOp op) {
     const DimensionIndex &dimension = nest.dimensions[op.getDim()];
-    if (dimension.loop != static_cast<int>(loop))
+    if (dimension.loop != static_cast<int>(loop) ||
+        dimension.divisor % lanes == 0)
       return;
     varying.insert(op);
-    if (dimension.divisor == 1 && dimension.size == nest.sizes[loop])
+    if (dimension.divisor == 1 &&
+        (dimension.size == nest.sizes[loop] || dimension.size % lanes == 0))
       adjacent.insert(op);
   });
   spread(*nest.body, varying);
@@ -239,10 +266,14 @@ static void emitVectorLoad(ImplicitLocOpBuilder &b, memref::LoadOp load,
   SmallVector<Value> indices;
   for (Value index : load.getIndices())
     indices.push_back(mapping.lookupOrDefault(index));
+  // All elements have the same other indices.
+  for (Value &index : MutableArrayRef(indices).drop_back())
+    if (isa<VectorType>(index.getType()))
+      index = vector::ExtractOp::create(b, index, 0);
   Value memory = mapping.lookupOrDefault(load.getMemref());
   auto type = VectorType::get({lanes}, load.getType());
   Value places = indices.back();
-  if (getAlignedLoadLanes(load, lanes) == lanes) {
+  if (!isClamped(load) && getAlignedLoadLanes(load, lanes) == lanes) {
     indices.back() = vector::ExtractOp::create(b, places, 0);
     mapping.map(load.getResult(), loadVector(b, type, memory, indices));
     return;

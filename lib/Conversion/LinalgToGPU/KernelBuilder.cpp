@@ -396,7 +396,8 @@ SmallVector<Value> KernelBuilder::getAskedIndices(const LoopNest &nest,
     int64_t divisor = dimension.divisor, size = dimension.size;
     bool isWhole = divisor * size == nest.sizes[dimension.loop];
     Value index = indices[dimension.loop];
-    if (lanes == 1 || dimension.loop != static_cast<int>(vectorLoop)) {
+    if (dimension.loop != static_cast<int>(vectorLoop) ||
+        divisor % lanes == 0) {
       index = divide(index, divisor);
       asked.push_back(toIndex(isWhole ? index : remainder(index, size)));
       continue;
@@ -408,6 +409,11 @@ SmallVector<Value> KernelBuilder::getAskedIndices(const LoopNest &nest,
     auto constant = [&](int64_t value) {
       return spread(arith::ConstantIndexOp::create(b, value));
     };
+    // All lanes have the same row.
+    if (divisor == 1 && !isWhole && size % lanes == 0) {
+      index = remainder(index, size);
+      isWhole = true;
+    }
     index = arith::AddIOp::create(b, spread(toIndex(index)),
                                   vector::StepOp::create(b, type));
     if (divisor != 1)

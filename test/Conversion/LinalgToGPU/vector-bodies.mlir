@@ -179,3 +179,39 @@ func.func @pieces_of_two(%a: memref<64x98xf32>, %b: memref<64x158xf32>, %r: memr
 // CHECK:         vector.store
 // CHECK:       gpu.func @elementwise_5(
 // CHECK:           vector.load %{{.*}} {alignment = 8 : i64} : memref<64x158xf32>, vector<2xf32>
+// Threads read elements of a bounded place one by one, and all else in vectors.
+// CHECK:       gpu.func @elementwise_6(
+// CHECK-COUNT-4: memref.load %{{.*}} : memref<64x64xf32>
+// CHECK:         vector.store
+func.func @bounded(%a: memref<64x64xf32>, %r: memref<64x64xf32>) {
+  %last = arith.constant 63 : index
+  %one = arith.constant 1 : index
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%r : memref<64x64xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = arith.addi %j, %one : index
+    %m = arith.minui %k, %last : index
+    %e = memref.load %a[%i, %m] : memref<64x64xf32>
+    linalg.yield %e : f32
+  }
+  return
+}
+
+// The rows of a vector are alike if they divide no vector.
+// CHECK:       gpu.func @elementwise_7(
+// CHECK:         %[[ROW:.*]] = vector.extract %{{.*}}[0] : index from vector<4xindex>
+// CHECK:         vector.load %{{.*}}[%{{.*}}, %[[ROW]], %{{.*}}] {alignment = 16 : i64} : memref<64x2x32xf32>, vector<4xf32>
+func.func @quotients(%a: memref<64x2x32xf32>, %r: memref<64x64xf32>) {
+  %size = arith.constant 32 : index
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%r : memref<64x64xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = arith.divui %j, %size : index
+    %l = arith.remui %j, %size : index
+    %e = memref.load %a[%i, %k, %l] : memref<64x2x32xf32>
+    linalg.yield %e : f32
+  }
+  return
+}

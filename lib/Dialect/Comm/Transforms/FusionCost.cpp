@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
@@ -32,6 +33,17 @@ int64_t braid::comm::getWeight(Operation *op) {
     return 1;
   if (isa<tensor::ExtractOp>(op))
     return kWeightOfRead;
+  if (isa<scf::IfOp>(op)) {
+    int64_t longest = 0;
+    for (Region &region : op->getRegions()) {
+      int64_t weight = 0;
+      for (Operation &inner : region.getOps())
+        if (!inner.hasTrait<OpTrait::IsTerminator>())
+          weight += comm::getWeight(&inner);
+      longest = std::max(longest, weight);
+    }
+    return longest + 1;
+  }
   if (isa<arith::DivFOp, math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op,
           math::SqrtOp, math::RsqrtOp, math::TanhOp>(op))
     return shortFunction;
@@ -109,12 +121,12 @@ Traffic braid::comm::getTraffic(OpOperand &operand) {
   Traffic traffic;
   traffic.saved = getBytes(result.getType());
   // A body may read any element, and reads one in each iteration.
-  for (Operation &op : *producer.getBlock())
-    if (auto read = dyn_cast<tensor::ExtractOp>(op))
-      traffic.added += std::min(
-          getBytes(read.getTensor().getType()),
-          getBytes(
-              cast<RankedTensorType>(result.getType()).clone(read.getType())));
+  producer.getBlock()->walk([&](tensor::ExtractOp read) {
+    traffic.added += std::min(
+        getBytes(read.getTensor().getType()),
+        getBytes(
+            cast<RankedTensorType>(result.getType()).clone(read.getType())));
+  });
   AffineMap toResult = producer.getMatchingIndexingMap(
       producer.getDpsInitOperand(result.getResultNumber()));
   AffineMap toLoops = inversePermutation(toResult).compose(

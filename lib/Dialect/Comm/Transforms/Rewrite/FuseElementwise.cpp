@@ -132,8 +132,10 @@ struct CommFuseElementwisePass
           [&](tensor::InsertSliceOp insert) { inserts.push_back(insert); });
     for (tensor::InsertSliceOp insert : inserts)
       readThroughInsert(rewriter, insert);
-    getOperation().walk(
-        [&](tensor::PadOp pad) { readThroughPad(rewriter, pad); });
+    SmallVector<tensor::PadOp> pads;
+    getOperation().walk([&](tensor::PadOp pad) { pads.push_back(pad); });
+    for (tensor::PadOp pad : pads)
+      readThroughPad(rewriter, pad, opsPerByte);
     getOperation().walk([&](tensor::CollapseShapeOp collapse) {
       readThroughCollapse(rewriter, collapse);
     });

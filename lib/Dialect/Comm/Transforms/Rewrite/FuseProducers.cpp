@@ -13,6 +13,7 @@
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
@@ -68,15 +69,16 @@ enum class Fusion {
   Keep
 };
 
-/// The producer of `operand` if its owner may fuse it; null otherwise.
-linalg::LinalgOp getProducer(OpOperand &operand) {
-  auto consumer = dyn_cast<linalg::LinalgOp>(operand.getOwner());
-  auto producer = operand.get().getDefiningOp<linalg::LinalgOp>();
-  if (!consumer || !producer || !mayConsume(consumer) ||
-      !consumer.isDpsInput(&operand) || !producer.hasPureTensorSemantics() ||
-      !mayProduce(producer) || producer->getBlock() != consumer->getBlock())
-    return {};
-  return producer;
+/// True if kernels of the owner of `operand` need no vectors, which branches
+/// may divide, and no tiles.
+static bool mayBranch(OpOperand &operand) {
+  auto consumer = cast<linalg::LinalgOp>(operand.getOwner());
+  return consumer.getNumReductionLoops() == 0 &&
+         consumer.getMatchingIndexingMap(&operand).isIdentity();
+}
+
+static bool isOfSameBlock(OpOperand &operand) {
+  return operand.get().getParentBlock() == operand.getOwner()->getBlock();
 }
 
 /// Gives `consumer`, which moves to `producer`, destinations that are there.
@@ -129,9 +131,17 @@ public:
   bool moveBroadcast(linalg::LinalgOp &op);
 
 private:
+  /// The producer of `operand` if its owner, which may stand in a loop behind
+  /// it, may fuse it; null otherwise. Fusions of branches are the last ones,
+  /// because what has branches fuses with less.
+  linalg::LinalgOp getProducer(OpOperand &operand);
   Fusion choose(OpOperand &operand);
   /// True if the owner of `operand` may compute the producer.
   bool mayCompute(OpOperand &operand);
+  /// True if the owner of `operand` may compute the producer in each iteration
+  /// of a loop around it: this reads next to nothing, or saves a part of the
+  /// time of a launch.
+  bool mayComputeAgain(OpOperand &operand);
   /// True if all users of `producer` may compute it, so that nobody stores it,
   /// and if all together move no more bytes then.
   bool mayVanish(linalg::LinalgOp producer);
@@ -156,6 +166,18 @@ bool isBroadcast(OpOperand &operand) {
 
 } // namespace
 
+linalg::LinalgOp Fuser::getProducer(OpOperand &operand) {
+  auto consumer = dyn_cast<linalg::LinalgOp>(operand.getOwner());
+  auto producer = operand.get().getDefiningOp<linalg::LinalgOp>();
+  if (!consumer || !producer || !mayConsume(consumer) ||
+      !consumer.isDpsInput(&operand) || !producer.hasPureTensorSemantics() ||
+      !mayProduce(producer) ||
+      (!producer.getBlock()->getOps<scf::IfOp>().empty() &&
+       !(mayKeep && mayBranch(operand))))
+    return {};
+  return producer;
+}
+
 bool Fuser::mayCompute(OpOperand &operand) {
   linalg::LinalgOp producer = getProducer(operand);
   // A cost is that of the op as it stands.
@@ -164,6 +186,14 @@ bool Fuser::mayCompute(OpOperand &operand) {
          !(isBroadcast(operand) && isExpensive(producer)) &&
          isCheapFor(producer, cast<linalg::LinalgOp>(operand.getOwner()),
                     opsPerByte);
+}
+
+bool Fuser::mayComputeAgain(OpOperand &operand) {
+  if (!mayCompute(operand))
+    return false;
+  Traffic traffic = getTraffic(operand);
+  return traffic.added <= traffic.saved / 32 ||
+         traffic.saved - traffic.added >= kBytesOfLaunch / 8;
 }
 
 bool Fuser::mayVanish(linalg::LinalgOp producer) {
@@ -176,7 +206,7 @@ bool Fuser::mayVanish(linalg::LinalgOp producer) {
         return false;
       continue;
     }
-    if (!mayCompute(use))
+    if (!mayCompute(use) || !isOfSameBlock(use))
       return false;
     Traffic traffic = getTraffic(use);
     all.added += traffic.added;
@@ -280,6 +310,8 @@ Fusion Fuser::choose(OpOperand &operand) {
       !(tellsSizesOfReductions(operand, producer) ||
         mayAddSizesOfReductions(operand)))
     return Fusion::None;
+  if (!isOfSameBlock(operand))
+    return mayComputeAgain(operand) ? Fusion::Copy : Fusion::None;
   bool isSameSet = sets.lookup(producer) == sets.lookup(consumer);
   bool isOnlyUser = llvm::all_of(producer->getUsers(), [&](Operation *user) {
     return user == consumer.getOperation();

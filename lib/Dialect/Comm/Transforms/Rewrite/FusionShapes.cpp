@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -396,6 +397,19 @@ bool braid::comm::isMatrixProduct(linalg::LinalgOp op) {
   return succeeded(dims) && !dims->m.empty() && !dims->n.empty();
 }
 
+/// True if `op` of a body may move to another body: its operands alone tell
+/// what it computes.
+static bool mayMoveToBody(Operation &op) {
+  if (!isMemoryEffectFree(&op))
+    return false;
+  return op.getNumRegions() == 0 ||
+         (isa<scf::IfOp>(op) && !op.walk([](Operation *inner) {
+                                     return isa<linalg::IndexOp>(inner)
+                                                ? WalkResult::interrupt()
+                                                : WalkResult::advance();
+                                   }).wasInterrupted());
+}
+
 bool braid::comm::mayProduce(linalg::LinalgOp op) {
   if (linalg::isElementwise(op))
     return true;
@@ -412,9 +426,7 @@ bool braid::comm::mayProduce(linalg::LinalgOp op) {
                             map.getResults(),
                             llvm::IsaPred<AffineDimExpr, AffineConstantExpr>);
                       }) &&
-         llvm::all_of(*generic.getBody(), [](Operation &inner) {
-           return inner.getNumRegions() == 0 && isMemoryEffectFree(&inner);
-         });
+         llvm::all_of(*generic.getBody(), mayMoveToBody);
 }
 
 /// True if `init` of `op` is a slice that the result replaces in its tensor.

@@ -332,11 +332,90 @@ bool braid::comm::readThroughInsert(RewriterBase &rewriter,
   return true;
 }
 
-bool braid::comm::readThroughPad(RewriterBase &rewriter, tensor::PadOp pad) {
+/// The instructions that read an element inside a padding.
+static constexpr int64_t kWeightOfPaddedRead = 8;
+
+/// True if elementwise ops that read `inputs`, which `pad` or slices of it are,
+/// read the source instead in less time than the padding takes.
+static bool
+isWorthReading(tensor::PadOp pad,
+               ArrayRef<std::pair<OpOperand *, ArrayRef<int64_t>>> inputs,
+               int64_t opsPerByte) {
+  int64_t elements = 0;
+  for (auto [input, offsets] : inputs) {
+    auto op = cast<linalg::LinalgOp>(input->getOwner());
+    SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    // Adjacent iterations read adjacent elements.
+    if (ShapedType::isDynamicShape(sizes) ||
+        !op.getMatchingIndexingMap(input).isIdentity())
+      return false;
+    elements += ShapedType::getNumElements(sizes);
+  }
+  return elements * kWeightOfPaddedRead <=
+         opsPerByte *
+             (2 * comm::getBytes(pad.getResultType()) + comm::kBytesOfLaunch);
+}
+
+/// What `pad` has at `places`, by a read of the source that needs no branch,
+/// which would divide vectors.
+static Value readPadded(ImplicitLocOpBuilder &b, tensor::PadOp pad,
+                        ArrayRef<Value> places, ArrayRef<int64_t> sizes,
+                        ArrayRef<int64_t> offsets) {
+  SmallVector<Value> inner;
+  Value isInside;
+  for (auto [dim, place] : llvm::enumerate(places)) {
+    int64_t shift =
+        pad.getStaticLow()[dim] - (offsets.empty() ? 0 : offsets[dim]);
+    int64_t size = pad.getSourceType().getDimSize(dim);
+    Value from = place;
+    if (shift != 0)
+      from = arith::SubIOp::create(b, place,
+                                   arith::ConstantIndexOp::create(b, shift));
+    if (shift > 0 || sizes[dim] - shift > size) {
+      // An index before the source is a large unsigned number.
+      Value fits =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::ult, from,
+                                arith::ConstantIndexOp::create(b, size));
+      isInside = isInside ? arith::AndIOp::create(b, isInside, fits) : fits;
+      from = arith::MinUIOp::create(
+          b, from, arith::ConstantIndexOp::create(b, size - 1));
+    }
+    inner.push_back(from);
+  }
+  Value element = tensor::ExtractOp::create(b, pad.getSource(), inner);
+  if (!isInside)
+    return element;
+  return arith::SelectOp::create(b, isInside, element,
+                                 pad.getConstantPaddingValue());
+}
+
+bool braid::comm::readThroughPad(RewriterBase &rewriter, tensor::PadOp pad,
+                                 int64_t opsPerByte) {
   Value padding = pad.getConstantPaddingValue();
-  if (!padding || !isReadAlone(pad) || !pad.getSourceType().hasStaticShape() ||
-      !pad.getResultType().hasStaticShape() || pad.getNofold())
+  if (!padding || !pad.getSourceType().hasStaticShape() ||
+      !pad.getResultType().hasStaticShape() || pad.getNofold() ||
+      pad.getSourceType().getNumElements() == 0)
     return false;
+  if (!isReadAlone(pad)) {
+    auto inputs = findInputs(pad);
+    if (!inputs || !isWorthReading(pad, *inputs, opsPerByte))
+      return false;
+    // An op that reads several slices is another op for each of them.
+    for (; !inputs->empty(); inputs = findInputs(pad)) {
+      OpOperand *input = inputs->front().first;
+      ArrayRef<int64_t> offsets = inputs->front().second;
+      ArrayRef<int64_t> sizes =
+          cast<RankedTensorType>(input->get().getType()).getShape();
+      readInBody(rewriter, *input,
+                 [&](ImplicitLocOpBuilder &b, ArrayRef<Value> places) {
+                   return readPadded(b, pad, places, sizes, offsets);
+                 });
+    }
+    for (Operation *slice : llvm::make_early_inc_range(pad->getUsers()))
+      rewriter.eraseOp(slice);
+    rewriter.eraseOp(pad);
+    return true;
+  }
   for (Operation *user : llvm::make_early_inc_range(pad->getUsers())) {
     auto read = cast<tensor::ExtractOp>(user);
     rewriter.setInsertionPoint(read);

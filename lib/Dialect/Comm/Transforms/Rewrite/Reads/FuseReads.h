@@ -63,10 +63,13 @@ bool fuseIntoReads(mlir::RewriterBase &rewriter,
 bool readThroughInsert(mlir::RewriterBase &rewriter,
                        mlir::tensor::InsertSliceOp insert);
 
-/// Lets bodies that read single elements of a tensor with constant padding, if
-/// no other op reads it, read the source instead, and erases `pad`. Returns
-/// true if it did.
-bool readThroughPad(mlir::RewriterBase &rewriter, mlir::tensor::PadOp pad);
+/// Lets bodies that read single elements of a tensor with constant padding, or
+/// elementwise ops that read slices of it, if no other op reads it, read the
+/// source instead, and erases `pad`. Returns true if it did. What the ops
+/// compute for that may take the time of `opsPerByte` for each byte of the
+/// padding.
+bool readThroughPad(mlir::RewriterBase &rewriter, mlir::tensor::PadOp pad,
+                    int64_t opsPerByte);
 
 /// Lets bodies that read single elements of a tensor with more dimensions of
 /// one element read the tensor itself, and erases `expand` if nobody else uses
