@@ -80,10 +80,10 @@ def FoldMatmulLayoutsPass
 def FoldSplatsPass : Pass<"braid-fold-splats", "::mlir::func::FuncOp"> {
   let summary = "Replace constant tensors with equal elements by scalars";
   let description = [{
-    A constant tensor with equal elements becomes a scalar constant in the bodies
-    of the `linalg.generic` ops that read the tensor. If other ops use the tensor,
-    a `linalg.fill` replaces a large constant; a small constant stays data of the
-    program.
+    A tensor whose elements are one constant becomes a scalar constant in the
+    bodies of the `linalg.generic` ops that read the tensor, and powers with such
+    an exponent become products or roots. If other ops use a constant tensor, a
+    `linalg.fill` replaces a large one; a small one stays data of the program.
 
     Before:
 
@@ -110,7 +110,9 @@ def FoldSplatsPass : Pass<"braid-fold-splats", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::complex::ComplexDialect",
                            "::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
+                           "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def FuseEpiloguesPass : Pass<"braid-fuse-epilogues", "::mlir::func::FuncOp"> {

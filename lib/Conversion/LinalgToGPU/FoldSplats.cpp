@@ -8,11 +8,17 @@
 
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
+#include "braid/Support/MatmulAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace braid {
 #define GEN_PASS_DEF_FOLDSPLATSPASS
@@ -44,16 +50,35 @@ Value createElement(OpBuilder &builder, Location loc,
                                      elements.getSplatValue<ArrayAttr>());
 }
 
-/// Replaces inputs of `generic` that are scalars, or constants with equal
-/// elements, by constants in the body.
+/// The constant that all elements of `value` are; null if there is none.
+arith::ConstantOp getElement(Value value) {
+  if (auto constant = value.getDefiningOp<arith::ConstantOp>())
+    return constant;
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    return fill.value().getDefiningOp<arith::ConstantOp>();
+  auto generic = value.getDefiningOp<linalg::GenericOp>();
+  return generic && generic.hasPureTensorSemantics() &&
+                 generic.getNumReductionLoops() == 0
+             ? generic.getBody()
+                   ->getTerminator()
+                   ->getOperand(cast<OpResult>(value).getResultNumber())
+                   .getDefiningOp<arith::ConstantOp>()
+             : arith::ConstantOp();
+}
+
+/// Replaces inputs of `generic` that are scalars, or tensors with equal
+/// constant elements, by constants in the body.
 void foldInputs(linalg::GenericOp generic) {
+  // A library reads tensors.
+  if (generic->hasAttr(braid::kOverwritesAttrName))
+    return;
   SmallVector<Value> inputs(generic.getInputs());
   SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
   Block *body = generic.getBody();
   OpBuilder builder(body, body->begin());
   for (int64_t index = static_cast<int64_t>(inputs.size()) - 1; index >= 0;
        --index) {
-    auto constant = inputs[index].getDefiningOp<arith::ConstantOp>();
+    arith::ConstantOp constant = getElement(inputs[index]);
     if (!constant)
       continue;
     auto elements = dyn_cast<SplatElementsAttr>(constant.getValue());
@@ -77,6 +102,16 @@ void foldInputs(linalg::GenericOp generic) {
     return;
   generic.getInputsMutable().assign(inputs);
   generic.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+  // What other ops read may be a constant now.
+  for (Operation &op : llvm::make_early_inc_range(body->without_terminator())) {
+    builder.setInsertionPoint(&op);
+    SmallVector<Value> results;
+    if (matchPattern(&op, m_Constant()) ||
+        failed(builder.tryFold(&op, results)) || results.empty())
+      continue;
+    op.replaceAllUsesWith(results);
+    op.erase();
+  }
 }
 
 struct FoldSplatsPass : public braid::StructuralPass<
@@ -88,6 +123,10 @@ struct FoldSplatsPass : public braid::StructuralPass<
         generics.push_back(generic);
     });
     llvm::for_each(generics, foldInputs);
+    // Exponents are constants now.
+    RewritePatternSet patterns(&getContext());
+    populateMathAlgebraicSimplificationPatterns(patterns);
+    walkAndApplyPatterns(getOperation(), std::move(patterns));
 
     SmallVector<arith::ConstantOp> constants;
     getOperation().walk([&](arith::ConstantOp constant) {

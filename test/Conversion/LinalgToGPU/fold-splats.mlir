@@ -108,3 +108,80 @@ func.func @complex() -> tensor<128x128xcomplex<f32>> {
   %c = arith.constant dense<(1.0, 2.0)> : tensor<128x128xcomplex<f32>>
   return %c : tensor<128x128xcomplex<f32>>
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
+
+// What is filled, or computed of constants, is a constant.
+// CHECK-LABEL: func.func @filled
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<4xf32>) outs
+// CHECK-NEXT:    ^bb0(%[[X:.*]]: f32, %{{.*}}: f32):
+// CHECK-DAG:       %[[C:.*]] = arith.constant 3.000000e+00 : f32
+// CHECK:           arith.mulf %[[X]], %[[C]] : f32
+// CHECK-NEXT:      linalg.yield
+func.func @filled(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant dense<2.0> : tensor<f32>
+  %s = tensor.empty() : tensor<f32>
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%one : f32) outs(%s : tensor<f32>) -> tensor<f32>
+  %g = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []}
+      ins(%f, %two : tensor<f32>, tensor<f32>) outs(%s : tensor<f32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.addf %a, %b : f32
+    linalg.yield %m : f32
+  } -> tensor<f32>
+  %r = linalg.generic {indexing_maps = [#id, #none, #id], iterator_types = ["parallel"]}
+      ins(%x, %g : tensor<4xf32>, tensor<f32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    linalg.yield %m : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// A power with a known exponent is a product.
+// CHECK-LABEL: func.func @power
+// CHECK:         ^bb0(%[[X:.*]]: f32, %{{.*}}: f32):
+// CHECK-NOT:       math.powf
+// CHECK:           %[[P:.*]] = arith.mulf %[[X]], %[[X]] : f32
+// CHECK-NEXT:      linalg.yield %[[P]] : f32
+func.func @power(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = arith.constant dense<2.0> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%x, %c : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = math.powf %a, %b : f32
+    linalg.yield %m : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+#a = affine_map<(d0, d1, d2) -> (d0, d2)>
+#b = affine_map<(d0, d1, d2) -> (d2, d1)>
+#c = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// A matmul of a library reads tensors.
+// CHECK-LABEL: func.func @library
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<4x4xf32>, tensor<4x4xf32>)
+func.func @library(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %w = arith.constant dense<2.0> : tensor<4x4xf32>
+  %e = tensor.empty() : tensor<4x4xf32>
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<4x4xf32>, tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) attrs = {braid.overwrites} {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %m = arith.mulf %p, %q : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
