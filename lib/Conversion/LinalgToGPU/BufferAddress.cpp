@@ -104,19 +104,20 @@ int64_t AlignmentAnalysis::getBaseAlignment(Value buffer) {
     Operation *parent = argument.getOwner()->getParentOp();
     if (isa<FunctionOpInterface>(parent))
       return argument.getOwner()->isEntryBlock() ? kBufferAlignment : 1;
-    if (auto loop = dyn_cast<scf::ForOp>(parent)) {
+    auto loop = dyn_cast<LoopLikeOpInterface>(parent);
+    if (OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr) {
       if (!pending.insert(buffer).second)
         return kMaxAlignment;
-      int64_t alignment = kMaxAlignment;
-      if (OpOperand *init = loop.getTiedLoopInit(argument))
-        alignment = std::min(
-            getBaseAlignment(init->get()),
-            getBaseAlignment(loop.getTiedLoopYieldedValue(argument)->get()));
-      else
-        alignment = 1;
+      int64_t alignment = std::min(
+          getBaseAlignment(init->get()),
+          getBaseAlignment(loop.getTiedLoopYieldedValue(argument)->get()));
       pending.erase(buffer);
       return alignment;
     }
+    // What the condition of a loop passes on.
+    if (auto loop = dyn_cast<scf::WhileOp>(parent))
+      return getBaseAlignment(
+          loop.getConditionOp().getArgs()[argument.getArgNumber()]);
     return 1;
   }
   if (isa<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(definition))
@@ -138,6 +139,10 @@ int64_t AlignmentAnalysis::getBaseAlignment(Value buffer) {
   if (auto loop = dyn_cast<scf::ForOp>(definition))
     return getBaseAlignment(
         loop.getTiedLoopRegionIterArg(cast<OpResult>(buffer)));
+  if (auto loop = dyn_cast<scf::WhileOp>(definition))
+    return getBaseAlignment(
+        loop.getConditionOp()
+            .getArgs()[cast<OpResult>(buffer).getResultNumber()]);
   if (auto condition = dyn_cast<scf::IfOp>(definition)) {
     unsigned index = cast<OpResult>(buffer).getResultNumber();
     return std::min(getBaseAlignment(condition.thenYield().getOperand(index)),

@@ -32,6 +32,17 @@
 //   CHECK-NOT:   vector.
 //       CHECK:   memref.load
 //       CHECK:   memref.store
+
+// A loop carries a buffer that begins where those do that it starts with and yields.
+// CHECK-LABEL: gpu.func @elementwise_5(
+//       CHECK:   vector.load {{.*}}{alignment = 16 : i64} : memref<4096xf32, {{.*}}>, vector<4xf32>
+//       CHECK:   vector.store {{.*}}{alignment = 16 : i64} : memref<4096xf32, {{.*}}>, vector<4xf32>
+
+// One of both begins anywhere.
+// CHECK-LABEL: gpu.func @elementwise_6(
+//   CHECK-NOT:   vector.
+//       CHECK:   memref.load
+//       CHECK:   memref.store
 func.func @rows(%a: memref<64x128xf32>, %b: memref<64x128xf32>, %i: index) {
   %v = memref.subview %a[%i, 0] [8, 64] [1, 1] : memref<64x128xf32> to memref<8x64xf32, strided<[128, 1], offset: ?>>
   %w = memref.subview %b[0, 4] [8, 64] [1, 1] : memref<64x128xf32> to memref<8x64xf32, strided<[128, 1], offset: 4>>
@@ -74,5 +85,29 @@ func.func @anywhere(%a: memref<4096xf32>, %b: memref<2048xf32>, %i: index) {
   %place = arith.minsi %i, %c2048 : index
   %v = memref.subview %a[%place] [2048] [1] : memref<4096xf32> to memref<2048xf32, strided<[1], offset: ?>>
   memref.copy %v, %b : memref<2048xf32, strided<[1], offset: ?>> to memref<2048xf32>
+  return
+}
+func.func @carried(%c: i1, %b: memref<4096xf32>) {
+  %a = memref.alloc() : memref<4096xf32>
+  %r = scf.while (%x = %a) : (memref<4096xf32>) -> memref<4096xf32> {
+    scf.condition(%c) %x : memref<4096xf32>
+  } do {
+  ^bb0(%x: memref<4096xf32>):
+    memref.copy %x, %b : memref<4096xf32> to memref<4096xf32>
+    %y = memref.alloc() : memref<4096xf32>
+    scf.yield %y : memref<4096xf32>
+  }
+  return
+}
+func.func @carried_anywhere(%c: i1, %b: memref<2048xf32>, %bytes: memref<16384xi8>, %i: index) {
+  %a = memref.alloc() : memref<2048xf32>
+  %r = scf.while (%x = %a) : (memref<2048xf32>) -> memref<2048xf32> {
+    scf.condition(%c) %x : memref<2048xf32>
+  } do {
+  ^bb0(%x: memref<2048xf32>):
+    memref.copy %x, %b : memref<2048xf32> to memref<2048xf32>
+    %y = memref.view %bytes[%i][] : memref<16384xi8> to memref<2048xf32>
+    scf.yield %y : memref<2048xf32>
+  }
   return
 }
