@@ -150,18 +150,28 @@ findOuterColumns(const LoopNest &nest, unsigned inner, int64_t columns) {
   return std::nullopt;
 }
 
+/// The loops over adjacent columns, the innermost one, `adjacent`, first.
+static SmallVector<unsigned> findLoopsOfColumns(const LoopNest &nest,
+                                                unsigned adjacent) {
+  SmallVector<unsigned> loops = {adjacent};
+  int64_t columns = nest.sizes[adjacent];
+  while (std::optional<unsigned> loop =
+             findOuterColumns(nest, adjacent, columns)) {
+    loops.push_back(*loop);
+    columns *= nest.sizes[*loop];
+  }
+  return loops;
+}
+
 bool ColumnKernel::orderLoops() {
   std::optional<unsigned> adjacent = findColumnLoop(nest);
   if (!adjacent)
     return false;
   hasStridedInput = findStridedInput(nest, *adjacent);
-  SmallVector<unsigned> order, together = {*adjacent}, reductions;
-  columns = nest.sizes[*adjacent];
-  while (std::optional<unsigned> loop =
-             findOuterColumns(nest, *adjacent, columns)) {
-    together.push_back(*loop);
-    columns *= nest.sizes[*loop];
-  }
+  SmallVector<unsigned> order, together = findLoopsOfColumns(nest, *adjacent),
+                               reductions;
+  for (unsigned loop : together)
+    columns *= nest.sizes[loop];
   for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop) {
     if (nest.isReduction[loop])
       reductions.push_back(loop);
@@ -526,6 +536,14 @@ bool ColumnKernel::emit() {
 }
 
 } // namespace
+
+int64_t braid::kernels::countAdjacentColumns(const LoopNest &nest) {
+  int64_t columns = 1;
+  if (std::optional<unsigned> adjacent = findColumnLoop(nest))
+    for (unsigned loop : findLoopsOfColumns(nest, *adjacent))
+      columns *= nest.sizes[loop];
+  return columns;
+}
 
 bool braid::kernels::emitColumns(KernelModule &kernels, Operation *op,
                                  LoopNest nest) {

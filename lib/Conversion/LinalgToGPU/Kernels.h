@@ -33,6 +33,9 @@ void emitSequential(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
 /// in memory.
 bool emitColumns(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
 
+/// The number of adjacent columns of the kernel that `emitColumns` emits.
+int64_t countAdjacentColumns(const LoopNest &nest);
+
 /// Emits a kernel for a reduction with any strides, whose order does not
 /// matter: a group of threads has each result. Returns false if the order
 /// matters.

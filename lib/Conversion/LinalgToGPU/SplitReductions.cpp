@@ -139,17 +139,20 @@ static Shape getShape(linalg::LinalgOp op, const LoopNest &nest) {
 }
 
 /// The number of parts such that the first step has enough results for all
-/// multiprocessors; 1 if the op, which has `results` results, has enough.
+/// multiprocessors; 1 if the op, which has `results` results, `columns` of them
+/// adjacent, has enough.
 static int64_t getWantedParts(const LoopNest &nest, Shape shape,
-                              int64_t results) {
+                              int64_t results, int64_t columns) {
   if (shape != Shape::Columns)
     return results >= kManyRows ? 1 : llvm::divideCeil(kWantedRows, results);
   // A block computes several adjacent results.
-  int64_t bytes = results * getByteSize(getLargestInput(nest).elementType);
-  if (llvm::divideCeil(bytes, kMinReadBytes) >= kManyColumnBlocks)
+  int64_t bytes = columns * getByteSize(getLargestInput(nest).elementType);
+  auto countBlocks = [&](int64_t bytesOfBlock) {
+    return results / columns * llvm::divideCeil(bytes, bytesOfBlock);
+  };
+  if (countBlocks(kMinReadBytes) >= kManyColumnBlocks)
     return 1;
-  return llvm::divideCeil(kWantedColumnBlocks,
-                          llvm::divideCeil(bytes, kReadBytes));
+  return llvm::divideCeil(kWantedColumnBlocks, countBlocks(kReadBytes));
 }
 
 /// True if all loops of reductions behind the loop of `split` and within its
@@ -243,7 +246,9 @@ static void chooseParts(linalg::LinalgOp op, const LoopNest &nest, Shape shape,
                         int64_t results, unsigned wholeLoops, Split &split) {
   auto iterators = op.getIteratorTypesArray();
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  int64_t wanted = getWantedParts(nest, shape, results);
+  // The first step has adjacent results of other rows, too.
+  int64_t columns = wholeLoops > 0 ? results : countAdjacentColumns(nest);
+  int64_t wanted = getWantedParts(nest, shape, results, columns);
   int64_t leastElements =
       shape == Shape::Columns ? kMinColumnElements : kMinElements;
   // The elements of each result within one iteration of a loop.

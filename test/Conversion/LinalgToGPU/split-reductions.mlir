@@ -432,3 +432,23 @@ func.func @short_rows(%x: memref<8x64x16x32x4xf32>, %s: memref<8x32xf32>, %y: me
   }
   return
 }
+
+// -----
+
+// Blocks of three columns each are enough.
+// CHECK-LABEL: func.func @few_columns(
+// CHECK-NOT:     memref.alloc
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @few_columns(%x: memref<1000x3xf32>, %y: memref<1000x1000xf32>, %s: memref<1000x3xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %y : memref<1000x3xf32>, memref<1000x1000xf32>) outs(%s : memref<1000x3xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %r = arith.addf %o, %m : f32
+    linalg.yield %r : f32
+  }
+  return
+}
