@@ -156,3 +156,54 @@ func.func @long(%x: tensor<256x32768xbf16>) -> tensor<256x32768xbf16> {
   } -> tensor<256x32768xbf16>
   return %y : tensor<256x32768xbf16>
 }
+
+// The kernel that computes many elements sums them, too, unless it computes long before few threads of the sum.
+
+#all = affine_map<(d0, d1) -> ()>
+
+// CHECK-LABEL: Timeline of @sum ====
+// CHECK: linalg.generic {{.*}}, {{[1-9][0-9]*}} ns
+// CHECK: linalg.generic {{.*}}, 0 ns
+func.func @sum(%x: tensor<1024x1024xf32>) -> (tensor<1024x1024xf32>, tensor<f32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1024x1024xf32>
+  %s = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%zero : f32) outs(%s : tensor<f32>) -> tensor<f32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<1024x1024xf32>) outs(%e : tensor<1024x1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.mulf %a, %a : f32
+    linalg.yield %m : f32
+  } -> tensor<1024x1024xf32>
+  %r = linalg.generic {indexing_maps = [#id, #all], iterator_types = ["reduction", "reduction"]}
+      ins(%y : tensor<1024x1024xf32>) outs(%f : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.addf %o, %a : f32
+    linalg.yield %m : f32
+  } -> tensor<f32>
+  return %y, %r : tensor<1024x1024xf32>, tensor<f32>
+}
+
+// Few elements are one row of a kernel of their own.
+// CHECK-LABEL: Timeline of @few ====
+// CHECK: linalg.generic {{.*}}, {{[1-9][0-9]*}} ns
+// CHECK: linalg.generic {{.*}}, {{[1-9][0-9]*}} ns
+func.func @few(%x: tensor<256x256xf32>) -> (tensor<256x256xf32>, tensor<f32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<256x256xf32>
+  %s = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%zero : f32) outs(%s : tensor<f32>) -> tensor<f32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<256x256xf32>) outs(%e : tensor<256x256xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.mulf %a, %a : f32
+    linalg.yield %m : f32
+  } -> tensor<256x256xf32>
+  %r = linalg.generic {indexing_maps = [#id, #all], iterator_types = ["reduction", "reduction"]}
+      ins(%y : tensor<256x256xf32>) outs(%f : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.addf %o, %a : f32
+    linalg.yield %m : f32
+  } -> tensor<f32>
+  return %y, %r : tensor<256x256xf32>, tensor<f32>
+}

@@ -362,28 +362,7 @@ SmallVector<unsigned> ReductionSplitter::getPartialLoops() {
 }
 
 void ReductionSplitter::addInput(OpOperand &operand) {
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  Value value = operand.get();
-  auto type = dyn_cast<MemRefType>(value.getType());
-  SmallVector<AffineExpr> shifted = getShiftedLoops(), exprs;
-  SmallVector<ReassociationIndices> groupsOfDims;
-  SmallVector<int64_t> shape;
-  for (auto [dimension, expr] : llvm::enumerate(map.getResults())) {
-    groupsOfDims.push_back({static_cast<int64_t>(shape.size())});
-    if (expr != getLoop(split.loop)) {
-      exprs.push_back(expr.replaceDims(shifted));
-      shape.push_back(type.getDimSize(dimension));
-      continue;
-    }
-    groupsOfDims.back().push_back(shape.size() + 1);
-    llvm::append_values(exprs, getLoop(split.loop), getLoop(split.loop + 1));
-    llvm::append_values(shape, split.size / split.part, split.part);
-  }
-  maps.push_back(AffineMap::get(getNumLoops() + 1, 0, exprs, op.getContext()));
-  if (type && static_cast<int64_t>(shape.size()) != type.getRank())
-    value = memref::ExpandShapeOp::create(rewriter, op.getLoc(), shape, value,
-                                          groupsOfDims);
-  inputs.push_back(value);
+  inputs.push_back(splitOperand(rewriter, operand, split, maps.emplace_back()));
 }
 
 void ReductionSplitter::addPartials() {

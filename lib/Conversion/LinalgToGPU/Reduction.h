@@ -113,6 +113,17 @@ struct Split {
   llvm::SmallVector<Combiner> combiners;
 };
 
+/// What `operand` is if the loop of `split` is two, with its map then: the same
+/// value for all ops that need it; null if an index has a larger expression of
+/// the loop.
+mlir::Value splitOperand(mlir::RewriterBase &rewriter, mlir::OpOperand &operand,
+                         const Split &split, mlir::AffineMap &map);
+
+/// Gives elementwise ops before `op` that write its inputs the loops of the
+/// first step, so that one kernel may compute them and reduce what they write.
+void splitProducers(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp op,
+                    const Split &split);
+
 /// Replaces `op`, whose loops are `nest`, by two reductions, the first of which
 /// reduces parts. Returns the second one.
 mlir::linalg::LinalgOp createSteps(mlir::RewriterBase &rewriter,

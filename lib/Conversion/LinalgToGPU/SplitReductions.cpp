@@ -14,6 +14,7 @@
 
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
+#include "braid/Support/RowLength.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
@@ -35,7 +36,8 @@ static constexpr int64_t kWantedRows = 1024, kWantedColumnBlocks = 512;
 static constexpr int64_t kMinReadBytes = 64, kReadBytes = 128;
 /// A reduction of fewer elements is not split, unless a block reduces at least
 /// so many elements of one row, for longer than a second kernel takes.
-static constexpr int64_t kManyIterations = 1 << 18, kLongRow = 1 << 15;
+static constexpr int64_t kManyIterations = braid::kLeastSplitElements,
+                         kLongRow = 1 << 15;
 /// The least number of elements for each result of the first step: what a block
 /// reads at once, or what a few threads of a block read of a column.
 static constexpr int64_t kMinElements = 4096, kMinColumnElements = 64;
@@ -391,8 +393,11 @@ static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
       shortRows = 0;
     nest = getLoopNest(op);
   }
-  if (std::optional<Split> split = findSplit(op, *nest, shortRows))
+  if (std::optional<Split> split = findSplit(op, *nest, shortRows)) {
+    if (shortRows == 0)
+      splitProducers(rewriter, op, *split);
     splitReduction(rewriter, createSteps(rewriter, op, *nest, *split));
+  }
 }
 
 namespace {

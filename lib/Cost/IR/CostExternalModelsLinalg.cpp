@@ -129,6 +129,45 @@ static bool isFreeReduction(linalg::LinalgOp op, const Rows &rows) {
   return readsElements;
 }
 
+/// True if `op` sums many elements that ops right before it compute or read,
+/// whose kernel sums them, too (lib/Conversion/LinalgToGPU/SplitProducers.cpp).
+static bool isFreeSum(linalg::LinalgOp op) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  if (op.getNumReductionLoops() != op.getNumLoops() ||
+      ShapedType::isDynamicShape(sizes) ||
+      ShapedType::getNumElements(sizes) < kLeastSplitElements)
+    return false;
+  auto isOf = [&](linalg::LinalgOp before, OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    auto result = dyn_cast<OpResult>(input->get());
+    return reads(before, input->get(), map) ||
+           (result && result.getOwner() == before &&
+            before.getIndexingMapMatchingResult(result) == map);
+  };
+  llvm::SmallPtrSet<OpOperand *, 4> known;
+  bool isComputed = false;
+  for (Operation *before = op->getPrevNode(); before;
+       before = before->getPrevNode()) {
+    auto producer = dyn_cast<linalg::LinalgOp>(before);
+    if (isa<linalg::FillOp>(before) || (!producer && isTransparentOp(before)))
+      continue;
+    if (!producer || producer.getNumReductionLoops() != 0 ||
+        producer.getStaticLoopRanges() != sizes ||
+        !isCheapInRows(std::distance(producer.getBlock()->begin(),
+                                     producer.getBlock()->end()),
+                       ShapedType::getNumElements(sizes)))
+      break;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      isComputed |= input->get().getDefiningOp() == before;
+      if (isOf(producer, input))
+        known.insert(input);
+    }
+  }
+  return isComputed &&
+         llvm::all_of(op.getDpsInputOperands(),
+                      [&](OpOperand *input) { return known.contains(input); });
+}
+
 /// True if `op` adds nothing to the time of the kernel of rows that computes it
 /// (lib/Conversion/LinalgToGPU/Runs/RowRun.h): a reduction of rows whose
 /// elements a neighbour in the block reads or computes too, or one value for
@@ -139,7 +178,7 @@ static bool isFreeInRowKernel(linalg::LinalgOp op) {
   if (std::optional<Rows> rows = getReducedRows(op))
     return isFreeReduction(op, *rows);
   if (op.getNumReductionLoops() != 0)
-    return false;
+    return isFreeSum(op);
   return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
     auto reduction = input->get().getDefiningOp<linalg::LinalgOp>();
     if (!reduction || reduction->getBlock() != op->getBlock())

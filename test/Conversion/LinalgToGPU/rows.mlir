@@ -196,3 +196,31 @@ func.func @long_rows(%x: memref<4x32000xf32>, %s: memref<4xf32>) {
 //         CHECK:   math.exp %{{.*}} : vector<4xf32>
 //     CHECK-NOT:   memref.load %{{.*}} : memref<4xf32
 //         CHECK:   gpu.return
+
+// A thread computes elements for which a body has no vectors one after the other, and sums them as others.
+// CHECK:       gpu.func @rows{{.*}}memref<1024x4096xf32>{{.*}}memref<1024x4096xf32>{{.*}}memref<1024x4095xf32>
+// CHECK-COUNT-32: memref.load %{{.*}} : memref<1024x4095xf32>
+// CHECK-NOT:     memref.load %{{.*}} : memref<1024x4095xf32>
+// CHECK:         gpu.shuffle
+func.func @bodies_without_vectors(%x: memref<1024x4096xf32>, %y: memref<1024x4096xf32>, %p: memref<1024x4095xf32>, %s: memref<1024xf32>) {
+  %last = arith.constant 4094 : index
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<1024x4096xf32>) outs(%y : memref<1024x4096xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = arith.minui %j, %last : index
+    %e = memref.load %p[%i, %k] : memref<1024x4095xf32>
+    %r = arith.addf %a, %e : f32
+    linalg.yield %r : f32
+  }
+  linalg.fill ins(%zero : f32) outs(%s : memref<1024xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%y : memref<1024x4096xf32>) outs(%s : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  }
+  return
+}

@@ -452,3 +452,64 @@ func.func @few_columns(%x: memref<1000x3xf32>, %y: memref<1000x1000xf32>, %s: me
   }
   return
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#all = affine_map<(d0, d1) -> ()>
+
+// What computes the elements of a sum has the loops over its parts, and the same view of them.
+// CHECK-LABEL: func.func @producer(
+// CHECK-SAME:      %[[X:.*]]: memref<1024x1024xf32>, %[[Y:.*]]: memref<1024x1024xf32>,
+// CHECK:         %[[Y3:.*]] = memref.expand_shape %[[Y]] {{\[\[}}0, 1], [2]] output_shape [256, 4, 1024]
+// CHECK-NEXT:    linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel"]} ins(%{{.*}} : memref<256x4x1024xf32>) outs(%[[Y3]] : memref<256x4x1024xf32>)
+// CHECK:           %[[PART:.*]] = linalg.index 0 : index
+// CHECK:           %[[INNER:.*]] = linalg.index 1 : index
+// CHECK:           %[[FIRST:.*]] = arith.muli %[[PART]], %c4{{.*}} : index
+// CHECK-NEXT:      arith.addi %[[FIRST]], %[[INNER]] : index
+// CHECK:           linalg.index 2 : index
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "reduction"]} ins(%[[Y3]] : memref<256x4x1024xf32>)
+func.func @producer(%x: memref<1024x1024xf32>, %y: memref<1024x1024xf32>, %s: memref<f32>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<1024x1024xf32>) outs(%y : memref<1024x1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = arith.addi %i, %j : index
+    %l = arith.index_cast %k : index to i32
+    %f = arith.sitofp %l : i32 to f32
+    %r = arith.addf %a, %f : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#id, #all], iterator_types = ["reduction", "reduction"]}
+      ins(%y : memref<1024x1024xf32>) outs(%s : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#all = affine_map<(d0, d1) -> ()>
+
+// What another op writes keeps its loops.
+// CHECK-LABEL: func.func @other(
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} ins(%{{.*}} : memref<1024x1024xf32>)
+func.func @other(%x: memref<1024x1024xf32>, %y: memref<1024x1024xf32>, %s: memref<f32>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<1024x1024xf32>) outs(%y : memref<1024x1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.negf %a : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#id, #all], iterator_types = ["reduction", "reduction"]}
+      ins(%x : memref<1024x1024xf32>) outs(%s : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  }
+  return
+}

@@ -72,6 +72,8 @@ private:
                Value column);
 
   void emitElementsOp(RowOp &op);
+  /// The results of `op`, a vector each, for the part `part` of the row.
+  SmallVector<Value> emitElementsOfPart(RowOp &op, unsigned part);
   void emitRowOp(RowOp &op);
   void emitReduction(RowOp &op);
   SmallVector<Value> reduceParts(RowOp &op);
@@ -304,19 +306,62 @@ void RowKernel::loadOverwritten() {
 // Ops
 //===----------------------------------------------------------------------===//
 
-void RowKernel::emitElementsOp(RowOp &op) {
-  SmallVector<SmallVector<Value>> results(op.nest.outputs.size());
-  for (int64_t part = 0; part < parts; ++part) {
+/// The elements of `value` at `place`, `width` of them, if it is a vector.
+Value takePart(ImplicitLocOpBuilder &b, Value value, int64_t place,
+               int64_t width) {
+  auto type = dyn_cast<VectorType>(value.getType());
+  if (!type || type.getNumElements() == width)
+    return value;
+  if (width == 1)
+    return vector::ExtractOp::create(b, value, place);
+  return vector::ExtractStridedSliceOp::create(b, value, place, width, 1);
+}
+
+SmallVector<Value> RowKernel::emitElementsOfPart(RowOp &op, unsigned part) {
+  // A body may have the form of narrower vectors only.
+  int64_t width = getVectorLanes(op.nest, run.rowSizes.size(), lanes);
+  SmallVector<SmallVector<Value>> pieces(op.nest.outputs.size());
+  for (int64_t place = 0; place < lanes; place += width) {
     IRMapping mapping;
     builder.mapCaptured(op.nest, mapping);
     for (Access *access : op.nest.getAccesses())
       if (access->argument && !access->argument.use_empty())
-        mapping.map(access->argument, get(op, *access, part));
+        mapping.map(access->argument,
+                    takePart(b, get(op, *access, part), place, width));
+    Value column = columns[part];
+    // A body reads elements of threads without a part, too.
+    if (isInside[part] && !isVectorizable(*op.nest.body))
+      column = arith::MinUIOp::create(
+          b, column, builder.constantIndex(run.length - lanes));
+    SmallVector<Value> asked = builder.getAskedIndices(
+        op.nest, getIndices(op, builder.addConstant(column, place)), width,
+        run.rowSizes.size());
     for (auto [values, value] :
-         llvm::zip(results, emitBody(b, *op.nest.body, mapping, lanes,
-                                     getAsked(op, columns[part]))))
+         llvm::zip(pieces, emitBody(b, *op.nest.body, mapping, width, asked)))
       values.push_back(value);
   }
+  return llvm::map_to_vector(pieces, [&](ArrayRef<Value> values) -> Value {
+    if (values.size() == 1)
+      return values.front();
+    Type element = getElementTypeOrSelf(values.front().getType());
+    auto type = VectorType::get({lanes}, element);
+    if (width == 1)
+      return vector::FromElementsOp::create(b, type, values);
+    Value vector = broadcast(
+        b, arith::ConstantOp::create(b, b.getZeroAttr(element)), lanes);
+    for (auto [piece, value] : llvm::enumerate(values))
+      vector = vector::InsertStridedSliceOp::create(b, value, vector,
+                                                    piece * width, 1);
+    return vector;
+  });
+}
+
+void RowKernel::emitElementsOp(RowOp &op) {
+  SmallVector<SmallVector<Value>> results(op.nest.outputs.size());
+  for (int64_t part = 0; part < parts; ++part)
+    for (auto [values, value] :
+         llvm::zip(results, emitElementsOfPart(op, part)))
+      values.push_back(value);
   for (auto [access, values] : llvm::zip(op.nest.outputs, results))
     set(access, values);
 }

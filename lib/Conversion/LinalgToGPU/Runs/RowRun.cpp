@@ -72,11 +72,22 @@ int64_t braid::kernels::getReductionLanes(const RowOp &op, size_t numRowLoops,
 /// of arguments (CUDA C++ Programming Guide, section on `__global__`).
 static constexpr size_t kMostRunBuffers = 480;
 
+/// Threads compute parts of vectors for which a body has no vector form: more
+/// ops would make the code too long.
+static constexpr size_t kMostRepeatedOps = 256;
+
 namespace {
 
 /// True if the run may continue after `op`, which then moves before the run.
 bool isPassable(Operation *op) {
   return isa<memref::AllocOp>(op) || isMemoryEffectFree(op);
+}
+
+/// True if the body may be computed for all elements of a thread.
+bool mayRepeat(Block &body) {
+  size_t count = 0;
+  body.walk([&](Operation *) { ++count; });
+  return isVectorizable(body) || count <= kMostRepeatedOps;
 }
 
 /// True if `writer` writes no buffer that the body of `reader` loads from, at
@@ -251,7 +262,7 @@ void RunFinder::extend(linalg::LinalgOp seed, bool forwards) {
         !isIndependent(*next, /*isFirst=*/!forwards) ||
         (next->kind == RowOp::Reduction && getLanes(*next) != lanes) ||
         (next->kind == RowOp::Elements && lanes > 1 &&
-         !isVectorizable(*next->nest.body)))
+         !mayRepeat(*next->nest.body)))
       return;
     add(std::move(*next), /*isFirst=*/!forwards);
   }

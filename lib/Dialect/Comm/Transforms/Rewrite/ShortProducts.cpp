@@ -217,11 +217,53 @@ static void generalize(RewriterBase &rewriter, linalg::LinalgOp op,
   rewriter.replaceOp(op, result);
 }
 
+/// Replaces `op`, which no library computes, by a reduction of the dimensions
+/// that its operands join: it may read what computes them, or be a part of the
+/// kernel that does.
+static void generalizeInnerProduct(RewriterBase &rewriter, linalg::DotOp op) {
+  Type element = getElementTypeOrSelf(op.getOutputs()[0].getType());
+  if (!op.hasPureTensorSemantics() || op->hasAttr(kOverwritesAttrName) ||
+      !element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 32)
+    return;
+  tensor::CollapseShapeOp joined;
+  for (Value input : op.getInputs())
+    if (auto join = input.getDefiningOp<tensor::CollapseShapeOp>();
+        join && join.getSrcType().hasStaticShape())
+      joined = join;
+  rewriter.setInsertionPoint(op);
+  SmallVector<Value> inputs(op.getInputs());
+  if (joined)
+    for (Value &input : inputs) {
+      auto join = input.getDefiningOp<tensor::CollapseShapeOp>();
+      auto type = cast<RankedTensorType>(input.getType());
+      auto split = RankedTensorType::get(joined.getSrcType().getShape(),
+                                         type.getElementType());
+      input = join && join.getSrcType() == split
+                  ? join.getSrc()
+                  : Value(tensor::ExpandShapeOp::create(
+                        rewriter, op.getLoc(), split, input,
+                        joined.getReassociationIndices()));
+    }
+  int64_t rank = cast<RankedTensorType>(inputs.front().getType()).getRank();
+  AffineMap all = rewriter.getMultiDimIdentityMap(rank);
+  auto sum = linalg::GenericOp::create(
+      rewriter, op.getLoc(), op->getResultTypes(), inputs, op.getOutputs(),
+      {all, all, AffineMap::get(rank, 0, rewriter.getContext())},
+      SmallVector<utils::IteratorType>(rank, utils::IteratorType::reduction));
+  rewriter.inlineRegionBefore(op.getRegion(), sum.getRegion(),
+                              sum.getRegion().end());
+  rewriter.replaceOp(op, sum);
+}
+
 void braid::comm::generalizeShortProducts(RewriterBase &rewriter,
                                           Operation *root, int64_t opsPerByte) {
   SmallVector<linalg::LinalgOp> products, narrow;
+  SmallVector<linalg::DotOp> inner;
   root->walk([&](linalg::LinalgOp op) {
-    if (isShortProduct(op, opsPerByte))
+    if (auto dot = dyn_cast<linalg::DotOp>(op.getOperation());
+        dot && opsPerByte > 0)
+      inner.push_back(dot);
+    else if (isShortProduct(op, opsPerByte))
       products.push_back(op);
     else if (isNarrowProduct(op, opsPerByte))
       narrow.push_back(op);
@@ -230,4 +272,6 @@ void braid::comm::generalizeShortProducts(RewriterBase &rewriter,
     generalize(rewriter, op, /*isNarrow=*/false);
   for (linalg::LinalgOp op : narrow)
     generalize(rewriter, op, /*isNarrow=*/true);
+  for (linalg::DotOp op : inner)
+    generalizeInnerProduct(rewriter, op);
 }

@@ -216,3 +216,17 @@ func.func @more_rows(%a: tensor<48x9x64xf32>, %b: tensor<48x5x64xf32>, %c: tenso
   } -> tensor<48x5x5xf32>
   return %p, %q, %u, %v : tensor<48x9x5xf32>, tensor<48x5x5xf32>, tensor<40x5x5xf32>, tensor<48x5x5xf32>
 }
+
+// A product of two vectors, which no library computes, sums along the dimensions that they join.
+// CHECK-LABEL: func.func @inner
+// CHECK-SAME:      %[[X:.*]]: tensor<32x64xf32>, %[[Y:.*]]: tensor<2048xf32>
+// CHECK-NOT:     linalg.dot
+// CHECK:         %[[S:.*]] = tensor.expand_shape %[[Y]] {{\[\[}}0, 1]] output_shape [32, 64]
+// CHECK-NEXT:    linalg.generic {{.*}} iterator_types = ["reduction", "reduction"]} ins(%[[X]], %[[S]] : tensor<32x64xf32>, tensor<32x64xf32>)
+// HOST-LABEL: func.func @inner
+// HOST:         linalg.dot
+func.func @inner(%x: tensor<32x64xf32>, %y: tensor<2048xf32>, %s: tensor<f32>) -> tensor<f32> {
+  %c = tensor.collapse_shape %x [[0, 1]] : tensor<32x64xf32> into tensor<2048xf32>
+  %r = linalg.dot ins(%c, %y : tensor<2048xf32>, tensor<2048xf32>) outs(%s : tensor<f32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
