@@ -35,7 +35,7 @@ MORE_HEADERS = {
     "tools/braid-run/Run/Measurements.cpp": 1100,
     "tools/braid-run/Timing/Trace.cpp": 1100,
 }
-DEMO = 440  # processor seconds of CI's machine, which has two cores: less than four minutes
+DEMO = 450  # processor seconds of CI's machine, which has two cores: less than four minutes
 # CI's machine measured 462 s for a demo whose counts below gave 271 s. That includes the
 # set-up and the run.
 CI = 1.7
