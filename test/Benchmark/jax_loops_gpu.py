@@ -49,7 +49,7 @@ def prepare(options):
             with report_failure(name):
                 table[name] = prepare_loop(compiler, passes, name, loop)
     write_json(os.path.join(options.folder, TABLE), table)
-    for file in ("jax_loops_gpu.py", "jax_packages_gpu.py", "jax_models_gpu.py", "figures.py", "cuda/cuda_libraries.py"):
+    for file in ("jax_loops_gpu.py", "jax_packages_gpu.py", "jax_calls_gpu.py", "jax_models_gpu.py", "figures.py", "cuda/cuda_libraries.py"):
         shutil.copy(os.path.join(HERE, file), options.folder)
     if compiler.failures:
         sys.exit(f"error: not compiled: {', '.join(compiler.failures)}")

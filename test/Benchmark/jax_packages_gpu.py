@@ -66,7 +66,7 @@ def prepare(options):
                     continue
                 with open_shared(os.path.join(options.folder, TABLE)) as table:
                     table[name] = row
-    for file in ("jax_packages_gpu.py", "jax_models_gpu.py", "figures.py", "cuda/cuda_libraries.py"):
+    for file in ("jax_packages_gpu.py", "jax_calls_gpu.py", "jax_models_gpu.py", "figures.py", "cuda/cuda_libraries.py"):
         shutil.copy(os.path.join(HERE, file), options.folder)
     if compiler.failures:
         sys.exit(f"error: not compiled: {', '.join(compiler.failures)}")
