@@ -7,6 +7,7 @@ import contextlib
 import ctypes as c
 import functools
 import os
+import threading
 import weakref
 
 import jax
@@ -37,12 +38,14 @@ class DeviceCall:
         self._place = _find_places(ranks, meshes, [sharding for _, _, sharding in inputs],
                                    [sharding for _, sharding in outputs]) if ranks > 1 else None
         self._program = self._run = None
+        self._lock = threading.Lock()
 
     def __call__(self, leaves):
         """The flat results of the flat arguments."""
-        if self._program is None or self._program.has_failed():
-            self._program = _Program(self._executable, self._ranks)
-            self._run = jax.jit(functools.partial(self._trace, self._program.key))
+        with self._lock:
+            if self._program is None or self._program.has_failed():
+                self._program = _Program(self._executable, self._ranks)
+                self._run = jax.jit(functools.partial(self._trace, self._program.key))
         arguments = [value.before_jit(leaves[number]) for number, value, _ in self._inputs]
         try:
             results = self._run(*arguments)
