@@ -21,7 +21,8 @@ from .sharding import refine
 
 PLATFORM = "cuda"
 _TARGET = "braid_jax_run"
-_TIMEOUT = 30.0  # seconds that a rank waits for another one
+# Seconds that a rank waits for another one, or for its GPU, which may have much of JAX's to do before.
+_TIMEOUT = 600.0
 
 
 class DeviceCall:

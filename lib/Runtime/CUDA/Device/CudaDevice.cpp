@@ -337,8 +337,8 @@ void CudaDevice::endInvocation() {
 }
 
 void CudaDevice::awaitEnd() {
-  ahead = false;
   gpuState.waitOnHost(invocation.ended, gpuState.stream, "the program");
+  ahead = false;
   standInNs = 0;
   for (size_t i = 0; i < standInCount; ++i)
     standInNs += elapsedNs(standIns[i]);
