@@ -313,7 +313,8 @@ static std::optional<Split> findSplit(linalg::LinalgOp op, const LoopNest &nest,
   int64_t results = getNumResults(op);
   if (shortRows > 0) {
     SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-    for (unsigned loop : ArrayRef(getReductions(op)).take_front(shortRows))
+    SmallVector<unsigned> reductions = getReductions(op);
+    for (unsigned loop : ArrayRef(reductions).take_front(shortRows))
       results *= sizes[loop];
     chooseParts(op, nest, Shape::Columns, results, shortRows, split);
     return split;
