@@ -15,7 +15,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <numeric>
@@ -80,103 +80,77 @@ int64_t getDivisor(Value number, unsigned depth = 8) {
       .Default([](Operation *) { return 1; });
 }
 
-/// Computes alignments by following views and loops to allocations.
-class AlignmentAnalysis {
-public:
-  /// The alignment of the base pointer of `buffer`, without the offset.
-  int64_t getBaseAlignment(Value buffer);
-  /// The alignment of the first element.
-  int64_t getAlignment(Value buffer);
+} // namespace
 
-private:
-  int64_t ofViewOffsets(Value source, OffsetSizeAndStrideOpInterface view);
-
-  /// Values under analysis. For these the analysis assumes the largest
-  /// alignment: a loop-carried buffer has the alignment of its initial and
-  /// yielded buffers.
-  llvm::SmallPtrSet<Value, 8> pending;
-};
-
-int64_t AlignmentAnalysis::getBaseAlignment(Value buffer) {
-  Operation *definition = buffer.getDefiningOp();
-  if (!definition) {
-    auto argument = cast<BlockArgument>(buffer);
-    Operation *parent = argument.getOwner()->getParentOp();
-    if (isa<FunctionOpInterface>(parent))
-      return argument.getOwner()->isEntryBlock() ? kBufferAlignment : 1;
-    auto loop = dyn_cast<LoopLikeOpInterface>(parent);
-    if (OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr) {
-      if (!pending.insert(buffer).second)
-        return kMaxAlignment;
-      int64_t alignment = std::min(
-          getBaseAlignment(init->get()),
-          getBaseAlignment(loop.getTiedLoopYieldedValue(argument)->get()));
-      pending.erase(buffer);
-      return alignment;
+int64_t braid::kernels::getBaseAlignment(Value buffer) {
+  int64_t alignment = kMaxAlignment;
+  SmallVector<Value> pending = {buffer};
+  // A loop may carry the same buffers along many paths.
+  llvm::SmallDenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value next = pending.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    Operation *definition = next.getDefiningOp();
+    if (!definition) {
+      auto argument = cast<BlockArgument>(next);
+      Operation *parent = argument.getOwner()->getParentOp();
+      auto loop = dyn_cast<LoopLikeOpInterface>(parent);
+      if (isa<FunctionOpInterface>(parent) &&
+          argument.getOwner()->isEntryBlock())
+        alignment = std::min(alignment, kBufferAlignment);
+      else if (OpOperand *init =
+                   loop ? loop.getTiedLoopInit(argument) : nullptr)
+        pending.append(
+            {init->get(), loop.getTiedLoopYieldedValue(argument)->get()});
+      else if (auto whileLoop = dyn_cast<scf::WhileOp>(parent))
+        // What the condition passes on.
+        pending.push_back(
+            whileLoop.getConditionOp().getArgs()[argument.getArgNumber()]);
+      else
+        return 1;
+      continue;
     }
-    // What the condition of a loop passes on.
-    if (auto loop = dyn_cast<scf::WhileOp>(parent))
-      return getBaseAlignment(
-          loop.getConditionOp().getArgs()[argument.getArgNumber()]);
-    return 1;
+    unsigned number = cast<OpResult>(next).getResultNumber();
+    if (isa<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(
+            definition)) {
+      alignment = std::min(alignment, kBufferAlignment);
+    } else if (isa<memref::SubViewOp, memref::ReinterpretCastOp, memref::CastOp,
+                   memref::CollapseShapeOp, memref::ExpandShapeOp,
+                   memref::ExtractStridedMetadataOp, memref::TransposeOp>(
+                   definition)) {
+      // The offset or the shape changes, but not the base pointer.
+      pending.push_back(definition->getOperand(0));
+    } else if (auto view = dyn_cast<memref::ViewOp>(definition)) {
+      std::optional<int64_t> shift = getConstantIntValue(view.getByteShift());
+      alignment = std::min(alignment, shift ? powerOfTwo(*shift) : 1);
+      pending.push_back(view.getSource());
+    } else if (auto select = dyn_cast<arith::SelectOp>(definition)) {
+      pending.append({select.getTrueValue(), select.getFalseValue()});
+    } else if (auto loop = dyn_cast<scf::ForOp>(definition)) {
+      pending.push_back(loop.getRegionIterArg(number));
+    } else if (auto loop = dyn_cast<scf::WhileOp>(definition)) {
+      pending.push_back(loop.getConditionOp().getArgs()[number]);
+    } else if (auto condition = dyn_cast<scf::IfOp>(definition)) {
+      pending.append({condition.thenYield().getOperand(number),
+                      condition.elseYield().getOperand(number)});
+    } else {
+      return 1;
+    }
   }
-  if (isa<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(definition))
-    return kBufferAlignment;
-  // These ops change the offset or the shape, but not the base pointer.
-  if (isa<memref::SubViewOp, memref::ReinterpretCastOp, memref::CastOp,
-          memref::CollapseShapeOp, memref::ExpandShapeOp,
-          memref::ExtractStridedMetadataOp, memref::TransposeOp>(definition))
-    return getBaseAlignment(definition->getOperand(0));
-  if (auto view = dyn_cast<memref::ViewOp>(definition)) {
-    std::optional<int64_t> shift = getConstantIntValue(view.getByteShift());
-    return shift ? std::min(getAlignment(view.getSource()), powerOfTwo(*shift))
-                 : 1;
-  }
-  auto select = dyn_cast<arith::SelectOp>(definition);
-  if (select)
-    return std::min(getBaseAlignment(select.getTrueValue()),
-                    getBaseAlignment(select.getFalseValue()));
-  if (auto loop = dyn_cast<scf::ForOp>(definition))
-    return getBaseAlignment(
-        loop.getTiedLoopRegionIterArg(cast<OpResult>(buffer)));
-  if (auto loop = dyn_cast<scf::WhileOp>(definition))
-    return getBaseAlignment(
-        loop.getConditionOp()
-            .getArgs()[cast<OpResult>(buffer).getResultNumber()]);
-  if (auto condition = dyn_cast<scf::IfOp>(definition)) {
-    unsigned index = cast<OpResult>(buffer).getResultNumber();
-    return std::min(getBaseAlignment(condition.thenYield().getOperand(index)),
-                    getBaseAlignment(condition.elseYield().getOperand(index)));
-  }
-  return 1;
+  return alignment;
 }
 
-int64_t AlignmentAnalysis::getAlignment(Value buffer) {
-  auto type = cast<MemRefType>(buffer.getType());
-  int64_t size = braid::kernels::getByteSize(type.getElementType());
-  SmallVector<int64_t> strides;
-  int64_t offset = 0;
-  if (size == 0 || failed(type.getStridesAndOffset(strides, offset)))
-    return 1;
-  int64_t base = getBaseAlignment(buffer);
-  if (ShapedType::isStatic(offset))
-    return std::min(base, powerOfTwo(offset * size));
-  if (auto view = buffer.getDefiningOp<memref::SubViewOp>())
-    return ofViewOffsets(view.getSource(), view);
-  if (auto cast = buffer.getDefiningOp<memref::CastOp>())
-    return getAlignment(cast.getSource());
-  return std::min(base, size);
-}
-
-int64_t AlignmentAnalysis::ofViewOffsets(Value source,
-                                         OffsetSizeAndStrideOpInterface view) {
+/// The alignment of the first element of `view`, a part of `source`.
+static int64_t getAlignmentOfView(Value source,
+                                  OffsetSizeAndStrideOpInterface view) {
   auto type = cast<MemRefType>(source.getType());
   int64_t size = braid::kernels::getByteSize(type.getElementType());
   SmallVector<int64_t> strides;
   int64_t offset = 0;
   if (failed(type.getStridesAndOffset(strides, offset)))
     return 1;
-  int64_t alignment = getAlignment(source);
+  int64_t alignment = braid::kernels::getAlignment(source);
   for (auto [step, stride] : llvm::zip(view.getMixedOffsets(), strides)) {
     if (ShapedType::isDynamic(stride))
       return std::min(alignment, size);
@@ -189,14 +163,21 @@ int64_t AlignmentAnalysis::ofViewOffsets(Value source,
   return alignment;
 }
 
-} // namespace
-
 int64_t braid::kernels::getAlignment(Value buffer) {
-  return AlignmentAnalysis().getAlignment(buffer);
-}
-
-int64_t braid::kernels::getBaseAlignment(Value buffer) {
-  return AlignmentAnalysis().getBaseAlignment(buffer);
+  auto type = cast<MemRefType>(buffer.getType());
+  int64_t size = braid::kernels::getByteSize(type.getElementType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (size == 0 || failed(type.getStridesAndOffset(strides, offset)))
+    return 1;
+  int64_t base = getBaseAlignment(buffer);
+  if (ShapedType::isStatic(offset))
+    return std::min(base, powerOfTwo(offset * size));
+  if (auto view = buffer.getDefiningOp<memref::SubViewOp>())
+    return getAlignmentOfView(view.getSource(), view);
+  if (auto cast = buffer.getDefiningOp<memref::CastOp>())
+    return getAlignment(cast.getSource());
+  return std::min(base, size);
 }
 
 Value braid::kernels::getRoot(Value buffer) {
