@@ -23,6 +23,11 @@ PLATFORM = "cuda"
 _TARGET = "braid_jax_run"
 # Seconds that a rank waits for another one, or for its GPU, which may have much of JAX's to do before.
 _TIMEOUT = 600.0
+_FUNCTIONS = {
+    "braid_jax_register": (c.c_int64, [c.c_void_p, c.c_void_p, c.c_void_p, c.c_int64, c.c_char_p, c.c_size_t]),
+    "braid_jax_unregister": (None, [c.c_int64]),
+    "braid_jax_has_failed": (c.c_int32, [c.c_int64]),
+}
 
 
 class DeviceCall:
@@ -107,11 +112,7 @@ def _library(runtime, platform):
         raise NotFoundError(f"the library through which XLA calls programs is not installed: found no {path} (CMake builds it "
                             "with BRAID_XLA_INCLUDE_DIR, the folder that jax.ffi.include_dir() gives)")
     _abi.runtime()
-    library = c.CDLL(path)
-    library.braid_jax_register.restype = c.c_int64
-    library.braid_jax_register.argtypes = [c.c_void_p, c.c_void_p, c.c_void_p, c.c_int64, c.c_char_p, c.c_size_t]
-    library.braid_jax_unregister.argtypes = library.braid_jax_has_failed.argtypes = [c.c_int64]
-    library.braid_jax_unregister.restype = None
+    library = _abi.load(path, _FUNCTIONS)
     jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(library.braid_jax_run), platform="CUDA" if platform == "cuda" else platform)
     return library
 

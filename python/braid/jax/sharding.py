@@ -93,8 +93,7 @@ class Sharding:
         """The part of a contiguous array that the rank has, contiguous, too."""
         if self._tiles is None:
             return array
-        shape = [size // count for size, count in zip(array.shape, self._parts)]
-        return np.ascontiguousarray(array[self.part(array.shape, rank)]).reshape(shape)
+        return np.ascontiguousarray(array[self.part(array.shape, rank)]).reshape(self.part_shape(array.shape))
 
     def part_shape(self, shape):
         """The shape of the part of each rank of an array of this shape."""

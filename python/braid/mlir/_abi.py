@@ -100,15 +100,20 @@ _FUNCTIONS = {
 }
 
 
-@functools.lru_cache(maxsize=None)
-def _load(path):
-    # Programs look for the runtime's symbols among those of the process.
-    library = c.CDLL(path, mode=c.RTLD_GLOBAL)
-    for name, (result, arguments) in _FUNCTIONS.items():
+def load(path, functions, mode=c.DEFAULT_MODE):
+    """A library with these functions, each with the types of its result and its arguments."""
+    library = c.CDLL(path, mode=mode)
+    for name, (result, arguments) in functions.items():
         function = getattr(library, name)
         function.restype = result
         function.argtypes = arguments
     return library
+
+
+@functools.lru_cache(maxsize=None)
+def _load(path):
+    # Programs look for the runtime's symbols among those of the process.
+    return load(path, _FUNCTIONS, c.RTLD_GLOBAL)
 
 
 @functools.lru_cache(maxsize=None)
