@@ -20,7 +20,7 @@ import sys
 import time
 
 from figures import record, write_json
-from jax_models_gpu import parse_options
+from jax_models_gpu import compare, parse_options
 from jax_packages_gpu import choose, make_arguments, read_step, report_failure
 
 CALLS = 5
@@ -50,17 +50,6 @@ def take_time(function, arguments, calls):
     return (time.perf_counter() - begin) / calls * 1e3
 
 
-def compare(results, expected):
-    """The largest difference of a result from XLA's, as a part of the largest element."""
-    import numpy as np
-
-    worst = 0.0
-    for found, wanted in zip(results, expected, strict=True):
-        found, wanted = (np.asarray(one).astype(np.float64) for one in (found, wanted))
-        worst = max(worst, float(np.abs(found - wanted).max(initial=0) / (np.abs(wanted).max(initial=0) or 1)))
-    return worst
-
-
 def measure(name, entry, options):
     import jax
 
@@ -81,7 +70,7 @@ def measure(name, entry, options):
             times.setdefault(f"{side}_alone", []).append(take_time(function, arguments, 1))
     row = {"step": entry.get("model") or entry["program"], "arguments": len(entry["kept"]), "results": len(step.out_avals)}
     row.update({side: round(statistics.median(found), 3) for side, found in times.items()})
-    row["difference"] = compare(results["braid"], results["xla"])
+    row["difference"] = compare([results["braid"]], results["xla"])
     return row
 
 
