@@ -50,13 +50,14 @@ typedef struct braid_rt_option {
  *   mpi: ranks are processes that mpirun or srun has started. reductions
  *     (ordered, fast), progress (thread, none).
  *   cuda: ranks are threads of this process, or processes that a launcher has
- *     started, each with a GPU. device (number of the GPU of this process's
- *     rank), lane.NAME (`ctas=8,transport=copy`, instead of the settings in the
- *     program), flight-recorder (prefix of the files that a failure writes),
- *     blocking (1, 0: calls of NCCL wait on the host), attention-gradients
- *     (deterministic, fast), cuda-graph (auto, 0, 1: replay recorded
- *     invocations),
- *     matmul-multiprocessors (0: all), matmul-precision
+ *     started, each with a GPU. launcher (none: threads under launchers, too;
+ *     any other name: processes, of which this one is rank, and rank 0 listens
+ *     at address and port for those who have job-key), device (number of the
+ *     GPU of this process's rank), lane.NAME (`ctas=8,transport=copy`, instead
+ *     of the settings in the program), flight-recorder (prefix of the files
+ *     that a failure writes), blocking (1, 0: calls of NCCL wait on the host),
+ *     attention-gradients (deterministic, fast), cuda-graph (auto, 0, 1: replay
+ *     recorded invocations), matmul-multiprocessors (0: all), matmul-precision
  *     (f32, tf32), matmul-tuning (measure, heuristic: the choice of the
  *     library's algorithms), timing (auto, cupti, events: of traces).
  * The caller may free the strings after braid_rt_world_create. */

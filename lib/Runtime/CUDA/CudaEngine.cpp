@@ -13,6 +13,7 @@
 #include "CUDA/API/Cufft.h"
 #include "CUDA/API/Cupti.h"
 #include "CUDA/API/Cusolver.h"
+#include "CUDA/LaunchOptions.h"
 #include "Engine/EngineOptions.h"
 #include "Operations/Messages.h"
 
@@ -50,8 +51,8 @@ static LaneOptions readLaneOptions(const Environment &environment) {
   std::vector<std::string> known = DeviceOptions::names();
   for (const char *name : {"blocking", "device", "register-buffers", "timing"})
     known.emplace_back(name);
-  for (const std::string &key : lanes.keys())
-    known.push_back(key);
+  for (const auto &keys : {lanes.keys(), launchOptions()})
+    known.insert(known.end(), keys.begin(), keys.end());
   checkEngineOptions(environment, known);
   return lanes;
 }
@@ -82,7 +83,8 @@ CudaEngine::CudaEngine(const Environment &environment)
     // In this order, as the braces have it.
     : RankServices{environment, readLaneOptions(environment),
                    openActivities(environment)},
-      launch(findLaunch([](const char *name) { return std::getenv(name); })),
+      launch(chooseLaunch(environment,
+                          [](const char *name) { return std::getenv(name); })),
       tuningCache(
           findTuningCache([](const char *name) { return std::getenv(name); })) {
   int32_t asked = environment.config.ranks;

@@ -28,16 +28,18 @@ def driver():
 
 
 class DeviceWorld(World):
-    """Ranks as threads of this process; rank i has GPU i."""
+    """Ranks as threads of this process; rank i has GPU i. Options of the engine may say otherwise."""
 
-    def __init__(self, ranks, timeout):
+    def __init__(self, ranks, timeout, options=None):
         self.worker = Worker(is_awaited=True)
-        self.worker.call(lambda: super(DeviceWorld, self).__init__(b"cuda", ranks, timeout))
+        options = options or {"launcher": "none"}
+        self.worker.call(lambda: super(DeviceWorld, self).__init__(b"cuda", ranks, timeout, options))
         self.key = ranks, timeout
-        self.memory = MemoryPool([self.contexts[rank] for rank in range(ranks)])
+        self.memory = MemoryPool(list(self.contexts.values()))
         self._finalizer.detach()
         self._finalizer = weakref.finalize(self, self._destroy, self.worker, self.memory, self.handle)
-        self._finalizer.atexit = False
+        # Other processes see whether this one leaves, or dies.
+        self._finalizer.atexit = len(self.contexts) < ranks
 
     @staticmethod
     def _destroy(worker, memory, handle):

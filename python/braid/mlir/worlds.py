@@ -30,7 +30,8 @@ class World:
     contexts: the runtime's contexts of the ranks that this process has, by rank
     """
 
-    def __init__(self, engine, ranks, timeout):
+    def __init__(self, engine, ranks, timeout, options=None):
+        """options: those of the engine, texts by their names"""
         timeout = check_timeout(timeout)
         runtime = _abi.runtime()
         config = _abi.Config()
@@ -38,6 +39,8 @@ class World:
         config.engine = engine
         config.ranks = ranks
         config.timeout_ns = int(timeout * 1e9)
+        given = [_abi.Option(name.encode(), value.encode()) for name, value in (options or {}).items()]
+        config.option_count, config.options = len(given), (_abi.Option * len(given))(*given)
         self.handle = _abi.checked(runtime.braid_rt_world_create, c.byref(config))
         numbers = c.POINTER(c.c_int32)()
         count = runtime.braid_rt_world_local_ranks(self.handle, c.byref(numbers))

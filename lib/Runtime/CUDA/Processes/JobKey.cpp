@@ -162,6 +162,8 @@ static JobKey keyOfHost(const Variables &variables) {
 
 JobKey braid::rt::cuda::findJobKey(const Launch &launch,
                                    const Variables &variables) {
+  if (!launch.key.empty())
+    return checkLength(launch.key, "the option 'job-key'");
   const char *key = variables("BRAID_JOB_KEY");
   const char *name = variables("BRAID_JOB_KEY_FILE");
   bool hasKey = key && *key, hasFile = name && *name;

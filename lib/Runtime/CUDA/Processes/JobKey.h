@@ -22,12 +22,12 @@ struct JobKey {
   std::string source; ///< For messages: where the key comes from.
 };
 
-/// The key of BRAID_JOB_KEY or of the file BRAID_JOB_KEY_FILE. Without them the
-/// ranks of one host use the key of their user on this host, which the first of
-/// them writes into `$XDG_RUNTIME_DIR/braid` or `/tmp/braid-UID`, folders that
-/// no other user may enter. Throws an Error that names what to set if the ranks
-/// are on several hosts and have no key, or that names a file or a folder that
-/// others may read.
+/// The key of the launch, of BRAID_JOB_KEY or of the file BRAID_JOB_KEY_FILE.
+/// Without them the ranks of one host use the key of their user on this host,
+/// which the first of them writes into `$XDG_RUNTIME_DIR/braid` or
+/// `/tmp/braid-UID`, folders that no other user may enter. Throws an Error that
+/// names what to set if the ranks are on several hosts and have no key, or that
+/// names a file or a folder that others may read.
 JobKey findJobKey(const Launch &launch, const Variables &variables);
 
 } // namespace braid::rt::cuda

@@ -27,6 +27,8 @@ struct Launch {
   std::string address; ///< The address of rank 0's store.
   int32_t port = 0;
   std::string job; ///< Identifies the processes of this job.
+  /// The secret of the job, if a caller gives it; else findJobKey finds it.
+  std::string key;
 
   bool hasLauncher() const { return !launcher.empty(); }
 };

@@ -67,6 +67,22 @@ protected:
 };
 } // namespace
 
+TEST_F(JobKeys, ThatOfTheLaunchComesFirst) {
+  Launch launch;
+  launch.key = "the key of a caller";
+  auto variable = [](const char *) { return "the key of the user"; };
+  EXPECT_EQ(findJobKey(launch, variable).bytes, "the key of a caller");
+  launch.key = "short";
+  try {
+    findJobKey(launch, variable);
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("the option 'job-key' has a key of 5 characters, "
+                          "expected 16 to 4096"));
+  }
+}
+
 TEST_F(JobKeys, VariableIsTheKey) {
   JobKey key = find({{"BRAID_JOB_KEY", "0123456789abcdef"}}, 1);
   EXPECT_EQ(key.bytes, "0123456789abcdef");

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Processes/Launch.h"
 #include "Base/Error.h"
+#include "CUDA/LaunchOptions.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -177,4 +177,71 @@ TEST(Launch, AsksForTheHostOfRank0WhereThereAreSeveral) {
   table.erase("MASTER_ADDR");
   EXPECT_THAT(errorOf(table), HasSubstr("set MASTER_ADDR to the host of rank "
                                         "0"));
+}
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+using Given = std::vector<braid_rt_option>;
+
+static Launch launchWith(const Given &options, const Table &table) {
+  braid_rt_config config;
+  braid_rt_config_init(&config, nullptr, 0);
+  config.engine = "cuda";
+  config.ranks = 4;
+  config.options = options.data();
+  config.optionCount = static_cast<int64_t>(options.size());
+  return chooseLaunch(Environment(config), [&](const char *name) {
+    auto found = table.find(name);
+    return found == table.end() ? nullptr : found->second.c_str();
+  });
+}
+
+static std::string errorWith(const Given &options) {
+  try {
+    launchWith(options, {});
+    return "";
+  } catch (const Error &error) {
+    return error.what();
+  }
+}
+
+TEST(LaunchOptions, LeaveTheChoiceToVariables) {
+  EXPECT_EQ(launchWith({}, torchrun()).launcher, "torchrun");
+}
+
+TEST(LaunchOptions, HaveThreadsUnderALauncher) {
+  EXPECT_FALSE(launchWith({{"launcher", "none"}}, torchrun()).hasLauncher());
+}
+
+TEST(LaunchOptions, DescribeTheProcessesOfACaller) {
+  Launch launch = launchWith({{"launcher", "jax.distributed"},
+                              {"rank", "3"},
+                              {"address", "node0"},
+                              {"port", "1234"},
+                              {"job-key", "secret"}},
+                             torchrun());
+  EXPECT_EQ(launch.launcher, "jax.distributed");
+  EXPECT_EQ(launch.rank, 3);
+  EXPECT_EQ(launch.size, 4);
+  EXPECT_EQ(launch.localRank, -1);
+  EXPECT_EQ(launch.address, "node0");
+  EXPECT_EQ(launch.port, 1234);
+  EXPECT_EQ(launch.key, "secret");
+}
+
+TEST(LaunchOptions, MissWhatALauncherSays) {
+  EXPECT_EQ(errorWith({{"launcher", "jax.distributed"}, {"rank", "0"}}),
+            "option 'address' of engine cuda is missing, which "
+            "launcher=jax.distributed needs");
+  EXPECT_EQ(errorWith({{"rank", "0"}}),
+            "option 'rank' of engine cuda needs the option 'launcher'");
+  EXPECT_EQ(errorWith({{"launcher", "jax.distributed"},
+                       {"rank", "4"},
+                       {"address", "node0"},
+                       {"port", "1234"},
+                       {"job-key", "secret"}}),
+            "option 'rank' of engine cuda is '4', expected a number from 0 to "
+            "3");
 }
