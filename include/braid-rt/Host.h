@@ -232,12 +232,15 @@ BRAID_RT_API int32_t braid_rt_world_run(braid_rt_world *world,
                                         const braid_rt_entry *entry,
                                         void ***args);
 
-/* In a world of ranks of this process with a GPU each, has the next run follow
- * the work of streams[i], a stream of the GPU of rank i, and later work of
+/* In a world of ranks with a GPU each, has the next run follow the work of
+ * streams[i], a stream of the GPU of the i-th local rank, and later work of
  * these streams follow the run, which returns when its work is submitted. An
- * error of a GPU in this work is one of the next run, and of the stream;
- * nothing else watches this work. braid_rt_get_statistics waits for its end.
- * BRAID_RT_FAILED in other worlds and with traces: the next run is as others.
+ * error of a GPU in this work is one of the next run, and of the stream. If the
+ * world fails, this work may end first; if it does not end within 20 s or the
+ * timeout, because another process has died, the process ends: nothing else
+ * keeps the streams from wrong results. Nothing else watches this work.
+ * braid_rt_get_statistics waits for its end. BRAID_RT_FAILED in other worlds
+ * and with traces: the next run is as others.
  */
 BRAID_RT_API int32_t braid_rt_world_follow(braid_rt_world *world,
                                            void *const *streams);

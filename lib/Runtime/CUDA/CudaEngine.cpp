@@ -389,6 +389,9 @@ void CudaEngine::failDisagreement(const Rendezvous &rendezvous,
         {}});
 }
 
+/// How long a world that has failed waits for what it has begun on GPUs.
+static constexpr std::chrono::seconds endTimeout{20};
+
 namespace {
 /// Ends the process if NCCL does not end its communicators in time: nothing
 /// else ends their kernels.
@@ -416,7 +419,6 @@ public:
   }
 
 private:
-  static constexpr std::chrono::seconds endTimeout{20};
   std::mutex mutex;
   std::condition_variable changed;
   bool hasEnded = false;
@@ -424,11 +426,41 @@ private:
 };
 } // namespace
 
+void CudaEngine::awaitReturned() {
+  std::vector<std::pair<const Gpu *, Event>> open;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    for (const auto &rank : localRanksState)
+      for (Event end : rank->device->returned(isRunning))
+        open.emplace_back(&rank->gpu(), end);
+  }
+  auto limit = std::min<std::chrono::nanoseconds>(
+      endTimeout, std::chrono::nanoseconds(environment.config.timeoutNs));
+  for (auto begin = std::chrono::steady_clock::now();;) {
+    auto hasEnded = [this](const std::pair<const Gpu *, Event> &end) {
+      end.first->makeCurrent();
+      return driver.eventQuery(end.second) != ERROR_NOT_READY;
+    };
+    open.erase(std::remove_if(open.begin(), open.end(), hasEnded), open.end());
+    if (open.empty())
+      return;
+    if (std::chrono::steady_clock::now() - begin > limit) {
+      writeFlights();
+      environment.log(failure().textFor(-1) +
+                      "; results of calls that have returned are lost: the "
+                      "process ends");
+      std::_Exit(EXIT_FAILURE);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 void CudaEngine::stopRanks() {
   std::lock_guard<std::mutex> lock(stopMutex);
   if (stopped)
     return;
   stopped = true;
+  awaitReturned();
   AbortDeadline deadline(environment, failure().textFor(-1));
   for (const auto &rank : localRanksState)
     rank->noteFailure();

@@ -50,7 +50,7 @@ public:
                              const CommunicatorSpec &spec) override;
   std::vector<std::string> exchange(const std::string &bytes) override;
   void beginRun(const braid_rt_entry &entry, void ***args) override;
-  void endRun() override;
+  bool endRun() override;
   bool keepsRecording(int32_t rank, const std::string *problem) override;
   void restartInvocation(int32_t rank) override;
   void beginInvocation(int32_t rank) override;
@@ -102,6 +102,10 @@ public:
   void writeFlights();
 
 private:
+  /// Waits for the work of runs that have returned before its end: what an
+  /// abort ends goes on with wrong data. Ends the process if the work does not.
+  void awaitReturned();
+
   /// The kinds of messages between processes.
   enum PostKind : int32_t {
     Failed,         ///< A Failure.
@@ -199,6 +203,7 @@ private:
   std::unordered_map<const braid_rt_entry *, bool> communicates;
   int64_t startedBefore = 0; ///< Operations, before the present run.
   const braid_rt_entry *runningEntry = nullptr;
+  bool isRunning = false; ///< From the begin of a run to its end or failure.
   /// What keeps each rank from its recording in this run; empty: nothing does.
   std::map<int32_t, std::string> recorded;
   cuda::TuningCache tuningCache;

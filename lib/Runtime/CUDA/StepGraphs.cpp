@@ -78,6 +78,12 @@ CudaEngine::describeArguments(const braid_rt_entry &entry, void ***args,
 }
 
 void CudaEngine::beginRun(const braid_rt_entry &entry, void ***args) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    isRunning = true;
+    for (const auto &rank : localRanksState)
+      rank->device->keepReturned();
+  }
   for (const auto &rank : localRanksState)
     rank->device->allowCommandBuffers(wantsGraphs());
   bool areAllHere = locals.size() == static_cast<size_t>(size);
@@ -99,12 +105,25 @@ void CudaEngine::beginRun(const braid_rt_entry &entry, void ***args) {
     devices[i]->numberInvocation(number, args[i]);
 }
 
-void CudaEngine::endRun() {
+bool CudaEngine::endRun() {
   if (runningEntry)
     communicates.try_emplace(runningEntry,
                              localRanksState.front()->started > startedBefore);
-  for (const auto &rank : localRanksState)
+  bool isAhead = false;
+  for (const auto &rank : localRanksState) {
     rank->device->numberInvocation(0, nullptr);
+    isAhead |= rank->device->isAhead();
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!failed) {
+      isRunning = false;
+      return true;
+    }
+  }
+  // Ranks that have ended before may use memory that the caller frees next.
+  stopRanks();
+  return !isAhead;
 }
 
 /// Which ranks have no recording, and why; empty if all have one.

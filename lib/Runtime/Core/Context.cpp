@@ -238,6 +238,12 @@ void Context::fail(const std::string &message, bool isSecondary) {
   dropRequests();
 }
 
+void Context::loseResults() {
+  fail(messagePrefix({}, rank) + "another rank has failed before the end of "
+                                 "the work that gives the results",
+       /*isSecondary=*/true);
+}
+
 void Context::dropRequests() {
   for (size_t slot = 0; slot < requests.size(); ++slot)
     if (requests[slot].request) {

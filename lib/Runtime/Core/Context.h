@@ -64,6 +64,9 @@ public:
   /// host.
   void wait(void *handle, const braid_rt_site *site, bool onHost);
 
+  /// Fails the last invocation after its end: its results are lost.
+  void loseResults();
+
   /// Stores the message for the launcher. The thread then leaves compiled code.
   void recordError(const std::string &message, bool secondary);
 

@@ -99,7 +99,7 @@ bool World::run(const braid_rt_entry &entry, void ***args) {
     jobChanged.notify_all();
     jobDone.wait(lock, [&]() { return running == 0; });
   }
-  engine->endRun();
+  bool hasResults = engine->endRun();
   int64_t beginNs = workers[0].beginNs, endNs = 0;
   bool ok = true;
   for (const Worker &worker : workers) {
@@ -108,6 +108,10 @@ bool World::run(const braid_rt_entry &entry, void ***args) {
     ok &= worker.status == BRAID_RT_OK;
   }
   elapsedNs = endNs - beginNs;
+  if (ok && !hasResults)
+    for (const std::unique_ptr<Context> &context : contexts)
+      context->loseResults();
+  ok &= hasResults;
   if (!ok)
     writeOthers();
   if (!ok && engine->capabilities().recovery)
@@ -116,9 +120,7 @@ bool World::run(const braid_rt_entry &entry, void ***args) {
 }
 
 bool World::follow(void *const *streams) {
-  // Ranks of other processes have no such caller.
-  bool follow =
-      engine->localRanks().size() == static_cast<size_t>(engine->worldSize());
+  bool follow = true;
   for (size_t i = 0; i < contexts.size() && follow; ++i)
     follow = contexts[i]->device.follow(streams[i]);
   return follow;

@@ -172,8 +172,9 @@ public:
   /// default does nothing.
   virtual void beginRun(const braid_rt_entry &, void ***) {}
 
-  /// They have ended, or another thread ran one of them.
-  virtual void endRun() {}
+  /// They have ended, or another thread ran one of them. False if a failure
+  /// loses results of ranks that have returned before the end of their work.
+  virtual bool endRun() { return true; }
 
   /// The entry has returned, or `problem` (else null) is an error that has left
   /// it or the device's recordingProblem. False if all local ranks do without

@@ -53,7 +53,8 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
       graphs(std::make_unique<Graphs>(gpuState)),
       commands(std::make_unique<CommandBuffers>(gpuState)) {
   try {
-    for (Event *event : {&invocation.begun, &invocation.ended})
+    for (Event *event :
+         {&invocation.begun, &invocation.ended, &earlier.begun, &earlier.ended})
       driver.call(driver.eventCreate, event, EVENT_TIMING);
     driver.call(driver.eventCreate, &callerReached, EVENT_NO_TIMING);
   } catch (const Error &) {
@@ -63,7 +64,7 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
 }
 
 void CudaDevice::destroyEvents() {
-  standIns.push_back(invocation);
+  standIns.insert(standIns.end(), {invocation, earlier});
   for (const Span &span : standIns)
     for (Event event : {span.begun, span.ended})
       if (event)
@@ -253,6 +254,21 @@ bool CudaDevice::follow(void *stream) {
     return false;
   nextCaller = static_cast<Stream>(stream);
   return true;
+}
+
+void CudaDevice::keepReturned() {
+  hasEarlier = ahead.exchange(false);
+  if (hasEarlier)
+    std::swap(invocation, earlier);
+}
+
+std::vector<Event> CudaDevice::returned(bool isRunning) const {
+  std::vector<Event> ends;
+  if (hasEarlier)
+    ends.push_back(earlier.ended);
+  if (ahead && !isRunning)
+    ends.push_back(invocation.ended);
+  return ends;
 }
 
 bool CudaDevice::beginInvocation(const braid_rt_entry &entry, void **args) {

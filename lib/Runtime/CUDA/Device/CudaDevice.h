@@ -14,6 +14,7 @@
 #include "Engine/Device.h"
 #include "Engine/Memory.h"
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -77,6 +78,12 @@ public:
   /// Drops the recording, of which nothing has run, and begins the invocation
   /// again.
   void restartInvocation();
+
+  /// A run of all ranks begins: `returned` keeps what has returned before.
+  void keepReturned();
+  /// The events at the ends of invocations that have returned before these: of
+  /// the last one, unless a run is going on, and of the one before.
+  std::vector<cuda::Event> returned(bool isRunning) const;
 
   /// Whether invocations that are no graph as a whole may have graphs of parts.
   void allowCommandBuffers(bool allowed) { mayCollect = allowed; }
@@ -172,10 +179,13 @@ private:
   cuda::DevicePointer arenaBase = 0;
   int64_t arenaBytes = 0;
   Span invocation; ///< The last one.
+  /// Of the invocation before, which may not have ended if `hasEarlier`.
+  Span earlier;
+  bool hasEarlier = false;
   /// Of the caller, which the next and the present invocation follow.
   cuda::Stream nextCaller = nullptr, caller = nullptr;
   cuda::Event callerReached = nullptr;
-  bool ahead = false;
+  std::atomic<bool> ahead{false};
   /// The copies that stood in for collectives of the last invocation that was
   /// not a graph, and events left from others. A graph has no times inside, so
   /// its copies count with those of the invocation before its recording.

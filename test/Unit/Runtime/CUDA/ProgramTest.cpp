@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CallerStream.h"
 #include "FakeBlas.h"
 #include "FakeCUDA.h"
 #include "braid-rt/braid-rt.h"
@@ -22,18 +23,12 @@
 #include <string>
 #include <vector>
 
+using braid::test::CallerStream;
 using testing::HasSubstr;
 
 // Of the driver, for a caller's stream.
-extern "C" {
-unsigned cuMemcpyDtoHAsync_v2(void *host, uintptr_t device, size_t bytes,
-                              void *stream);
-unsigned cuStreamCreateWithPriority(void **stream, unsigned flags,
-                                    int priority);
-unsigned cuStreamDestroy_v2(void *stream);
-unsigned cuStreamQuery(void *stream);
-unsigned cuStreamSynchronize(void *stream);
-}
+extern "C" unsigned cuMemcpyDtoHAsync_v2(void *host, uintptr_t device,
+                                         size_t bytes, void *stream);
 
 //===----------------------------------------------------------------------===//
 // A program, as the compiler would write it
@@ -234,24 +229,22 @@ TEST_F(ProgramTest, runsAsAGraphFromTheThirdInvocationOn) {
 
 TEST_F(ProgramTest, followsAStreamOfTheCaller) {
   ASSERT_EQ(prepare(compute, "auto"), "");
-  constexpr unsigned nonBlocking = 1, notReady = 600;
-  void *caller = nullptr;
-  ASSERT_EQ(cuStreamCreateWithPriority(&caller, nonBlocking, 0), 0U);
+  CallerStream caller;
   for (int i = 0; i < 5; ++i) {
     // The first run measures matmuls.
     if (i > 0)
       fake_cuda_block(0);
-    ASSERT_EQ(follow(caller), BRAID_RT_OK);
+    ASSERT_EQ(follow(caller.stream), BRAID_RT_OK);
     EXPECT_EQ(run(), "");
     if (i > 0) {
-      EXPECT_EQ(cuStreamQuery(caller), notReady);
+      EXPECT_TRUE(caller.hasWork());
       fake_cuda_unblock(0);
     }
     std::vector<float> values(4);
     cuMemcpyDtoHAsync_v2(values.data(),
                          reinterpret_cast<uintptr_t>(memref.head.aligned), 16,
-                         caller);
-    ASSERT_EQ(cuStreamSynchronize(caller), 0U);
+                         caller.stream);
+    caller.wait();
     EXPECT_EQ(values, (std::vector<float>{3, 5, 7, 100}));
     braid_rt_statistics statistics;
     braid_rt_get_statistics(context(), &statistics);
@@ -261,7 +254,6 @@ TEST_F(ProgramTest, followsAStreamOfTheCaller) {
   // The next run is as others.
   EXPECT_EQ(run(), "");
   EXPECT_EQ(result(), (std::vector<float>{3, 5, 7, 100}));
-  EXPECT_EQ(cuStreamDestroy_v2(caller), 0U);
 }
 
 TEST_F(ProgramTest, readsOnTheHost) {

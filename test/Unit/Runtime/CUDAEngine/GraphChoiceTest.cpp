@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Communication/GraphChoice.h"
+#include "Callers.h"
 #include "FakeCUDA.h"
 #include "FakeNCCL.h"
-#include "TestWorld.h"
 #include "braid-rt/Memory.h"
 
 #include "gmock/gmock.h"
@@ -23,14 +23,6 @@ using namespace braid::test;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::MatchesRegex;
-
-// Of the driver, for a caller's streams.
-extern "C" {
-unsigned cuStreamCreateWithPriority(void **stream, unsigned flags,
-                                    int priority);
-unsigned cuStreamDestroy_v2(void *stream);
-unsigned cuStreamSynchronize(void *stream);
-}
 
 namespace {
 /// The descriptor of the argument.
@@ -176,24 +168,13 @@ TEST_F(GraphChoiceTest, RecordsTheSecondRunOfAllRanks) {
 TEST_F(GraphChoiceTest, FollowsStreamsOfTheCaller) {
   open();
   std::vector<float *> memory = allocate();
-  std::vector<void *> callers(2);
-  for (size_t i = 0; i < 2; ++i) {
-    // Makes the GPU that of this thread.
-    world->set(int32_t(i), memory[i], {0});
-    ASSERT_EQ(cuStreamCreateWithPriority(&callers[i], 1, 0), 0U);
-  }
+  Callers callers(*world, memory);
   for (int i = 0; i < 4; ++i) {
-    ASSERT_EQ(braid_rt_world_follow(world->world.get(), callers.data()),
-              BRAID_RT_OK);
+    callers.follow();
     step(memory);
   }
   EXPECT_EQ(calls, 4);
   EXPECT_EQ(countInLog("graph of"), 6U);
-  for (size_t i = 0; i < 2; ++i) {
-    world->get(int32_t(i), memory[i], 1);
-    EXPECT_EQ(cuStreamSynchronize(callers[i]), 0U);
-    EXPECT_EQ(cuStreamDestroy_v2(callers[i]), 0U);
-  }
 }
 
 TEST_F(GraphChoiceTest, RunsAsItIsWithoutTheOption) {

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Callers.h"
 #include "FakeNCCL.h"
 #include "FreePort.h"
 #include "TestEngine.h"
-#include "TestWorld.h"
 #include "braid-rt/Memory.h"
 
 #include "gmock/gmock.h"
@@ -197,6 +197,57 @@ TEST(Processes, RankThatIsKilledIsNamedByAllOthers) {
               "prog.mlir:2:3 (ar): rank " + std::to_string(rank) +
                   ": rank 1 failed: its process has ended, or its connection "
                   "to the others");
+}
+
+/// Starts an all-reduce that follows a stream; `before` is called first, and
+/// `after` when the run has returned.
+static std::string
+reduceBehindCallers(int32_t rank, const std::function<void()> &before = {},
+                    const std::function<void()> &after = {}) {
+  TestWorld world(0, {}, int64_t(1500) * 1000000);
+  std::string problem = world.prepare({&everyone});
+  if (!problem.empty())
+    return problem;
+  float *memory = world.allocate(rank, 2);
+  world.set(rank, memory, {float(rank + 1), 0});
+  std::string result;
+  {
+    Callers callers(world, {memory});
+    callers.follow();
+    if (before)
+      before();
+    if (!world.run([&](int32_t) {
+          braid_rt_wait(startAllReduce(everyone, memory, memory + 1, 1),
+                        nullptr);
+        }))
+      return world.error(rank);
+    if (after)
+      after();
+    callers.streams[0].wait();
+    result = std::to_string(world.get(rank, memory, 2)[1]);
+  }
+  world.release(rank, memory);
+  return result;
+}
+
+TEST(Processes, FollowStreamsOfCallers) {
+  std::vector<std::string> results = runProcesses(
+      2, 2, [](int32_t rank) { return reduceBehindCallers(rank); });
+  EXPECT_THAT(results, Each(testing::Eq("3.000000")));
+}
+
+TEST(Processes, EndWhereReturnedWorkNeedsADeadRank) {
+  std::vector<std::string> results = runProcesses(2, 2, [](int32_t rank) {
+    if (rank == 0)
+      return reduceBehindCallers(rank);
+    auto block = []() { fake_cuda_block(1); };
+    return reduceBehindCallers(rank, block, []() {
+      // The run of rank 0 has returned, too.
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      raise(SIGKILL);
+    });
+  });
+  EXPECT_THAT(results, Each(testing::Eq("died")));
 }
 
 TEST(Processes, ErrorOfNCCLThatTheEndOfAPeerCausesNamesThePeer) {
