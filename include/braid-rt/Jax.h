@@ -8,7 +8,8 @@
  *
  * The library braid_jax: a handler of XLA's foreign function interface that
  * runs an entry of a program on the buffers of a custom call. Each rank of the
- * world is a device of XLA in this process, with the same number.
+ * world is a device of XLA: in a world of threads that with the same number, in
+ * a world of processes the one that the process calls from.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -26,11 +27,14 @@ typedef int32_t (*braid_jax_synchronize)(void *stream);
 
 /* Registers an entry, whose arguments and results are all memrefs of known
  * sizes, with a world that is prepared for its program. Both live until
- * braid_jax_unregister. Calls of the handler name the entry by the key that
- * comes back, which is above 0 and not that of another process; 0 on failure.
+ * braid_jax_unregister. BRAID_RT_FAILED if the entry has others, or the key is
+ * that of another entry.
+ * key: by which calls of the handler name the entry. The processes of one world
+ * have the same, others have another one: XLA compares programs, and may keep
+ * compiled ones on a disk.
  * synchronize: for the streams that XLA passes; NULL if XLA has none.
  * timeoutNs: how long a rank waits for the calls of the other ones. */
-BRAID_RT_API int64_t braid_jax_register(braid_rt_world *world,
+BRAID_RT_API int32_t braid_jax_register(int64_t key, braid_rt_world *world,
                                         const braid_rt_entry *entry,
                                         braid_jax_synchronize synchronize,
                                         int64_t timeoutNs, char *error,

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <random>
 
 using namespace braid::rt;
 using namespace braid::rt::jax;
@@ -21,7 +20,6 @@ Call::Call(braid_rt_world *world, const braid_rt_entry &entry,
            braid_jax_synchronize synchronize, int64_t timeoutNs)
     : world(world), entry(entry), synchronize(synchronize),
       timeoutNs(timeoutNs) {
-  const int32_t *numbers = nullptr;
   ranks = static_cast<size_t>(braid_rt_world_local_ranks(world, &numbers));
   for (int64_t i = 0; i < entry.argumentCount; ++i) {
     const braid_rt_argument &argument = entry.arguments[i];
@@ -75,11 +73,10 @@ Call::Frame Call::makeFrame(const std::vector<Buffer> &inputs,
   return frame;
 }
 
-std::list<Call::Launch>::iterator Call::join(int64_t run, int32_t rank) {
+std::list<Call::Launch>::iterator Call::join(int64_t run, size_t rank) {
   auto found =
       std::find_if(launches.begin(), launches.end(), [&](const Launch &launch) {
-        return launch.run == run && !launch.isDone &&
-               !launch.frames[static_cast<size_t>(rank)];
+        return launch.run == run && !launch.isDone && !launch.frames[rank];
       });
   if (found == launches.end()) {
     found = launches.emplace(launches.end());
@@ -112,20 +109,28 @@ void Call::close() {
   // The work that calls have submitted.
   for (size_t rank = 0; rank < ranks; ++rank) {
     braid_rt_statistics statistics;
-    braid_rt_get_statistics(
-        braid_rt_world_context(world, static_cast<int32_t>(rank)), &statistics);
+    braid_rt_get_statistics(braid_rt_world_context(world, numbers[rank]),
+                            &statistics);
   }
 }
 
-void Call::run(int32_t rank, int64_t run, void *stream,
+size_t Call::findRank(int32_t device) const {
+  // A process that is one rank chooses its device.
+  if (braid_rt_world_has(world, "processes"))
+    return 0;
+  if (device < 0 || static_cast<size_t>(device) >= ranks)
+    throw Error(std::string(entry.name) + " is called on device " +
+                std::to_string(device) + ", expected one below " +
+                std::to_string(ranks));
+  return static_cast<size_t>(device);
+}
+
+void Call::run(int32_t device, int64_t run, void *stream,
                const std::vector<Buffer> &inputs,
                const std::vector<Buffer> &outputs) {
   begin();
   try {
-    if (rank < 0 || static_cast<size_t>(rank) >= ranks)
-      throw Error(std::string(entry.name) + " is called on device " +
-                  std::to_string(rank) + ", expected one below " +
-                  std::to_string(ranks));
+    size_t rank = findRank(device);
     auto frame = std::make_unique<Frame>(makeFrame(inputs, outputs));
     runWithOthers(rank, run, stream, std::move(frame));
   } catch (...) {
@@ -135,12 +140,12 @@ void Call::run(int32_t rank, int64_t run, void *stream,
   end();
 }
 
-void Call::runWithOthers(int32_t rank, int64_t run, void *stream,
+void Call::runWithOthers(size_t rank, int64_t run, void *stream,
                          std::unique_ptr<Frame> frame) {
   std::unique_lock<std::mutex> lock(mutex);
   auto launch = join(run, rank);
-  launch->frames[static_cast<size_t>(rank)] = std::move(frame);
-  launch->streams[static_cast<size_t>(rank)] = stream;
+  launch->frames[rank] = std::move(frame);
+  launch->streams[rank] = stream;
   if (++launch->arrived == ranks) {
     changed.wait(lock, [&]() { return !isRunning; });
     std::string error = failure;
@@ -180,7 +185,7 @@ std::string Call::runAll(const Launch &launch) {
       braid_rt_world_follow(world, launch.streams.data()) == BRAID_RT_OK;
   for (size_t rank = 0; synchronize && !follows && rank < ranks; ++rank)
     if (int32_t status = synchronize(launch.streams[rank]))
-      return "device " + std::to_string(rank) +
+      return "rank " + std::to_string(numbers[rank]) +
              ": the wait for XLA's stream gives the error " +
              std::to_string(status);
   std::vector<void **> arguments;
@@ -195,7 +200,7 @@ std::string Call::describeFailure() const {
   std::string causes, others;
   for (size_t rank = 0; rank < ranks; ++rank) {
     const braid_rt_context *context =
-        braid_rt_world_context(world, static_cast<int32_t>(rank));
+        braid_rt_world_context(world, numbers[rank]);
     const char *text = braid_rt_error(context);
     if (*text)
       (braid_rt_error_is_secondary(context) ? others : causes) +=
@@ -216,7 +221,6 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::map<int64_t, std::shared_ptr<Call>> calls;
-  std::mt19937_64 keys{std::random_device{}()};
 };
 } // namespace
 
@@ -232,20 +236,16 @@ std::shared_ptr<Call> jax::findCall(int64_t key) {
   return found == registry().calls.end() ? nullptr : found->second;
 }
 
-int64_t braid_jax_register(braid_rt_world *world, const braid_rt_entry *entry,
+int32_t braid_jax_register(int64_t key, braid_rt_world *world,
+                           const braid_rt_entry *entry,
                            braid_jax_synchronize synchronize, int64_t timeoutNs,
                            char *error, size_t errorSize) {
-  int64_t key = 0;
-  returnErrors(error, errorSize, [&]() {
+  return returnErrors(error, errorSize, [&]() {
     auto call = std::make_shared<Call>(world, *entry, synchronize, timeoutNs);
     std::lock_guard<std::mutex> lock(registry().mutex);
-    // XLA may keep compiled calls on a disk, for other processes.
-    do
-      key = static_cast<int64_t>(registry().keys() >> 1);
-    while (key == 0 || registry().calls.count(key));
-    registry().calls[key] = std::move(call);
+    if (!registry().calls.emplace(key, std::move(call)).second)
+      throw Error("the key " + std::to_string(key) + " is of another program");
   });
-  return key;
 }
 
 void braid_jax_unregister(int64_t key) {

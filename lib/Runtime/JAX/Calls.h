@@ -31,15 +31,16 @@ struct Buffer {
 /// An entry of a program, which XLA calls once for each rank.
 class Call {
 public:
-  /// Throws an Error if the entry has an argument of unknown size or no buffer.
+  /// The ranks are those of this process. Throws an Error if the entry has an
+  /// argument of unknown size or no buffer.
   Call(braid_rt_world *world, const braid_rt_entry &entry,
        braid_jax_synchronize synchronize, int64_t timeoutNs);
 
-  /// The call of one rank, which returns when the program has ended on all
+  /// The call on one device, which returns when the program has ended on all
   /// ranks, or is submitted. `run` is the same for the ranks that run together.
   /// Throws an Error, also where `inputs` and `outputs` are not the arguments
   /// and results of the entry.
-  void run(int32_t rank, int64_t run, void *stream,
+  void run(int32_t device, int64_t run, void *stream,
            const std::vector<Buffer> &inputs,
            const std::vector<Buffer> &outputs);
 
@@ -68,12 +69,14 @@ private:
   /// Throws if there are no more calls; otherwise one more runs.
   void begin();
   void end();
-  void runWithOthers(int32_t rank, int64_t run, void *stream,
+  /// The place of the rank with this device among those of this process.
+  size_t findRank(int32_t device) const;
+  void runWithOthers(size_t rank, int64_t run, void *stream,
                      std::unique_ptr<Frame> frame);
   Frame makeFrame(const std::vector<Buffer> &inputs,
                   const std::vector<Buffer> &outputs) const;
   /// The launch that the rank takes part in next.
-  std::list<Launch>::iterator join(int64_t run, int32_t rank);
+  std::list<Launch>::iterator join(int64_t run, size_t rank);
   /// Submits the program; the error's text, or nothing. It ends before later
   /// work of XLA's stream.
   std::string runAll(const Launch &launch);
@@ -83,6 +86,7 @@ private:
   const braid_rt_entry &entry;
   const braid_jax_synchronize synchronize;
   const int64_t timeoutNs;
+  const int32_t *numbers = nullptr; ///< Of the ranks of this process.
   size_t ranks;
   /// The descriptors of all arguments without addresses, and where each begins.
   std::vector<int64_t> words;

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Calls of programs for GPUs as custom calls of XLA (braid-rt/Jax.h), which allocates and passes the buffers."""
 
-import contextlib
 import ctypes as c
 import functools
 import os
@@ -14,9 +13,10 @@ import jax
 import numpy as np
 
 from braid.mlir import BraidError, NotFoundError, RankError, _abi
-from braid.mlir.devices import DeviceWorld, driver
+from braid.mlir.devices import driver
 from braid.mlir.tools import find_runtime
 
+from .processes import find_devices, make_world
 from .sharding import refine
 
 PLATFORM = "cuda"
@@ -24,14 +24,14 @@ _TARGET = "braid_jax_run"
 # Seconds that a rank waits for another one, or for its GPU, which may have much of JAX's to do before.
 _TIMEOUT = 600.0
 _FUNCTIONS = {
-    "braid_jax_register": (c.c_int64, [c.c_void_p, c.c_void_p, c.c_void_p, c.c_int64, c.c_char_p, c.c_size_t]),
+    "braid_jax_register": (c.c_int32, [c.c_int64, c.c_void_p, c.c_void_p, c.c_void_p, c.c_int64, c.c_char_p, c.c_size_t]),
     "braid_jax_unregister": (None, [c.c_int64]),
     "braid_jax_has_failed": (c.c_int32, [c.c_int64]),
 }
 
 
 class DeviceCall:
-    """Runs a program on GPUs: rank i on that with the number i."""
+    """Runs a program on GPUs: rank i on the i-th one of JAX."""
 
     def __init__(self, executable, ranks, meshes, inputs, outputs, donated):
         """meshes: the Meshes of the function
@@ -49,7 +49,7 @@ class DeviceCall:
     def __call__(self, leaves):
         """The flat results of the flat arguments."""
         with self._lock:
-            if self._program is None or self._program.has_failed():
+            if self._program is None or self._program.may_be_replaced():
                 self._program = _Program(self._executable, self._ranks)
                 self._run = jax.jit(functools.partial(self._trace, self._program.key))
         arguments = [value.before_jit(leaves[number]) for number, value, _ in self._inputs]
@@ -89,19 +89,24 @@ class _Program:
     """
 
     def __init__(self, executable, ranks):
-        _find_devices(ranks)
+        devices = find_devices(ranks, PLATFORM)
         library = _library(find_runtime(), PLATFORM)
         # The worker's thread has made the world.
-        self.world = DeviceWorld(ranks, _TIMEOUT)
+        self.world, self.key = make_world(devices, _TIMEOUT)
         self.world.worker.call(functools.partial(self.world.prepare, executable))
         synchronize = driver().cuStreamSynchronize if PLATFORM == "cuda" else None
-        self.key = _abi.checked(library.braid_jax_register, self.world.handle, c.byref(executable._entry(None)),
-                                c.cast(synchronize, c.c_void_p) if synchronize else None, int(_TIMEOUT * 1e9))
+        _abi.checked(library.braid_jax_register, self.key, self.world.handle, c.byref(executable._entry(None)),
+                     c.cast(synchronize, c.c_void_p) if synchronize else None, int(_TIMEOUT * 1e9))
         self._executable, self._library = executable, library
-        weakref.finalize(self, library.braid_jax_unregister, self.key).atexit = False
+        # Processes leave their world together.
+        weakref.finalize(self, library.braid_jax_unregister, self.key).atexit = jax.process_count() > 1
 
     def has_failed(self):
         return bool(self._library.braid_jax_has_failed(self.key))
+
+    def may_be_replaced(self):
+        # Other processes do not know of a failure here.
+        return self.has_failed() and jax.process_count() == 1
 
 
 @functools.cache
@@ -117,20 +122,9 @@ def _library(runtime, platform):
     return library
 
 
-def _find_devices(ranks):
-    devices = []
-    with contextlib.suppress(RuntimeError):
-        devices = jax.local_devices(backend=PLATFORM)
-    if jax.process_count() > 1:
-        raise BraidError(f"this is one of {jax.process_count()} processes of JAX, expected one process with a GPU for each rank")
-    if len(devices) < ranks:
-        raise BraidError(f"the program has {ranks} rank{'s' * (ranks > 1)}, each with a GPU, and JAX has {len(devices)} GPUs")
-    return devices[:ranks]
-
-
 def _find_places(ranks, meshes, inputs, outputs):
     """A mesh of JAX, and the specifications of the arguments and results on it."""
-    devices = np.array(_find_devices(ranks))
+    devices = np.array(find_devices(ranks, PLATFORM))
     for mesh in map(refine, [*[mesh.ranks for mesh in meshes if mesh.ranks.size == ranks], np.arange(ranks)]):
         specs = [[sharding.find_spec(mesh) for sharding in shardings] for shardings in (inputs, outputs)]
         if None not in specs[0] + specs[1]:

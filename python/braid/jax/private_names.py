@@ -28,7 +28,7 @@ def _need(owner, *names):
     """The names of a module or class, of which this jaxlib has to have each."""
     for name in names:
         if not hasattr(owner, name):
-            raise VersionError(f"braid.jax needs {owner.__name__}.{name}, which this jaxlib lacks")
+            raise VersionError(f"braid.jax needs {getattr(owner, '__name__', type(owner).__name__)}.{name}, which this jaxlib lacks")
     found = [getattr(owner, name) for name in names]
     return found[0] if len(found) == 1 else found
 
@@ -94,6 +94,17 @@ def lowered_by(rules):
         for primitive in rules:
             lowerings.pop(primitive, None)
         lowerings.update(before)
+
+
+def coordinator():
+    """The host of the coordinator of `jax.distributed`, and this process's client of its store of texts."""
+    try:
+        from jax._src.distributed import global_state as state
+    except ImportError as error:
+        raise VersionError(f"braid.jax needs a name that this JAX lacks: {error}") from error
+    address, client = _need(state, "coordinator_address", "client")
+    _need(client, "key_value_set", "blocking_key_value_get")
+    return address.rpartition(":")[0].strip("[]"), client
 
 
 def kept_arguments(lowered, count):

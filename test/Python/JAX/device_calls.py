@@ -9,6 +9,7 @@ import gc
 import os
 import sys
 import unittest
+import unittest.mock
 
 import cuda_testing
 
@@ -148,6 +149,13 @@ class DeviceCallTest(unittest.TestCase):
             jax.block_until_ready(self.function(*self.arguments()))
         self.assertEqual([failure.rank for failure in caught.exception.failures], [0])
         self.check(self.function(*self.arguments()), step(*self.arguments()))
+
+    def test_a_process_of_a_launcher(self):
+        """All ranks are threads of this process."""
+        x = jnp.arange(4, dtype=jnp.int32)
+        function = compile_function("launched", jax.jit(lambda x: x + 1), x)
+        with unittest.mock.patch.dict(os.environ, RANK="1", WORLD_SIZE="2", LOCAL_RANK="1", MASTER_ADDR="127.0.0.1"):
+            np.testing.assert_array_equal(function(x), x + 1)
 
     def test_a_program_that_is_gone(self):
         fn = jax.jit(lambda x: x * 2)
