@@ -187,12 +187,14 @@ LLVM::GlobalOp TableEmitter::emitPointers(Location loc, StringRef name,
                               SmallVector<ConstantField>(globals));
 }
 
-/// The globals whose names begin with `prefix`.
+/// The structs whose names begin with `prefix`, but for complex numbers that
+/// they point to, whose value is an attribute.
 SmallVector<LLVM::GlobalOp> TableEmitter::findDescriptors(StringRef prefix) {
   SmallVector<LLVM::GlobalOp> descriptors;
   for (auto global : module.getOps<LLVM::GlobalOp>())
     if (global.getSymName().starts_with(prefix) &&
-        isa<LLVM::LLVMStructType>(global.getGlobalType()))
+        isa<LLVM::LLVMStructType>(global.getGlobalType()) &&
+        !global.getValueAttr())
       descriptors.push_back(global);
   return descriptors;
 }

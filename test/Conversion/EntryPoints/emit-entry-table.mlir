@@ -5,6 +5,7 @@
 // RUN: braid-opt %t/entries.mlir --braid-emit-entry-table | mlir-translate --mlir-to-llvmir | FileCheck %s --check-prefix=ENTRIES
 // RUN: braid-opt %t/module.mlir --braid-emit-entry-table | mlir-translate --mlir-to-llvmir | FileCheck %s --check-prefix=MODULE
 // RUN: braid-opt %t/module.mlir --braid-emit-entry-table | FileCheck %s --check-prefix=ATTRIBUTES --implicit-check-not=braid.entry --implicit-check-not=braid_rt.constants
+// RUN: braid-opt %t/device.mlir --braid-emit-entry-table | mlir-translate --mlir-to-llvmir | FileCheck %s --check-prefix=DEVICE
 // RUN: braid-opt %t/bare.mlir --braid-emit-entry-table | mlir-translate --mlir-to-llvmir | FileCheck %s --check-prefix=BARE
 
 //--- entries.mlir
@@ -188,6 +189,19 @@ module @training attributes {braid_rt.constants = 5 : i64} {
   // The attributes that the lowering needed are gone.
   // ATTRIBUTES: module @training {
   // ATTRIBUTES: llvm.func internal @main() {
+}
+
+//--- device.mlir
+
+// A constant's data may be a struct, too: a complex number.
+// DEVICE:      @__braid_constants = private constant { ptr } { ptr @__braid_constant_number }
+// DEVICE-NEXT: @__braid_device = private constant { i64, ptr, i64, ptr, i64, i64, i64 } { i64 0, ptr null, i64 1, ptr @__braid_constants, i64 0, i64 0, i64 0 }
+module attributes {braid_rt.target = "cuda"} {
+  llvm.mlir.global private constant @__braid_constant_number_data([1.0 : f32, 2.0 : f32]) {addr_space = 0 : i32} : !llvm.struct<(f32, f32)>
+  llvm.mlir.global private constant @__braid_constant_number() {addr_space = 0 : i32} : !llvm.struct<(ptr, i64)> {
+    %0 = llvm.mlir.zero : !llvm.struct<(ptr, i64)>
+    llvm.return %0 : !llvm.struct<(ptr, i64)>
+  }
 }
 
 //--- bare.mlir
