@@ -40,7 +40,10 @@ def CommFuseElementwisePass
     kernel, as thousands of products of 64 x 3 and 3 x 3 elements. Libraries
     compute other matmuls. Those of TF32 that sum over the outer dimension of both
     operands, as the gradients of weights do, read a transposed copy of the
-    smaller operand where the copy takes less time than the matmul gains.
+    smaller operand where the copy takes less time than the matmul gains. Those of
+    8-bit floats, which a library of a GPU multiplies along adjacent elements of
+    both operands alone, read transposed copies, or copies of 16 bits where it has
+    no kernel for the types, or for sizes that are no multiples of 16.
 
     A loop in which each iteration computes a block of rows from blocks of other
     tensors, and adds to sums, has fewer iterations on larger blocks, or becomes its

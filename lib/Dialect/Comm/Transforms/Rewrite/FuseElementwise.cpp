@@ -58,6 +58,9 @@ struct CommFuseElementwisePass
       splitScan(rewriter, op);
     // These may leave conversions.
     generalizeShortProducts(rewriter, getOperation(), opsPerByte);
+    // Hosts compute all matmuls of 8-bit floats in loops.
+    if (opsPerByte > 0)
+      arrangeFloat8Matmuls(rewriter, getOperation());
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     AttributeListener listener;

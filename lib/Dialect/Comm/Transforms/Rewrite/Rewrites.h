@@ -62,6 +62,11 @@ bool splitArgMax(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op,
 /// the number of tensors with another layout.
 int64_t alignLayouts(mlir::RewriterBase &rewriter, mlir::Operation *root);
 
+/// Lets matmuls of 8-bit floats below `root` read what the library of a Hopper
+/// GPU multiplies: transposed copies, whose elements along the sum are
+/// adjacent, or copies of 16 bits where sizes or types have no kernel.
+void arrangeFloat8Matmuls(mlir::RewriterBase &rewriter, mlir::Operation *root);
+
 /// Lets matmuls of TF32 below `root` that sum over the outer dimension of both
 /// operands, as the gradients of weights do, read a transposed copy of the
 /// smaller one, if the copy takes less time than the matmul gains. Returns the

@@ -157,10 +157,10 @@ func.func @scores_of_matmuls(%k: tensor<32x128x64xf32>, %q: tensor<32x64x128xf32
 // libraries multiply in one layout alone.
 // CHECK-LABEL: func.func @kept_matrices(
 //       CHECK:   linalg.matmul ins(%{{.*}}, %{{.*}} : tensor<512x64xf32>, tensor<64x1024xf32>)
-//       CHECK:   linalg.matmul ins(%{{.*}}, %{{.*}} : tensor<1024x1024xf8E4M3FN>, tensor<1024x64xf8E4M3FN>)
+//       CHECK:   linalg.matmul indexing_maps = {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1024x1024xf8E4M3FN>, tensor<64x1024xf8E4M3FN>)
 //       CHECK:   return
 func.func @kept_matrices(%a: tensor<512x64xf32>, %b: tensor<64x1024xf32>, %c: tensor<512x1024xf32>,
-                         %d: tensor<1024x1024xf8E4M3FN>, %e: tensor<1024x64xf8E4M3FN>, %z: tensor<1024x64xf32>)
+                         %d: tensor<1024x1024xf8E4M3FN>, %e: tensor<64x1024xf8E4M3FN>, %z: tensor<1024x64xf32>)
     -> (tensor<1024x512xf32>, tensor<1024x64xf32>) {
   %s = linalg.matmul ins(%a, %b : tensor<512x64xf32>, tensor<64x1024xf32>) outs(%c : tensor<512x1024xf32>) -> tensor<512x1024xf32>
   %t0 = tensor.empty() : tensor<1024x512xf32>
@@ -177,6 +177,6 @@ func.func @kept_matrices(%a: tensor<512x64xf32>, %b: tensor<64x1024xf32>, %c: te
     %y = arith.negf %x : f8E4M3FN
     linalg.yield %y : f8E4M3FN
   } -> tensor<1024x1024xf8E4M3FN>
-  %r = linalg.matmul ins(%w, %e : tensor<1024x1024xf8E4M3FN>, tensor<1024x64xf8E4M3FN>) outs(%z : tensor<1024x64xf32>) -> tensor<1024x64xf32>
+  %r = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] ins(%w, %e : tensor<1024x1024xf8E4M3FN>, tensor<64x1024xf8E4M3FN>) outs(%z : tensor<1024x64xf32>) -> tensor<1024x64xf32>
   return %t, %r : tensor<1024x512xf32>, tensor<1024x64xf32>
 }
