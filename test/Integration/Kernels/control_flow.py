@@ -1,5 +1,6 @@
 # RUN: %python %s %t %cxx %braid_lib_dir
 """Loops whose conditions are computed on the GPU, whole: host code, memory plan, kernels and replays of iterations."""
+import ctypes
 import os
 import sys
 
@@ -191,6 +192,55 @@ def model_of_device_places(x, m):
     return t @ x + c
 
 
+def counters():
+    """Tensors count the iterations of loops: an inner one as often as a branch says, and each inserts at its number."""
+    w, number = Writer(), "tensor<i32>"
+
+    def scalar(type, body, *inputs):
+        maps = ", ".join(["affine_map<() -> ()>"] * (len(inputs) + 1))
+        names, types = ", ".join(inputs), ", ".join([number] * len(inputs))
+        arguments = "".join(f"%a{place}: i32, " for place in range(len(inputs)))
+        return w.add(f"linalg.generic {{indexing_maps = [{maps}], iterator_types = []}} ins({names} : {types}) outs({w.add(f'tensor.empty() : {type}')} : "
+                     f"{type}) {{\n^bb0({arguments}%o: {type[7:-1]}):\n{body}\nlinalg.yield %r : {type[7:-1]}\n}} -> {type}")  # fmt: skip
+
+    def condition(first, second):
+        less = scalar("tensor<i1>", "%r = arith.cmpi slt, %a0, %a1 : i32", first, second)
+        return w.add(f"tensor.extract {less}[] : tensor<i1>")
+
+    zero, three, four, step = (w.add(f"arith.constant dense<{value}> : {number}") for value in (0, 3, 4, 2))
+    w.lines.append(f"%out:2 = scf.while (%i = {zero}, %a = %x) : ({number}, {VECTOR}) -> ({number}, {VECTOR}) {{")
+    w.lines.append(f"scf.condition({condition('%i', four)}) %i, %a : {number}, {VECTOR}\n}} do {{\n^bb0(%j: {number}, %b: {VECTOR}):")
+    w.lines.append(f"%end = scf.if {condition('%j', step)} -> ({number}) {{\nscf.yield {three} : {number}\n}} else {{\nscf.yield %j : {number}\n}}")
+    w.lines.append(f"%in:2 = scf.while (%k = {zero}, %c = %b) : ({number}, {VECTOR}) -> ({number}, {VECTOR}) {{")
+    w.lines.append(f"scf.condition({condition('%k', '%end')}) %k, %c : {number}, {VECTOR}\n}} do {{\n^bb0(%l: {number}, %d: {VECTOR}):")
+    place = w.add(f"arith.index_cast {w.add(f'tensor.extract %l[] : {number}')} : i32 to index")
+    total = scalar(number, "%r = arith.addi %a0, %a1 : i32", "%j", "%l")
+    inserted = w.add(f"tensor.insert_slice {total} into {w.affine(w.product('%m', '%d'), 1, 1)}[{place}] [1] [1] : {number} into {VECTOR}")
+    one = "%one = arith.constant 1 : i32\n%r = arith.addi %a0, %one : i32"
+    w.lines.append(f"scf.yield {scalar(number, one, '%l')}, {inserted} : {number}, {VECTOR}\n}}")
+    w.lines.append(f"scf.yield {scalar(number, one, '%j')}, %in#1 : {number}, {VECTOR}\n}}\nreturn %out#1 : {VECTOR}\n}}")
+    return HEAD + "\n".join(w.lines)
+
+
+def model_of_counters(x, m):
+    for j in range(4):
+        for k in range(3 if j < 2 else j):
+            x = m @ x + 1
+            x[k] = j + k
+    return x
+
+
+def count_reads(directory, cxx, libraries):
+    """Nobody waits for what tensors have counted."""
+    executable = program_emulator.Program(counters(), os.path.join(directory, "reads"), cxx, libraries).executable()
+    driver = ctypes.CDLL(os.path.join(libraries, "libfake_cuda.so"), mode=ctypes.RTLD_GLOBAL)
+    driver.fake_cuda_log.restype = ctypes.c_char_p
+    driver.fake_cuda_clear_log()
+    executable.run([[np.zeros(SIZE, np.int32), np.eye(SIZE, dtype=np.int32)]], timeout=120)
+    reads = driver.fake_cuda_log().decode().count("copy to host")
+    assert reads <= 1, f"the host reads {reads} times"
+
+
 def check(name, source, model, directory, cxx, libraries):
     program = program_emulator.Program(source, os.path.join(directory, name), cxx, libraries)
     executable = program.executable()
@@ -208,6 +258,8 @@ if __name__ == "__main__":
     os.environ.update(cuda_testing.fakes(fakes))
     check("carried_result", carried_result(), model_of_carried_result, folder, compiler, fakes)
     check("carried_pairs", carried_pairs(), model_of_carried_pairs, folder, compiler, fakes)
+    check("counters", counters(), model_of_counters, folder, compiler, fakes)
+    count_reads(folder, compiler, fakes)
     check("device_places", device_places(), model_of_device_places, folder, compiler, fakes)
     check("nested_loops", nested_loops(), model_of_nested_loops, folder, compiler, fakes)
     check("long_iterations", long_iterations(), model_of_long_iterations, folder, compiler, fakes)

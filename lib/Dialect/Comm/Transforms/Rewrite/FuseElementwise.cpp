@@ -68,7 +68,10 @@ struct CommFuseElementwisePass
     computeScalarReads(rewriter, getOperation());
     // Hosts read memory at once.
     if (opsPerByte > 0) {
+      carryScalars(rewriter, getOperation());
       readOffsetsInBodies(rewriter, getOperation());
+      // Bodies do not read all places.
+      computeScalarReads(rewriter, getOperation());
       takeElementsAsInputs(rewriter, getOperation());
     }
     for (linalg::GenericOp op : getGenerics())

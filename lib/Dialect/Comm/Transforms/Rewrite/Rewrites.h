@@ -10,6 +10,7 @@
 #define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITE_REWRITES_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace braid::comm {
@@ -87,6 +88,13 @@ void readOffsetsInBodies(mlir::RewriterBase &rewriter, mlir::Operation *root);
 /// then. Leaves elements alone that other ops need, too.
 void takeElementsAsInputs(mlir::RewriterBase &rewriter, mlir::Operation *root);
 
+/// Lets loops and branches below `root` pass on as scalars what they pass on as
+/// tensors without dimensions, if it follows from scalars and if a host that
+/// launches kernels would wait for an element that follows from it, such as the
+/// counter in the condition of a `while` of JAX. Replaces these reads. Places
+/// in tensors are left to bodies.
+void carryScalars(mlir::RewriterBase &rewriter, mlir::Operation *root);
+
 /// Replaces each `tensor.extract` below `root`, outside of the bodies of linalg
 /// ops, of an integer that follows from scalars alone, by ops on scalars. The
 /// tensor may be a result of elementwise ops, fills, slices and reshapes of
@@ -96,7 +104,12 @@ void takeElementsAsInputs(mlir::RewriterBase &rewriter, mlir::Operation *root);
 ///
 /// A GPU that computes such a tensor has to send the element to the host, which
 /// waits for the element, and CUDA graphs cannot contain the program.
-void computeScalarReads(mlir::RewriterBase &rewriter, mlir::Operation *root);
+///
+/// `mayReplace` tells which reads this is for.
+void computeScalarReads(
+    mlir::RewriterBase &rewriter, mlir::Operation *root,
+    llvm::function_ref<bool(mlir::tensor::ExtractOp)> mayReplace =
+        [](mlir::tensor::ExtractOp) { return true; });
 
 /// Lets slices below `root` that read rows of a stack of a loop, if these are
 /// slices of a tensor, read that tensor: no loop copies its slices to a stack.

@@ -1,4 +1,4 @@
-//===- ScalarReads.cpp - Compute integers that are read from tensors ------===//
+//===- ScalarReads.cpp - Compute numbers that are read from tensors -------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,6 +10,7 @@
 
 #include "Dialect/Comm/Transforms/RowStacks.h"
 #include "FuseReads.h"
+#include "ScalarReader.h"
 
 #include "braid/Support/IR/Operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,77 +29,9 @@ using namespace mlir;
 using namespace braid;
 using namespace braid::comm;
 
-/// The most ops that replace a read.
-static constexpr uint64_t kMostOps = 64;
-static constexpr uint64_t kTooManyOps = kMostOps + 1;
-
-namespace {
-
-/// A result of a loop whose iterations replace one row each: the one of number
-/// n replaces row `first + n`, or `first - n` if `descends`.
-struct RowStack {
-  scf::ForOp loop;
-  /// What an iteration inserts: an element, or a tensor without the dimensions
-  /// `dropped` of the stack.
-  Value row;
-  llvm::SmallBitVector dropped;
-  /// Has the rows that no iteration replaces.
-  Value init;
-  int64_t first, count, numRows;
-  bool descends;
-
-  bool isReplaced() const { return count == numRows; }
-};
-
-/// Computes integers where a program reads them. A value is a scalar, or stands
-/// for an element of a tensor.
-class ScalarReader {
-public:
-  explicit ScalarReader(RewriterBase &rewriter) : rewriter(rewriter) {}
-
-  /// Replaces `read` if its element follows from scalars; true if so.
-  bool replace(tensor::ExtractOp read);
-  /// Lets `read`, of a row that an iteration has sliced from a tensor which is
-  /// there, read that tensor; true if so.
-  bool readThroughStack(tensor::ExtractSliceOp read);
-
-private:
-  /// The number of ops that compute `value` from scalars that are there; more
-  /// than `kMostOps` if it takes more, or if `value` does not follow from them.
-  uint64_t countOps(Value value);
-  uint64_t countAllOps(ValueRange values);
-  uint64_t countOpsOfElement(Value tensor);
-  uint64_t countOpsOfGeneric(linalg::GenericOp op);
-  uint64_t countOpsOfStack(OpResult stack);
-
-  /// `value`, at `places` of a tensor. `countOps` gave at most `kMostOps`.
-  /// `scalars` has what stands for scalars in bodies of loops.
-  Value compute(Value value, ArrayRef<Value> places, IRMapping &scalars);
-  Value computeScalar(Value scalar, IRMapping &scalars);
-  Value computeElement(Value tensor, ArrayRef<Value> places,
-                       IRMapping &scalars);
-  Value computeInStack(OpResult result, ArrayRef<Value> places,
-                       IRMapping &scalars);
-  /// Lets `scalars` have the induction variable of the iteration that replaces
-  /// the row at `place`. Gives whether one does; null if each row is replaced.
-  Value enterIteration(const RowStack &stack, Value place, IRMapping &scalars);
-
-  /// True if ops at the read may use `value`, which something that they use is
-  /// computed from.
-  bool isThere(Value value) {
-    return value.getParentRegion()->isAncestor(region);
-  }
-  const std::optional<RowStack> &findStack(OpResult result);
-
-  RewriterBase &rewriter;
-  /// Of the read.
-  Region *region = nullptr;
-  std::optional<ImplicitLocOpBuilder> b;
-  DenseMap<std::pair<Value, Region *>, uint64_t> counts;
-  DenseMap<Value, std::optional<RowStack>> stacks;
-};
-
-} // namespace
+static constexpr uint64_t kTooManyOps = kMostOpsOfRead + 1;
+/// The most tensors between a read and a scalar.
+static constexpr uint64_t kMostDepth = 64;
 
 //===----------------------------------------------------------------------===//
 // Stacks that loops write
@@ -235,14 +168,14 @@ bool ScalarReader::readThroughStack(tensor::ExtractSliceOp read) {
   auto slice =
       stack ? getCopied(stack->row).getDefiningOp<tensor::ExtractSliceOp>()
             : tensor::ExtractSliceOp();
-  region = read->getParentRegion();
+  enter(*read->getParentRegion());
   // Nobody else may need a larger tensor so long.
   if (!slice || !stack->isReplaced() || !isThere(slice.getSource()) ||
       slice.getType() != read.getType() || !slice.getSizes().empty() ||
       !slice.getStrides().empty() || !slice.getSourceType().hasStaticShape() ||
       slice.getSourceType().getNumElements() >
           read.getSourceType().getNumElements() ||
-      countAllOps(slice.getOffsets()) > kMostOps)
+      countAllOps(slice.getOffsets()) > kMostOpsOfRead)
     return false;
   rewriter.setInsertionPoint(read);
   b.emplace(read.getLoc(), rewriter);
@@ -265,23 +198,42 @@ bool ScalarReader::readThroughStack(tensor::ExtractSliceOp read) {
 // Other values
 //===----------------------------------------------------------------------===//
 
+/// True if a host has numbers of `type`.
+static bool isNumberOfHost(Type type) {
+  return type.isIntOrIndex() || type.isF32() || type.isF64();
+}
+
+/// True if a host computes the bits that a GPU does.
+static bool isExactOnHost(Operation &op) {
+  auto areIntegers = [](TypeRange types) {
+    return llvm::all_of(types, [](Type type) { return type.isIntOrIndex(); });
+  };
+  if (areIntegers(op.getOperandTypes()) && areIntegers(op.getResultTypes()))
+    return true;
+  // Integers of other floats depend on the machine.
+  return llvm::all_of(op.getOperandTypes(), isNumberOfHost) &&
+         llvm::all_of(op.getResultTypes(), isNumberOfHost) &&
+         isa<arith::ConstantOp, arith::BitcastOp, arith::CmpFOp, arith::AddFOp,
+             arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp,
+             arith::SelectOp, arith::SIToFPOp, arith::UIToFPOp,
+             arith::MinimumFOp, arith::MaximumFOp>(op);
+}
+
+static bool isSplatOfFloats(ElementsAttr table) {
+  return table.isSplat() && isa<FloatType>(table.getElementType());
+}
+
 uint64_t ScalarReader::countAllOps(ValueRange values) {
   uint64_t count = 0;
   for (Value value : values)
-    if (count <= kMostOps)
+    if (count <= kMostOpsOfRead)
       count += countOps(value);
   return std::min(count, kTooManyOps);
 }
 
 uint64_t ScalarReader::countOps(Value value) {
-  if (isa<RankedTensorType>(value.getType())) {
-    auto it = counts.find({value, region});
-    if (it != counts.end())
-      return it->second;
-    uint64_t count = std::min(countOpsOfElement(value), kTooManyOps);
-    counts[{value, region}] = count;
-    return count;
-  }
+  if (isa<RankedTensorType>(value.getType()))
+    return countOpsOfTensor(value);
   if (isThere(value))
     return 0;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -299,14 +251,37 @@ uint64_t ScalarReader::countOps(Value value) {
   return 1 + countAllOps(op->getOperands());
 }
 
+uint64_t ScalarReader::countOpsOfTensor(Value tensor) {
+  if (assumed.contains(tensor) && isThere(tensor)) {
+    met.insert(tensor);
+    return 1;
+  }
+  auto it = counts.find({tensor, region});
+  if (it == counts.end()) {
+    if (depth == kMostDepth) {
+      isTruncated = true;
+      return kTooManyOps;
+    }
+    llvm::SetVector<Value> before = std::exchange(met, {});
+    ++depth;
+    uint64_t ops = std::min(countOpsOfElement(tensor), kTooManyOps);
+    --depth;
+    Count count{ops, std::exchange(met, std::move(before))};
+    if (isTruncated)
+      return kTooManyOps;
+    it = counts.try_emplace({tensor, region}, std::move(count)).first;
+  }
+  met.insert_range(it->second.assumed);
+  return it->second.ops;
+}
+
 uint64_t ScalarReader::countOpsOfGeneric(linalg::GenericOp op) {
   if (!isComputedAnywhere(op))
     return kTooManyOps;
   uint64_t count = 0;
   for (Operation &inner : op.getBody()->without_terminator()) {
     if (isa<tensor::ExtractOp>(inner) || inner.getNumRegions() != 0 ||
-        !llvm::all_of(inner.getResultTypes(),
-                      [](Type type) { return type.isIntOrIndex(); }))
+        !isExactOnHost(inner))
       return kTooManyOps;
     ++count;
   }
@@ -321,7 +296,7 @@ uint64_t ScalarReader::countOpsOfGeneric(linalg::GenericOp op) {
 uint64_t ScalarReader::countOpsOfElement(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   Operation *producer = tensor.getDefiningOp();
-  if (!type.hasStaticShape() || !type.getElementType().isIntOrIndex() ||
+  if (!type.hasStaticShape() || !isNumberOfHost(type.getElementType()) ||
       !producer)
     return kTooManyOps;
   return llvm::TypeSwitch<Operation *, uint64_t>(producer)
@@ -332,8 +307,10 @@ uint64_t ScalarReader::countOpsOfElement(Value tensor) {
                    : kTooManyOps;
       })
       .Case([&](arith::ConstantOp op) {
-        return countOpsOfTable(cast<ElementsAttr>(op.getValue()))
-            .value_or(kTooManyOps);
+        auto table = cast<ElementsAttr>(op.getValue());
+        if (isSplatOfFloats(table))
+          return uint64_t(1);
+        return countOpsOfTable(table).value_or(kTooManyOps);
       })
       .Case([&](tensor::FromElementsOp op) {
         return op.getElements().size() == 1 ? countOps(op.getElements()[0])
@@ -385,6 +362,18 @@ Value ScalarReader::computeScalar(Value scalar, IRMapping &scalars) {
 
 Value ScalarReader::computeElement(Value tensor, ArrayRef<Value> places,
                                    IRMapping &scalars) {
+  // Many ops may read what has no places.
+  if (!places.empty())
+    return computeElementAnew(tensor, places, scalars);
+  if (Value known = scalars.lookupOrNull(tensor))
+    return known;
+  Value element = computeElementAnew(tensor, places, scalars);
+  scalars.map(tensor, element);
+  return element;
+}
+
+Value ScalarReader::computeElementAnew(Value tensor, ArrayRef<Value> places,
+                                       IRMapping &scalars) {
   auto zero = [&]() -> Value { return arith::ConstantIndexOp::create(*b, 0); };
   return llvm::TypeSwitch<Operation *, Value>(tensor.getDefiningOp())
       .Case([&](linalg::GenericOp op) {
@@ -406,6 +395,10 @@ Value ScalarReader::computeElement(Value tensor, ArrayRef<Value> places,
       .Case(
           [&](linalg::FillOp op) { return computeScalar(op.value(), scalars); })
       .Case([&](arith::ConstantOp op) -> Value {
+        auto table = cast<ElementsAttr>(op.getValue());
+        if (isSplatOfFloats(table))
+          return arith::ConstantOp::create(
+              *b, cast<TypedAttr>(table.getSplatValue<Attribute>()));
         return readTable(cast<DenseIntElementsAttr>(op.getValue()), places, *b);
       })
       .Case([&](tensor::FromElementsOp op) {
@@ -452,9 +445,17 @@ Value ScalarReader::computeElement(Value tensor, ArrayRef<Value> places,
       });
 }
 
+std::optional<llvm::SetVector<Value>> ScalarReader::findAssumed(Value tensor,
+                                                                Region &at) {
+  enter(at);
+  if (countOps(tensor) > kMostOpsOfRead)
+    return std::nullopt;
+  return met;
+}
+
 bool ScalarReader::replace(tensor::ExtractOp read) {
-  region = read->getParentRegion();
-  if (countOps(read.getTensor()) > kMostOps)
+  enter(*read->getParentRegion());
+  if (countOps(read.getTensor()) > kMostOpsOfRead)
     return false;
   rewriter.setInsertionPoint(read);
   b.emplace(read.getLoc(), rewriter);
@@ -488,11 +489,13 @@ static void dropUnreadStacks(RewriterBase &rewriter, scf::ForOp loop) {
   eraseDead(rewriter, std::move(inserts));
 }
 
-void braid::comm::computeScalarReads(RewriterBase &rewriter, Operation *root) {
+void braid::comm::computeScalarReads(
+    RewriterBase &rewriter, Operation *root,
+    llvm::function_ref<bool(tensor::ExtractOp)> mayReplace) {
   ScalarReader reader(rewriter);
   SmallVector<tensor::ExtractOp> reads;
   root->walk([&](tensor::ExtractOp read) {
-    if (!read->getParentOfType<linalg::LinalgOp>())
+    if (!read->getParentOfType<linalg::LinalgOp>() && mayReplace(read))
       reads.push_back(read);
   });
   llvm::SetVector<Operation *> producers;
