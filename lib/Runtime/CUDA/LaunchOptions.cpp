@@ -31,9 +31,9 @@ Launch braid::rt::cuda::chooseLaunch(const Environment &environment,
   for (const std::string &name : launchOptions())
     if (name != "launcher" && option(name).empty() == areProcesses)
       throw Error("option '" + name + "' of engine cuda " +
-                  (areProcesses ? "is missing, which launcher=" + launcher +
-                                      " needs"
-                                : "needs the option 'launcher'"));
+                  (areProcesses
+                       ? "is missing, which launcher=" + launcher + " needs"
+                       : "needs the option 'launcher'"));
   if (launcher.empty())
     return findLaunch(variables);
   Launch launch;
@@ -46,8 +46,8 @@ Launch braid::rt::cuda::chooseLaunch(const Environment &environment,
   launch.localRank = -1;
   launch.localSize = 0;
   launch.address = option("address");
-  launch.port = static_cast<int32_t>(
-      getEngineNumber(environment, "port", 0, 1, 65535));
+  launch.port =
+      static_cast<int32_t>(getEngineNumber(environment, "port", 0, 1, 65535));
   launch.key = option("job-key");
   return launch;
 }

@@ -32,7 +32,6 @@ if "TEST_PROCESS" not in os.environ:
     sys.exit(any(run.returncode for run in runs))
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import program_emulator
 from jax.sharding import NamedSharding

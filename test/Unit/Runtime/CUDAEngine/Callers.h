@@ -47,9 +47,7 @@ public:
 
 private:
   /// Makes a rank's GPU that of this thread.
-  void makeCurrent(size_t i) const {
-    world.get(world.locals[i], memory[i], 1);
-  }
+  void makeCurrent(size_t i) const { world.get(world.locals[i], memory[i], 1); }
 
   const TestWorld &world;
   const std::vector<float *> memory;
