@@ -46,6 +46,7 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   addDecompositions(pm, KernelTarget::CUDA, options.attention,
                     options.convolution, options.chip.getValue());
   pm.addPass(createConvertElementwiseToLinalgPass());
+  pm.addNestedPass<func::FuncOp>(createExpandSmallMatmulsPass());
   pm.addNestedPass<func::FuncOp>(createFoldSplatsPass());
   addBufferization(pm, KernelTarget::CUDA);
   pm.addPass(createConvertBufferizationToMemRefPass());

@@ -68,7 +68,7 @@ PIPELINES = [
     ["comm-reduce-behind-loops", "comm-legalize-for-nccl", "braid-decompose-attention", "braid-decompose-convolutions{target=*}",
      "braid-decompose-scatters{target=*}", "braid-decompose-solvers{target=*}", "braid-decompose-transforms",
      "braid-fold-splats", "braid-mark-overwriting-matmuls{target=cuda}", "braid-fold-matmul-layouts{target=cuda}",
-     "braid-fuse-epilogues", "comm-assign-lanes", "braid-hash-schedule"],
+     "braid-expand-small-matmuls", "braid-fuse-epilogues", "comm-assign-lanes", "braid-hash-schedule"],
     ["braid-split-reductions", "convert-linalg-to-gpu", "braid-expand-functions",
      "braid-expand-divisions", "braid-lower-nontemporal-loads"],
     ["braid-rotate-loop-buffers", "braid-plan-memory", "braid-deallocate-buffers",

@@ -77,6 +77,46 @@ def FoldMatmulLayoutsPass
                            "::mlir::tensor::TensorDialect"];
 }
 
+def ExpandSmallMatmulsPass
+    : Pass<"braid-expand-small-matmuls", "::mlir::func::FuncOp"> {
+  let summary = "Compute small matmuls in elementwise kernels";
+  let description = [{
+    A matmul of f32 or f64 with at most 16 products for each result, and so few
+    results that a library takes longer to begin than to multiply, becomes an
+    elementwise op whose body adds up the products, in the order of the matmul's
+    loop. Elementwise kernels then compute the op together with its neighbours.
+    Matmuls with a bias or an epilogue stay. The pass is for GPUs.
+
+    Before:
+
+    ```mlir
+    %c = linalg.matmul {braid.overwrites} ins(%a, %b : tensor<8x2xf32>, tensor<2x8xf32>)
+                       outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+    ```
+
+    After:
+
+    ```mlir
+    %c = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>],
+                         iterator_types = ["parallel", "parallel"]}
+           outs(%e : tensor<8x8xf32>) {
+    ^bb0(%out: f32):
+      %m = linalg.index 0 : index
+      %n = linalg.index 1 : index
+      %a0 = tensor.extract %a[%m, %c0] : tensor<8x2xf32>
+      %b0 = tensor.extract %b[%c0, %n] : tensor<2x8xf32>
+      ...
+      linalg.yield %sum : f32
+    } -> tensor<8x8xf32>
+    ```
+
+    The remark `expanded-matmuls` counts the matmuls.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def FoldSplatsPass : Pass<"braid-fold-splats", "::mlir::func::FuncOp"> {
   let summary = "Replace constant tensors with equal elements by scalars";
   let description = [{
