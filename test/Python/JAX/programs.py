@@ -216,6 +216,14 @@ class ControlFlowTest(jt.JaxTestCase):
             lax.axis_index("r") * 2 - 1, [lambda x: x * 2, lambda x: x - 1, jnp.negative], x)),
             jt.integers((8, 3)))
 
+    def test_clipping_by_the_norm_of_many_gradients(self):
+        """The sum that decides is longer than Python's stack is deep."""
+        def clip(x):
+            norm = jnp.sqrt(sum(jnp.sum(row * row) for row in x))
+            return lax.select(norm < 1, x[0], x[0] / norm)
+
+        self.check_equal(jax.jit(clip), jt.normals((400, 4)), tolerance=TOLERANCE)
+
     def test_remat_of_a_gradient(self):
         def loss(x):
             return lax.psum(jax.checkpoint(lambda x: jnp.sin(x @ x.T))(x).sum(), "r")

@@ -40,15 +40,33 @@ def read_known(op):
     array. Gives whether the op was such a read."""
     if op.name != "tensor.extract" or len(op.operands) != 1:
         return False
+    known = {}
     with ir.InsertionPoint(op), op.location:
-        result = _compute(op.operands[0]) if _is_known(op.operands[0]) else None
-    if result is None:
-        return False
-    return replace(op, result)
+        for array in _find_known(op.operands[0]):
+            known[array] = _compute(array.owner, known)
+    return bool(known) and replace(op, known[op.operands[0]])
+
+
+def _find_known(array):
+    """The arrays that the only element of an array comes from by arithmetic, itself last; none if
+    not all are known. Without recursion: a norm of all gradients is a sum of hundreds."""
+    stack, seen, found = [array], set(), []
+    while stack:
+        array = stack.pop()
+        if array in seen:
+            found.append(array)
+        elif not _is_known(array):
+            return []
+        else:
+            seen.add(array)
+            stack.append(array)
+            if array.owner.name == "linalg.generic":
+                stack += [value for value in list(array.owner.operands)[:-1] if value not in seen]
+    return list(dict.fromkeys(found))
 
 
 def _is_known(array):
-    """Whether the only element of an array comes from scalars by arithmetic."""
+    """Whether the only element of an array comes from those of its operands by arithmetic."""
     owner = array.owner
     if isinstance(owner, ir.Block) or ir.RankedTensorType(array.type).rank:
         return False
@@ -58,28 +76,27 @@ def _is_known(array):
         return False
     body = owner.regions[0].blocks[0]
     return (not list(body.arguments[len(owner.operands) - 1].uses)
-            and all(_is_known(value) for value in list(owner.operands)[:-1])
             and all(len(each.operation.regions) == 0 and each.operation.name.split(".")[0] in ("arith", "math", "linalg")
                     for each in body.operations))
 
 
-def _compute(array):
-    owner = array.owner
+def _compute(owner, known):
+    """The only element of what an op gives, by those of its operands."""
     if owner.name == "tensor.from_elements":
         return owner.operands[0]
     if owner.name == "arith.constant":
-        element = ir.RankedTensorType(array.type).element_type
+        element = ir.RankedTensorType(owner.results[0].type).element_type
         value = ir.DenseElementsAttr(owner.attributes["value"]).get_splat_value()
         return ir.Operation.create("arith.constant", results=[element], attributes={"value": value}).result
     body = owner.regions[0].blocks[0]
-    known = {argument: _compute(value) for argument, value in zip(list(body.arguments)[:-1], owner.operands)}
+    elements = {argument: known[value] for argument, value in zip(list(body.arguments)[:-1], owner.operands)}
     *ops, terminator = [each.operation for each in body.operations]
     for each in ops:
         copy = each.clone()
         for number, operand in enumerate(each.operands):
-            copy.operands[number] = known.get(operand, operand)
-        known.update(zip(each.results, copy.results))
-    return known.get(terminator.operands[0], terminator.operands[0])
+            copy.operands[number] = elements.get(operand, operand)
+        elements.update(zip(each.results, copy.results))
+    return elements.get(terminator.operands[0], terminator.operands[0])
 
 
 def expand(op):
