@@ -82,6 +82,33 @@ int64_t getDivisor(Value number, unsigned depth = 8) {
 
 } // namespace
 
+/// The values one of which control flow gives `value`; none if it does not.
+static SmallVector<Value> getPassed(Value value) {
+  Operation *definition = value.getDefiningOp();
+  if (!definition) {
+    auto argument = cast<BlockArgument>(value);
+    Operation *parent = argument.getOwner()->getParentOp();
+    auto loop = dyn_cast<LoopLikeOpInterface>(parent);
+    if (OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr)
+      return {init->get(), loop.getTiedLoopYieldedValue(argument)->get()};
+    // What the condition passes on.
+    if (auto whileLoop = dyn_cast<scf::WhileOp>(parent))
+      return {whileLoop.getConditionOp().getArgs()[argument.getArgNumber()]};
+    return {};
+  }
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  if (auto select = dyn_cast<arith::SelectOp>(definition))
+    return {select.getTrueValue(), select.getFalseValue()};
+  if (auto loop = dyn_cast<scf::ForOp>(definition))
+    return {loop.getRegionIterArg(number)};
+  if (auto loop = dyn_cast<scf::WhileOp>(definition))
+    return {loop.getConditionOp().getArgs()[number]};
+  if (auto condition = dyn_cast<scf::IfOp>(definition))
+    return {condition.thenYield().getOperand(number),
+            condition.elseYield().getOperand(number)};
+  return {};
+}
+
 int64_t braid::kernels::getBaseAlignment(Value buffer) {
   int64_t alignment = kMaxAlignment;
   SmallVector<Value> pending = {buffer};
@@ -92,28 +119,16 @@ int64_t braid::kernels::getBaseAlignment(Value buffer) {
     if (!seen.insert(next).second)
       continue;
     Operation *definition = next.getDefiningOp();
-    if (!definition) {
+    if (SmallVector<Value> passed = getPassed(next); !passed.empty()) {
+      pending.append(passed);
+    } else if (!definition) {
       auto argument = cast<BlockArgument>(next);
-      Operation *parent = argument.getOwner()->getParentOp();
-      auto loop = dyn_cast<LoopLikeOpInterface>(parent);
-      if (isa<FunctionOpInterface>(parent) &&
-          argument.getOwner()->isEntryBlock())
-        alignment = std::min(alignment, kBufferAlignment);
-      else if (OpOperand *init =
-                   loop ? loop.getTiedLoopInit(argument) : nullptr)
-        pending.append(
-            {init->get(), loop.getTiedLoopYieldedValue(argument)->get()});
-      else if (auto whileLoop = dyn_cast<scf::WhileOp>(parent))
-        // What the condition passes on.
-        pending.push_back(
-            whileLoop.getConditionOp().getArgs()[argument.getArgNumber()]);
-      else
+      if (!isa<FunctionOpInterface>(argument.getOwner()->getParentOp()) ||
+          !argument.getOwner()->isEntryBlock())
         return 1;
-      continue;
-    }
-    unsigned number = cast<OpResult>(next).getResultNumber();
-    if (isa<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(
-            definition)) {
+      alignment = std::min(alignment, kBufferAlignment);
+    } else if (isa<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(
+                   definition)) {
       alignment = std::min(alignment, kBufferAlignment);
     } else if (isa<memref::SubViewOp, memref::ReinterpretCastOp, memref::CastOp,
                    memref::CollapseShapeOp, memref::ExpandShapeOp,
@@ -125,15 +140,6 @@ int64_t braid::kernels::getBaseAlignment(Value buffer) {
       std::optional<int64_t> shift = getConstantIntValue(view.getByteShift());
       alignment = std::min(alignment, shift ? powerOfTwo(*shift) : 1);
       pending.push_back(view.getSource());
-    } else if (auto select = dyn_cast<arith::SelectOp>(definition)) {
-      pending.append({select.getTrueValue(), select.getFalseValue()});
-    } else if (auto loop = dyn_cast<scf::ForOp>(definition)) {
-      pending.push_back(loop.getRegionIterArg(number));
-    } else if (auto loop = dyn_cast<scf::WhileOp>(definition)) {
-      pending.push_back(loop.getConditionOp().getArgs()[number]);
-    } else if (auto condition = dyn_cast<scf::IfOp>(definition)) {
-      pending.append({condition.thenYield().getOperand(number),
-                      condition.elseYield().getOperand(number)});
     } else {
       return 1;
     }
@@ -244,15 +250,42 @@ static bool isNewerThan(Value allocation, Value value) {
   return within && (!definition || definition->isBeforeInBlock(within));
 }
 
+/// The memory that `root` may be, as far as control flow passes memory on; none
+/// if it may be other memory, too.
+static SmallVector<Value> getSources(Value root) {
+  SmallVector<Value> pending = {root}, sources;
+  llvm::SmallDenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value next = braid::kernels::getRoot(pending.pop_back_val());
+    if (!seen.insert(next).second)
+      continue;
+    if (SmallVector<Value> passed = getPassed(next); !passed.empty())
+      pending.append(passed);
+    else if (braid::kernels::isOwnMemory(next))
+      sources.push_back(next);
+    else
+      return {};
+  }
+  return sources;
+}
+
+/// True if one memory cannot be `a` as well as `b`, two values of own memory.
+static bool isOtherMemory(Value a, Value b) {
+  auto globalA = a.getDefiningOp<memref::GetGlobalOp>();
+  auto globalB = b.getDefiningOp<memref::GetGlobalOp>();
+  return globalA && globalB ? globalA.getName() != globalB.getName() : a != b;
+}
+
 bool braid::kernels::mayOverlap(Value a, Value b) {
   Value rootOfA = getRoot(a), rootOfB = getRoot(b);
   if (rootOfA != rootOfB) {
-    auto globalA = rootOfA.getDefiningOp<memref::GetGlobalOp>();
-    auto globalB = rootOfB.getDefiningOp<memref::GetGlobalOp>();
-    if (globalA && globalB)
-      return globalA.getName() == globalB.getName();
-    return !isNewerThan(rootOfA, rootOfB) && !isNewerThan(rootOfB, rootOfA) &&
-           (!isOwnMemory(rootOfA) || !isOwnMemory(rootOfB));
+    if (isNewerThan(rootOfA, rootOfB) || isNewerThan(rootOfB, rootOfA))
+      return false;
+    SmallVector<Value> ofA = getSources(rootOfA), ofB = getSources(rootOfB);
+    return ofA.empty() || ofB.empty() || !llvm::all_of(ofA, [&](Value one) {
+             return llvm::all_of(
+                 ofB, [&](Value other) { return isOtherMemory(one, other); });
+           });
   }
   auto rangeOfA = getByteRange(a), rangeOfB = getByteRange(b);
   if (!rangeOfA || !rangeOfB)

@@ -13,6 +13,9 @@
 #include "../KernelBuilder.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace braid::kernels;
@@ -22,34 +25,42 @@ static constexpr int64_t kMostBytes = int64_t(48) << 20;
 
 namespace {
 
-/// The place of a buffer in the memory of its root.
+/// The place of a buffer in the memory of its root: `offset` elements from the
+/// first one, and a multiple of `unit` that only the run of the program tells.
 struct Place {
   Value root;
-  int64_t offset;
+  int64_t offset = 0, unit = 0;
 };
 
 } // namespace
 
-/// The place of `buffer`; none if it is not a constant distance from its root.
+/// The place of `buffer`; none if it is not known.
 static std::optional<Place> getPlace(Value buffer) {
-  Value root = getRoot(buffer);
-  for (Value value = buffer; value != root;) {
+  Place place{getRoot(buffer)};
+  for (Value value = buffer; value != place.root;) {
     Operation *view = value.getDefiningOp();
     if (!isa<memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp,
              memref::ExpandShapeOp>(view))
       return std::nullopt;
     value = view->getOperand(0);
+    auto part = dyn_cast<memref::SubViewOp>(view);
+    if (!part)
+      continue;
+    auto [strides, _] = part.getSourceType().getStridesAndOffset();
+    for (auto [step, stride] : llvm::zip(part.getMixedOffsets(), strides)) {
+      if (ShapedType::isDynamic(stride))
+        return std::nullopt;
+      if (std::optional<int64_t> constant = getConstantIntValue(step))
+        place.offset += *constant * stride;
+      else
+        place.unit = std::gcd(place.unit, stride);
+    }
   }
-  auto type = dyn_cast<MemRefType>(buffer.getType());
-  auto rootType = dyn_cast<MemRefType>(root.getType());
-  SmallVector<int64_t> strides, rootStrides;
-  int64_t offset = 0, rootOffset = 0;
-  if (!type || !rootType || !rootType.hasStaticShape() ||
-      failed(type.getStridesAndOffset(strides, offset)) ||
-      failed(rootType.getStridesAndOffset(rootStrides, rootOffset)) ||
-      ShapedType::isDynamic(offset) || ShapedType::isDynamic(rootOffset))
+  auto rootType = dyn_cast<MemRefType>(place.root.getType());
+  if (!rootType || !rootType.hasStaticShape() || !rootType.isStrided() ||
+      ShapedType::isDynamic(rootType.getStridesAndOffset().second))
     return std::nullopt;
-  return Place{root, offset - rootOffset};
+  return place;
 }
 
 /// The reads of `body` from buffers from outside; none if one is not known.
@@ -62,7 +73,7 @@ getCapturedReads(const LoopNest &nest) {
       continue;
     std::optional<Place> place = getPlace(buffer);
     auto [strides, offset] = type.getStridesAndOffset();
-    if (!place || !type.hasStaticShape() ||
+    if (!place || place->unit != 0 || !type.hasStaticShape() ||
         llvm::any_of(strides, ShapedType::isDynamic))
       return std::nullopt;
     for (OpOperand &use : buffer.getUses()) {
@@ -92,14 +103,12 @@ getCapturedReads(const LoopNest &nest) {
 /// that are adjacent in memory are not the nearest ones that `nest` writes.
 static bool isTransposed(const Access &access, const LoopNest &nest) {
   ArrayRef<int64_t> written = nest.outputs.front().strides;
-  auto isNearer = [](int64_t a, int64_t b) {
-    return std::abs(a) < std::abs(b);
-  };
-  for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop)
-    if (access.strides[loop] == 1 &&
-        isNearer(*llvm::min_element(written, isNearer), written[loop]))
-      return true;
-  return false;
+  const int64_t *nearest = llvm::min_element(
+      written, [](int64_t a, int64_t b) { return std::abs(a) < std::abs(b); });
+  // Adjacent threads may also read the same element.
+  return nearest != written.end() &&
+         access.getStride(nearest - written.begin()) > 1 &&
+         llvm::is_contained(access.strides, 1);
 }
 
 /// True if the kernel of a reduction or a matmul may take in `fill`.
@@ -146,8 +155,11 @@ std::unique_ptr<PartCandidate> braid::kernels::matchPart(RewriterBase &rewriter,
     std::optional<Place> place = getPlace(access->buffer);
     if (!place || isTransposed(*access, result->nest))
       return nullptr;
-    access->buffer = place->root;
-    access->base += place->offset;
+    // The kernel gets an offset that is not constant beside the buffer.
+    if (place->unit == 0) {
+      access->buffer = place->root;
+      access->base += place->offset;
+    }
     int64_t bytes = getByteSize(access->elementType);
     for (auto [size, stride] :
          llvm::zip_equal(result->nest.sizes, access->strides))
@@ -169,12 +181,15 @@ std::unique_ptr<PartCandidate> braid::kernels::matchPart(RewriterBase &rewriter,
 /// The distance of the elements whose indices along an axis of `size` differ by
 /// one, if the address of an element tells the index: the index is the address
 /// divided by the distance, modulo the size. Zero otherwise. `stride` is that
-/// of the axis, `others` are the strides and sizes of the other loops.
+/// of the axis, `others` are the strides and sizes of the other loops. The
+/// first address is `base` plus a multiple of `unit`.
 static int64_t findDistance(int64_t stride, int64_t size, int64_t base,
+                            int64_t unit,
                             ArrayRef<std::pair<int64_t, int64_t>> others) {
-  if (stride <= 0 || base < 0)
+  int64_t period = stride * size;
+  if (stride <= 0 || base < 0 || unit % period != 0)
     return 0;
-  int64_t period = stride * size, below = base % period;
+  int64_t below = base % period;
   for (auto [other, iterations] : others) {
     if (other < 0)
       return 0;
@@ -190,8 +205,9 @@ int64_t braid::kernels::getDistance(const Access &access, const LoopNest &nest,
   for (unsigned other = 0; other < nest.getNumLoops(); ++other)
     if (other != loop)
       others.emplace_back(access.strides[other], nest.sizes[other]);
-  return findDistance(access.strides[loop], nest.sizes[loop], access.base,
-                      others);
+  Place place = *getPlace(access.buffer);
+  return findDistance(access.strides[loop], nest.sizes[loop],
+                      access.base + place.offset, place.unit, others);
 }
 
 int64_t braid::kernels::getDistance(const CapturedRead &read,
@@ -206,5 +222,5 @@ int64_t braid::kernels::getDistance(const CapturedRead &read,
     else
       stride = read.strides[dim];
   }
-  return findDistance(stride, nest.sizes[loop], read.base, others);
+  return findDistance(stride, nest.sizes[loop], read.base, /*unit=*/0, others);
 }

@@ -66,7 +66,7 @@ public:
 
 private:
   struct Access {
-    Value root;
+    Value root, buffer;
     bool isWrite;
     llvm::function_ref<int64_t(unsigned)> getDistance;
   };
@@ -89,6 +89,8 @@ private:
   SmallVector<bool> needsBarrier;
   SmallVector<int64_t> axisSizes, axisStrides;
   llvm::MapVector<Value, RootUse> roots;
+  /// Parts of roots at offsets that are not constant.
+  llvm::SmallDenseSet<Value> views;
   int64_t numBytes = 0;
   /// What the run loses beside the ops alone.
   int64_t lostBytes = 0;
@@ -120,13 +122,13 @@ void PartRunFinder::forEachAccess(
   const LoopNest &nest = candidate.nest;
   auto visitAll = [&](ArrayRef<braid::kernels::Access> accesses, bool isWrite) {
     for (const braid::kernels::Access &access : accesses)
-      visit({access.buffer, isWrite,
+      visit({getRoot(access.buffer), access.buffer, isWrite,
              [&](unsigned loop) { return getDistance(access, nest, loop); }});
   };
   visitAll(nest.inputs, /*isWrite=*/false);
   visitAll(nest.outputs, /*isWrite=*/true);
   for (const CapturedRead &read : candidate.captured)
-    visit({read.root, /*isWrite=*/false,
+    visit({read.root, read.root, /*isWrite=*/false,
            [&](unsigned loop) { return getDistance(read, nest, loop); }});
 }
 
@@ -231,8 +233,11 @@ bool PartRunFinder::add(PartCandidate &candidate) {
   bool isApart = true;
   // The roots of the op, with whether it writes them.
   llvm::SmallDenseMap<Value, bool> own;
+  llvm::SmallDenseSet<Value> allViews = views;
   forEachAccess(candidate, [&](const Access &access) {
     own[access.root] |= access.isWrite;
+    if (access.buffer != access.root)
+      allViews.insert(access.buffer);
     isApart &= !mayOverlapOther(access.root, access.isWrite);
     narrow = std::min(narrow,
                       getByteSize(getElementTypeOrSelf(access.root.getType())));
@@ -245,7 +250,7 @@ bool PartRunFinder::add(PartCandidate &candidate) {
                         hasAdjacent ? axisSizes[kept.back()] : 0);
   }
   if (!isApart || bytes > kMostBytesOfRun ||
-      roots.size() + own.size() > kMostRoots ||
+      roots.size() + own.size() + 2 * allViews.size() > kMostRoots ||
       lost > static_cast<int64_t>(ops.size() + 1) * kBytesOfLaunch)
     return false;
   // Two roots of the op itself may be the same memory, too.
@@ -289,6 +294,7 @@ bool PartRunFinder::add(PartCandidate &candidate) {
     use.isWrittenSince |= access.isWrite;
   });
   ops.push_back(&candidate);
+  views = std::move(allViews);
   loops.push_back(std::move(chosen));
   needsBarrier.push_back(needs);
   numBytes = bytes;

@@ -20,7 +20,8 @@ struct PartOp {
   mlir::Operation *op;
   /// What a copy is as a linalg op. This op stands in no block.
   mlir::OwningOpRef<mlir::linalg::GenericOp> copy;
-  /// The loops of the op. Accesses are those to the roots of buffers.
+  /// The loops of the op. Accesses are those to the roots of buffers, if the
+  /// offsets are constant.
   LoopNest nest;
   /// For each axis of the run the loop of the op along it.
   llvm::SmallVector<unsigned> axisLoops;
