@@ -292,3 +292,34 @@ def kalman(small):
         return (mean, spread), mean
 
     return jax.vmap(lambda y: jax.lax.scan(step, (jnp.zeros(8), jnp.eye(8)), y)[1]), (normal(2, series, steps, 4),)
+
+
+@loop("1,024 ants, 20 steps of springs", "Brax")
+def ants(small):
+    from brax import envs
+
+    count, steps = (2, 2) if small else (1024, 20)
+    environment = envs.get_environment("ant", backend="spring")
+
+    def step(state, action):
+        state = jax.vmap(environment.step)(state, action)
+        return state, state.reward
+
+    def play(seed, actions):
+        state, rewards = jax.lax.scan(step, jax.vmap(environment.reset)(jax.random.split(seed, count)), actions)
+        return state.obs, rewards
+
+    return play, (key(), np.tanh(normal(0, steps, count, environment.action_size)))
+
+
+@loop("gradient of the CTC loss of 8 x 250 frames, 64 of 1,024 tokens", "Optax")
+def ctc(small):
+    import optax
+
+    samples, frames, length, tokens = (2, 6, 3, 5) if small else (8, 250, 64, 1024)
+    ends = np.zeros((samples, frames), np.float32), np.zeros((samples, length), np.float32)
+
+    def loss(logits, labels):
+        return optax.ctc_loss(logits, ends[0], labels, ends[1]).mean()
+
+    return jax.value_and_grad(loss), (normal(0, samples, frames, tokens), 1 + classes(1, samples * length, tokens - 1).reshape(samples, length))
