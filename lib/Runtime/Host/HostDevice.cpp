@@ -29,16 +29,25 @@ int32_t braid::rt::chooseThreads(int32_t configured, int32_t ranksOfHost) {
   return std::max(1, std::min(own, ofHost / std::max(1, ranksOfHost)));
 }
 
-static void sortArrays(const RoutineCall &call) {
+static void sortArrays(const RoutineCall &call, const RunParts &runParts) {
   auto *numbers = static_cast<int64_t *>(call.outputs[0].data);
-  int64_t size = call.shape['n'];
+  int64_t size = call.shape['n'], arrays = call.batch();
   // A heap of few numbers is faster than a sort.
   bool isPart = call.dimensions > 0 && call.dimensions < size / 8;
-  for (int64_t array = 0; array != call.batch(); ++array, numbers += size)
-    if (isPart)
-      std::partial_sort(numbers, numbers + call.dimensions, numbers + size);
-    else
-      std::sort(numbers, numbers + size);
+  // A core sorts this many in some 100 us.
+  constexpr int64_t leastNumbers = 1 << 12;
+  int64_t perPart = leastNumbers / std::max<int64_t>(1, size) + 1;
+  runParts(divideUp(arrays, perPart), [&](int64_t part) {
+    for (int64_t array = part * perPart,
+                 end = std::min(arrays, array + perPart);
+         array < end; ++array) {
+      int64_t *first = numbers + array * size;
+      if (isPart)
+        std::partial_sort(first, first + call.dimensions, first + size);
+      else
+        std::sort(first, first + size);
+    }
+  });
 }
 
 HostDevice::HostDevice(int32_t threads, bool isAlone)
@@ -57,18 +66,31 @@ void HostDevice::runParts(int64_t parts,
   workers->run(parts, threads, body);
 }
 
-void braid::rt::callRoutineOnHost(const RoutineCall &call) {
+static void callRoutine(const RoutineCall &call, const RunParts &runParts) {
   if (call.routine == BRAID_RT_ROUTINE_SORT)
-    sortArrays(call);
+    sortArrays(call, runParts);
   else if (call.isTransform())
     transform(call);
   else
-    callLapack(call);
+    callLapack(call, runParts);
+}
+
+static void runInOrder(int64_t parts,
+                       const std::function<void(int64_t)> &body) {
+  for (int64_t part = 0; part < parts; ++part)
+    body(part);
+}
+
+void braid::rt::callRoutineOnHost(const RoutineCall &call) {
+  ::callRoutine(call, runInOrder);
 }
 
 void HostDevice::callRoutine(const RoutineCall &call) {
-  if (isAlone)
-    setBlasThreads(threads);
+  if (!isAlone || !wantsBlasThreads(call))
+    return ::callRoutine(call, [this](int64_t parts, const auto &body) {
+      runParts(parts, body);
+    });
+  setBlasThreads(threads);
   callRoutineOnHost(call);
   setBlasThreads(1);
 }

@@ -15,6 +15,8 @@
 
 namespace braid::rt {
 
+inline int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 /// The host as a device: the rank's thread is the compute stream, OpenBLAS
 /// multiplies matrices. Large work is divided among the rank's threads in parts
 /// that depend on its size alone, so that bits do not depend on the threads.
@@ -42,8 +44,15 @@ private:
 /// Runs a transform of FFTW's.
 void transform(const RoutineCall &call);
 
-/// Runs a routine of LAPACK's.
-void callLapack(const RoutineCall &call);
+/// Runs `body` on the numbers of parts, as Device::runParts.
+using RunParts = std::function<void(int64_t parts,
+                                    const std::function<void(int64_t)> &body)>;
+
+/// Runs a routine of LAPACK's, in parts of its batch or of its right sides.
+void callLapack(const RoutineCall &call, const RunParts &runParts);
+
+/// Whether a matrix of the call is so large that OpenBLAS's own threads gain.
+bool wantsBlasThreads(const RoutineCall &call);
 
 /// Sets the threads of OpenBLAS's own for this process.
 void setBlasThreads(int32_t threads);

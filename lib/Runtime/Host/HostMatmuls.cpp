@@ -121,8 +121,6 @@ struct BlockSize {
 };
 } // namespace
 
-static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /// Depends on the sizes alone, as the bits of results may depend on blocks.
 static BlockSize chooseBlock(const Matmul &p) {
   // A core takes 80 us for this many terms, a thread some 20 us to wake up.

@@ -19,7 +19,9 @@ using namespace braid::rt;
 
 void braid::rt::setBlasThreads(int32_t) {}
 
-void braid::rt::callLapack(const RoutineCall &call) {
+bool braid::rt::wantsBlasThreads(const RoutineCall &) { return false; }
+
+void braid::rt::callLapack(const RoutineCall &call, const RunParts &) {
   throw Error(std::string(call.name()) +
               ": this runtime comes without OpenBLAS, which has the routine; "
               "install Braid");

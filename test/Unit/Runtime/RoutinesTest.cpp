@@ -86,6 +86,80 @@ TEST(Routines, sortsTheLeastNumbersOfALongArray) {
   EXPECT_THAT(numbers, testing::ElementsAre(0, 1, 2));
 }
 
+/// Solves with a triangle whose diagonal is 2 and whose first column, or first
+/// row on the right, is 2: the threads take several parts of `sides`.
+static std::vector<double> solve(const char *flags, int64_t order,
+                                 std::vector<int64_t> sizes,
+                                 std::vector<double> sides) {
+  int64_t batch = sizes[0];
+  std::vector<double> triangles(static_cast<size_t>(batch * order * order));
+  for (int64_t t = 0; t < batch; ++t)
+    for (int64_t i = 0; i < order; ++i) {
+      triangles[(t * order + i) * order + i] = 2;
+      triangles[t * order * order + i] = 2;
+    }
+  EXPECT_EQ(call(BRAID_RT_ROUTINE_TRSM, flags, 0,
+                 {{BRAID_RT_F64, {batch, order, order}, triangles.data()}},
+                 {{BRAID_RT_F64, std::move(sizes), sides.data()}}),
+            "");
+  return sides;
+}
+
+TEST(Routines, solvesEachColumnOfManyRightSides) {
+  // Columns of 300 elements, one after the other: x_0 is b_0 / 2, and the
+  // others are (b_i - 2 x_0) / 2.
+  std::vector<double> sides(2 * 250 * 300);
+  for (size_t i = 0; i < sides.size(); ++i)
+    sides[i] = static_cast<double>(i % 7 + i / 300);
+  std::vector<double> found = solve("LLNN", 300, {2, 250, 300}, sides);
+  for (size_t i = 0; i < sides.size(); ++i) {
+    double first = sides[i / 300 * 300];
+    ASSERT_DOUBLE_EQ(found[i], i % 300 ? (sides[i] - first) / 2 : first / 2)
+        << i;
+  }
+}
+
+TEST(Routines, solvesEachRowOfManyRightSides) {
+  // Rows of 300 elements, 250 apart, times a triangle that is transposed.
+  std::vector<double> sides(300 * 250);
+  for (size_t i = 0; i < sides.size(); ++i)
+    sides[i] = static_cast<double>(i % 7 + i % 250);
+  std::vector<double> found = solve("RLTN", 300, {1, 300, 250}, sides);
+  for (size_t i = 0; i < sides.size(); ++i) {
+    double first = sides[i % 250];
+    ASSERT_DOUBLE_EQ(found[i], i < 250 ? first / 2 : (sides[i] - first) / 2)
+        << i;
+  }
+}
+
+TEST(Routines, threadsFactorPartsOfABatch) {
+  constexpr int64_t count = 500, order = 20;
+  std::vector<double> matrices(count * order * order);
+  std::vector<int32_t> info(count, -1);
+  for (int64_t i = 0; i < count * order; ++i)
+    matrices[i * order + i % order] = static_cast<double>((i + 1) * (i + 1));
+  ASSERT_EQ(call(BRAID_RT_ROUTINE_POTRF, "L", 0, {},
+                 {{BRAID_RT_F64, {count, order, order}, matrices.data()},
+                  {BRAID_RT_I32, {count}, info.data()}}),
+            "");
+  EXPECT_THAT(info, testing::Each(0));
+  for (int64_t i = 0; i < count * order; ++i)
+    ASSERT_DOUBLE_EQ(matrices[i * order + i % order],
+                     static_cast<double>(i + 1));
+}
+
+TEST(Routines, sortsPartsOfManyArrays) {
+  constexpr int64_t arrays = 1000, size = 30;
+  std::vector<int64_t> numbers(arrays * size);
+  for (int64_t i = 0; i < arrays * size; ++i)
+    numbers[i] = i / size * size + i * 7 % size;
+  ASSERT_EQ(call(BRAID_RT_ROUTINE_SORT, "", 0, {},
+                 {{BRAID_RT_I64, {arrays, size}, numbers.data()}}),
+            "");
+  for (int64_t i = 0; i < arrays * size; ++i)
+    ASSERT_EQ(numbers[i], i);
+}
+
 TEST(Routines, aLibraryThatIsMissingIsNamed) {
   std::complex<double> values[4] = {}, transformed[4] = {};
   setenv("BRAID_FFTW_LIBRARY", "/nowhere/libfftw3.so", 1);

@@ -56,7 +56,7 @@ bool braid::rt::factorize(int32_t routine, const MatrixCall<T> &matrix) {
   case BRAID_RT_ROUTINE_TRSM: {
     const T one(1);
     int ldTriangle = leading(matrix.size('a'));
-    lda = leading(m);
+    lda = leading(matrix.rows(0));
     Lapack<T>::trsm(matrix.flag(0), matrix.flag(1), matrix.flag(2),
                     matrix.flag(3), &m, &n, &one, matrix.input(0), &ldTriangle,
                     matrix.output(0), &lda, 1, 1, 1, 1);

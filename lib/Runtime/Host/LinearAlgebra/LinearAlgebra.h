@@ -36,6 +36,11 @@ public:
   template <typename Element = T> Element *output(size_t index) const {
     return find<Element>(call.outputs[index]);
   }
+  /// The rows of a matrix of which the call may have a part.
+  int rows(size_t index) const {
+    const braid_rt_view &view = call.outputs[index];
+    return static_cast<int>(view.sizes[view.rank - 1]);
+  }
   /// LAPACK's info, the last output.
   int *info() const { return output<int>(call.outputs.size() - 1); }
 
