@@ -232,6 +232,13 @@ BRAID_RT_API int32_t braid_rt_world_run(braid_rt_world *world,
                                         const braid_rt_entry *entry,
                                         void ***args);
 
+/* The same, but one rank on the host that is all of its world runs on the
+ * calling thread: no thread has to wake up, which takes longer than many small
+ * programs. */
+BRAID_RT_API int32_t braid_rt_world_run_here(braid_rt_world *world,
+                                             const braid_rt_entry *entry,
+                                             void ***args);
+
 /* In a world of ranks with a GPU each, has the next run follow the work of
  * streams[i], a stream of the GPU of the i-th local rank, and later work of
  * these streams follow the run, which returns when its work is submitted. An

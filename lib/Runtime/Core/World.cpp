@@ -29,6 +29,7 @@ World::World(const braid_rt_config &config)
   checkFlightFolder(environment);
   for (int32_t rank : engine->localRanks())
     contexts.push_back(std::make_unique<Context>(environment, *engine, rank));
+  workers.resize(contexts.size());
   if (environment.logs(BRAID_RT_DEBUG_INFO))
     environment.log("world of " + std::to_string(engine->worldSize()) +
                     " ranks, engine " + environment.engineName + ", timeout " +
@@ -42,13 +43,13 @@ World::~World() {
   }
   jobChanged.notify_all();
   for (Worker &worker : workers)
-    worker.thread.join();
+    if (worker.thread.joinable())
+      worker.thread.join();
 }
 
 void World::startWorkers() {
-  if (!workers.empty())
+  if (workers[0].thread.joinable())
     return;
-  workers.resize(contexts.size());
   for (size_t rank = 0; rank < workers.size(); ++rank)
     workers[rank].thread = std::thread([this, rank]() { work(rank); });
 }
@@ -62,28 +63,39 @@ void World::work(size_t rank) {
     if (stopping)
       return;
     done = jobNumber;
-    lock.unlock();
-    Worker &worker = workers[rank];
-    worker.beginNs = environment.now();
-    worker.status = contexts[rank]->invoke(*jobEntry, jobArgs[rank]);
-    worker.endNs = environment.now();
-    lock.lock();
-    worker.isRunning = false;
-    if (worker.status != BRAID_RT_OK) {
-      worker.error = braid_rt_error(
-          reinterpret_cast<braid_rt_context *>(contexts[rank].get()));
-      worker.isSecondary = contexts[rank]->secondary;
-      if (!failedNs)
-        failedNs = worker.endNs;
-    }
-    if (--running == 0)
-      jobDone.notify_one();
+    runRank(rank, lock);
   }
 }
 
-bool World::run(const braid_rt_entry &entry, void ***args) {
+void World::runRank(size_t rank, std::unique_lock<std::mutex> &lock) {
+  lock.unlock();
+  Worker &worker = workers[rank];
+  worker.beginNs = environment.now();
+  worker.status = contexts[rank]->invoke(*jobEntry, jobArgs[rank]);
+  worker.endNs = environment.now();
+  lock.lock();
+  worker.isRunning = false;
+  if (worker.status != BRAID_RT_OK) {
+    worker.error = braid_rt_error(
+        reinterpret_cast<braid_rt_context *>(contexts[rank].get()));
+    worker.isSecondary = contexts[rank]->secondary;
+    if (!failedNs)
+      failedNs = worker.endNs;
+  }
+  if (--running == 0)
+    jobDone.notify_one();
+}
+
+bool World::canRunHere() const {
+  const Capabilities &found = engine->capabilities();
+  return engine->worldSize() == 1 && found.hostMemory && !found.processes;
+}
+
+bool World::run(const braid_rt_entry &entry, void ***args, bool here) {
   Context::forgetRefusal();
-  startWorkers();
+  here = here && canRunHere();
+  if (!here)
+    startWorkers();
   engine->beginRun(entry, args);
   {
     std::unique_lock<std::mutex> lock(mutex);
@@ -95,8 +107,12 @@ bool World::run(const braid_rt_entry &entry, void ***args) {
       worker.isRunning = true;
       worker.error.clear();
     }
-    ++jobNumber;
-    jobChanged.notify_all();
+    if (here) {
+      runRank(0, lock);
+    } else {
+      ++jobNumber;
+      jobChanged.notify_all();
+    }
     jobDone.wait(lock, [&]() { return running == 0; });
   }
   bool hasResults = engine->endRun();
@@ -419,7 +435,14 @@ braid_rt_context *braid_rt_world_context(braid_rt_world *world, int32_t rank) {
 
 int32_t braid_rt_world_run(braid_rt_world *world, const braid_rt_entry *entry,
                            void ***args) {
-  return unwrap(world)->run(*entry, args) ? BRAID_RT_OK : BRAID_RT_FAILED;
+  return unwrap(world)->run(*entry, args, /*here=*/false) ? BRAID_RT_OK
+                                                          : BRAID_RT_FAILED;
+}
+
+int32_t braid_rt_world_run_here(braid_rt_world *world,
+                                const braid_rt_entry *entry, void ***args) {
+  return unwrap(world)->run(*entry, args, /*here=*/true) ? BRAID_RT_OK
+                                                         : BRAID_RT_FAILED;
 }
 
 int32_t braid_rt_world_follow(braid_rt_world *world, void *const *streams) {

@@ -30,8 +30,9 @@ public:
   ~World();
 
   /// Runs the entry on all local ranks; false if one fails. `args` has one
-  /// entry for each local rank.
-  bool run(const braid_rt_entry &entry, void ***args);
+  /// entry for each local rank. `here`: one rank on the host runs on the
+  /// calling thread.
+  bool run(const braid_rt_entry &entry, void ***args, bool here);
 
   /// Has the next run follow the work of a caller's streams, one for each rank
   /// (Device::follow).
@@ -76,6 +77,10 @@ private:
   void writeOthers() const;
   void startWorkers();
   void work(size_t rank);
+  /// Whether the calling thread of `run` may be that of the rank.
+  bool canRunHere() const;
+  /// Runs the job on a rank. `lock` is not locked meanwhile.
+  void runRank(size_t rank, std::unique_lock<std::mutex> &lock);
 
   /// One for each local rank.
   std::vector<std::unique_ptr<Context>> contexts;

@@ -82,6 +82,7 @@ _FUNCTIONS = {
     "braid_rt_world_prepare": (c.c_int32, [c.c_void_p, c.POINTER(Program), c.c_char_p,
                                            c.c_size_t]),
     "braid_rt_world_run": (c.c_int32, [c.c_void_p, c.POINTER(Entry), c.c_void_p]),
+    "braid_rt_world_run_here": (c.c_int32, [c.c_void_p, c.POINTER(Entry), c.c_void_p]),
     "braid_rt_world_elapsed_ns": (c.c_int64, [c.c_void_p]),
     "braid_rt_get_statistics": (None, [c.c_void_p, c.POINTER(Statistics)]),
     "braid_rt_device_alloc": (c.c_void_p, [c.c_void_p, c.c_int64, c.c_char_p, c.c_size_t]),

@@ -52,6 +52,14 @@ class DeviceWorld(World):
     def run(self, function):
         return self.worker.call(function)
 
+    def device_ns(self):
+        statistics = _abi.Statistics()
+        times = []
+        for context in self.contexts.values():
+            _abi.runtime().braid_rt_get_statistics(context, statistics)
+            times.append(statistics.device_ns)
+        return max(times)
+
     def place(self, frames):
         for frame in frames:
             self.synchronize(frame.rank)

@@ -17,6 +17,9 @@ from .layouts import Layout, Words
 from .numerics import read_numerics
 from .worlds import MPIWorld, ThreadWorld, check_timeout
 
+# The next run of an entry is taken to be short if the last one has taken at most this time.
+_SHORT_NS = 5_000_000
+
 
 class _Frame:
     """The arguments and results of one rank during one run."""
@@ -75,7 +78,7 @@ class Executable:
 
     def __init__(self, path):
         """Loads a shared object that braid-compile has made."""
-        runtime = _abi.runtime()
+        runtime = self._runtime = _abi.runtime()
         self._library = _abi.checked(runtime.braid_rt_load,
                                      os.fsencode(os.path.abspath(path)))
         self.program = runtime.braid_rt_library_program(self._library)
@@ -102,8 +105,8 @@ class Executable:
                                 f"{', '.join(self.entries)}")
         return self.program.contents.entries[self.entries.index(name)].contents
 
-    def _layout(self, entry):
-        return self._layouts.get(entry.name) or self._layouts.setdefault(entry.name, Layout(entry))
+    def _layout(self, name):
+        return self._layouts.get(name) or self._layouts.setdefault(name, Layout(self._entry(name)))
 
     def signature(self, entry=None):
         """The types of an entry's arguments and results, as two lists of text."""
@@ -130,11 +133,10 @@ class Executable:
 
         Raises ArgumentError for arguments that do not fit, RankError when ranks
         fail. KeyboardInterrupt ends the call at once; the ranks end when they
-        have waited for `timeout`.
+        have waited for `timeout`. It waits for one rank whose last run took less than 5 ms.
         """
-        found = self._entry(entry)
-        expected = sum(found.arguments[i].direction != _abi.OUT
-                       for i in range(found.argument_count))
+        layout = self._layout(entry)
+        expected = layout.input_count
         if world is not None and self.target != "host":
             raise ArgumentError(f"the program was compiled for {self.target}, expected the host: "
                                 "ranks of an MPIWorld have no GPU")
@@ -151,24 +153,26 @@ class Executable:
                 raise ArgumentError(f"rank {rank} has {len(inputs)} arguments, expected "
                                     f"{expected}: {', '.join(self.signature(entry)[0])}")
         make_frame = _Frame if self.target == "host" else DeviceFrame
-        layout = self._layout(found)
         frames = [make_frame(layout, inputs, rank, donate) for rank, inputs in zip(ranks, arguments)]
         with self._lock:
             if world is not None:
-                return self._run(found, frames, world)
+                return self._run(layout, frames, world)
             key = len(frames), check_timeout(timeout)
             if self._world is None or self._world.key != key:
                 make_world = ThreadWorld if self.target == "host" else DeviceWorld
                 self._world = make_world(*key)
             # A run that Ctrl-C leaves keeps its world and its arrays to itself.
             world, self._world = self._world, None
-            results = self._run(found, frames, world)
+            results = self._run(layout, frames, world)
             self._world = world
             return results
 
-    def _run(self, entry, frames, world):
+    def _run(self, layout, frames, world):
         """Runs the frames on the ranks of the world that this process has."""
-        runtime = _abi.runtime()
+        runtime = self._runtime
+        # Ctrl-C need not end a short call, which a thread to wait for would make longer.
+        is_here = world.is_alone and 0 < layout.last_ns <= _SHORT_NS
+        run_world = runtime.braid_rt_world_run_here if is_here else runtime.braid_rt_world_run
 
         def run():
             world.prepare(self)
@@ -176,16 +180,16 @@ class Executable:
             self.copied_bytes = sum(frame.copied_bytes for frame in frames)
             pointers = (c.c_void_p * len(frames))(*[frame.pointers for frame in frames])
             try:
-                status = runtime.braid_rt_world_run(world.handle, c.byref(entry), pointers)
+                status = run_world(world.handle, layout.entry, pointers)
             finally:
                 _keep(frames, self)
-            self.elapsed_ns = runtime.braid_rt_world_elapsed_ns(world.handle)
+            self.elapsed_ns = layout.last_ns = runtime.braid_rt_world_elapsed_ns(world.handle)
             self.device_ns = world.device_ns()
             if status != _abi.OK:
                 return None
             return [frame.take_results(world) for frame in frames]
 
-        results = world.run(run)
+        results = run() if is_here else world.run(run)
         if results is None:
             failures = world.failures()
             raise RankError(failures) if failures else BraidError("the run failed")

