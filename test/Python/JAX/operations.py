@@ -166,6 +166,20 @@ class PiecesTest(jt.JaxTestCase):
             x, np.float32(-np.inf), jnp.logaddexp, (1, 13), (1, 1), ((0, 0), (11, 1)))), x, tolerance=1e-5)
         self.assertIn('"reduction"', program.text)
 
+    def test_cumulative_reductions_of_one_op(self):
+        """Loops over elements and over rows, in blocks where they round, and short ones."""
+        def scan(x, y, z):
+            return [op(v, axis=axis, reverse=reverse) for op in (lax.cumsum, lax.cummax) for v in (x, y, z)
+                    for axis in range(3) for reverse in (False, True)]
+
+        x, y = jt.integers((3, 9, 20)), jt.integers((2, 261, 3), seed=1)
+        self.check_equal(jax.jit(scan), x, y, jt.normals((261, 2, 17), seed=2), tolerance=1e-4)
+
+    def test_long_sums_keep_their_digits(self):
+        x = np.full(1 << 18, 0.1, np.float32)
+        found = braid.jax.compile(jax.jit(jnp.cumsum), x)(x)
+        np.testing.assert_allclose(found, np.cumsum(x.astype(np.float64)), rtol=3e-5)
+
     def check_recurrence(self, shape, axis, reverse=False, element=np.float32, tolerance=1e-5):
         """A linear recurrence and its gradient are no tree of levels, and give what JAX's tree gives."""
         def scan(a, b):

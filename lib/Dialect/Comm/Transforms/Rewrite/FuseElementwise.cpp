@@ -55,7 +55,7 @@ struct CommFuseElementwisePass
   LogicalResult transform() override {
     IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : getGenerics())
-      splitScan(rewriter, op);
+      splitScan(rewriter, op, opsPerByte);
     // These may leave conversions.
     generalizeShortProducts(rewriter, getOperation(), opsPerByte);
     // Hosts compute all matmuls of 8-bit floats in loops.

@@ -45,9 +45,11 @@ bool addToSlice(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp sum);
 /// to its place, or from its place on (a window of the whole length over a
 /// padded input), replaces `op` by scans of blocks, a scan of the results of
 /// blocks, and an op that combines both. For n elements this takes some
-/// 2 n sqrt(n) operations instead of n * n. Floats are added in another order.
-/// Returns true if it replaced `op`.
-bool splitScan(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+/// 2 n sqrt(n) operations instead of n * n. On a host (`opsPerByte` is 0) loops
+/// over the elements take n. Floats are added in another order. Returns true if
+/// it replaced `op`.
+bool splitScan(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op,
+               int64_t opsPerByte);
 
 /// If `op` keeps the largest or smallest elements and their places, as JAX's
 /// `argmax` does, replaces it by a reduction that finds these elements, and one

@@ -1,4 +1,4 @@
-//===- SplitScan.cpp - Cumulative reductions in two steps -----------------===//
+//===- SplitScan.cpp - Cumulative reductions in few steps -----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,6 +10,8 @@
 
 #include "braid/Support/IR/Operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -19,6 +21,10 @@ using namespace mlir;
 
 /// A shorter scan costs less than the launches of a split one.
 static constexpr int64_t kShortestScan = 256;
+/// A shorter one takes fewer operations in the loops of a reduction.
+static constexpr int64_t kShortestLoop = 8;
+/// So few elements beside each other are scanned one by one.
+static constexpr int64_t kShortestRow = 16;
 
 namespace {
 
@@ -44,8 +50,32 @@ public:
       : b(op.getLoc(), rewriter), op(op), scan(scan),
         type(cast<RankedTensorType>(scan.source.getType())) {}
   Value build();
+  /// A loop over the elements of each scan, or over rows of these.
+  Value buildLoops();
 
 private:
+  /// Adds loops over the dimensions from `loop` on but `scan.dim`, and those of
+  /// a scan in them. `places` are those of the loops around.
+  Value addLoops(OpBuilder &at, unsigned loop, SmallVector<OpFoldResult> places,
+                 Value result);
+  /// Adds a loop over blocks and one over the elements of a block, or over rows
+  /// with all elements of the dimensions behind `scan.dim`: each is the sum of
+  /// the blocks before and of its block, as long sums lose digits.
+  Value scanBlocks(OpBuilder &at, SmallVector<OpFoldResult> places,
+                   Value result);
+  /// The neutral element, or a row of it.
+  Value createNeutral(OpBuilder &at);
+  Value read(OpBuilder &at, ArrayRef<OpFoldResult> places);
+  Value write(OpBuilder &at, Value element, Value result,
+              ArrayRef<OpFoldResult> places);
+  using Body = function_ref<SmallVector<Value>(OpBuilder &, Value, ValueRange)>;
+  ValueRange addLoop(OpBuilder &at, Value size, ValueRange inits, Body body);
+  Value createIndex(OpBuilder &at, int64_t number) {
+    return arith::ConstantIndexOp::create(at, b.getLoc(), number);
+  }
+  /// The sizes of a row in the scanned tensor.
+  SmallVector<OpFoldResult> rowSizes(OpBuilder &at);
+
   Value combine(OpBuilder &at, Value accumulated, Value element);
   /// Reduces along the dimension `dim` of `input`, whose iterations are those
   /// of a new last loop, what `isWanted`. The result has `sizes`; `element`
@@ -57,6 +87,8 @@ private:
   linalg::GenericOp op;
   const Scan &scan;
   RankedTensorType type;
+  /// The type of a row; none for elements one by one.
+  RankedTensorType row;
 };
 
 } // namespace
@@ -134,16 +166,31 @@ static std::optional<Scan> matchScan(linalg::GenericOp op) {
   if (!isZero && scan.neutral != *neutral)
     return std::nullopt;
   scan.source = pad.getSource();
+  return scan;
+}
+
+/// Chooses the blocks; false if there are none.
+static bool chooseBlocks(Scan &scan, int64_t size) {
   for (int64_t block = 2; block * block <= size; ++block)
     if (size % block == 0)
       scan.blockSize = block;
   if (size < kShortestScan || scan.blockSize == 0)
-    return std::nullopt;
+    return false;
   scan.numBlocks = size / scan.blockSize;
-  return scan;
+  return true;
 }
 
 Value ScanBuilder::combine(OpBuilder &at, Value accumulated, Value element) {
+  if (isa<RankedTensorType>(element.getType())) {
+    AffineMap identity = at.getMultiDimIdentityMap(row.getRank());
+    SmallVector<utils::IteratorType> loops(row.getRank(),
+                                           utils::IteratorType::parallel);
+    return braid::createGeneric(
+        at, b.getLoc(), accumulated, element, {identity, identity}, loops,
+        [&](ImplicitLocOpBuilder &body, ValueRange arguments) {
+          return combine(body, arguments[1], arguments[0]);
+        });
+  }
   IRMapping mapping;
   mapping.map(scan.combiner->getOperand(scan.accumulator), accumulated);
   mapping.map(scan.combiner->getOperand(1 - scan.accumulator), element);
@@ -235,11 +282,147 @@ Value ScanBuilder::build() {
   return tensor::CollapseShapeOp::create(b, type, combined, groups);
 }
 
-bool braid::comm::splitScan(RewriterBase &rewriter, linalg::GenericOp op) {
+ValueRange ScanBuilder::addLoop(OpBuilder &at, Value size, ValueRange inits,
+                                Body body) {
+  auto loop = scf::ForOp::create(
+      at, b.getLoc(), createIndex(at, 0), size, createIndex(at, 1), inits,
+      [&](OpBuilder &inside, Location loc, Value step, ValueRange carried) {
+        scf::YieldOp::create(inside, loc, body(inside, step, carried));
+      });
+  return loop.getResults();
+}
+
+SmallVector<OpFoldResult> ScanBuilder::rowSizes(OpBuilder &at) {
+  SmallVector<OpFoldResult> sizes(scan.dim + 1, at.getIndexAttr(1));
+  for (int64_t size : row.getShape())
+    sizes.push_back(at.getIndexAttr(size));
+  return sizes;
+}
+
+Value ScanBuilder::createNeutral(OpBuilder &at) {
+  Value neutral = arith::ConstantOp::create(at, b.getLoc(), scan.neutral);
+  if (!row)
+    return neutral;
+  Value empty = tensor::EmptyOp::create(at, b.getLoc(), row.getShape(),
+                                        row.getElementType());
+  return linalg::FillOp::create(at, b.getLoc(), neutral, empty).getResult(0);
+}
+
+Value ScanBuilder::read(OpBuilder &at, ArrayRef<OpFoldResult> places) {
+  SmallVector<OpFoldResult> steps(type.getRank(), at.getIndexAttr(1));
+  if (row)
+    return tensor::ExtractSliceOp::create(at, b.getLoc(), row, scan.source,
+                                          places, rowSizes(at), steps);
+  return tensor::ExtractOp::create(
+      at, b.getLoc(), scan.source,
+      getValueOrCreateConstantIndexOp(at, b.getLoc(), places));
+}
+
+Value ScanBuilder::write(OpBuilder &at, Value element, Value result,
+                         ArrayRef<OpFoldResult> places) {
+  SmallVector<OpFoldResult> steps(type.getRank(), at.getIndexAttr(1));
+  if (row)
+    return tensor::InsertSliceOp::create(at, b.getLoc(), element, result,
+                                         places, rowSizes(at), steps);
+  return tensor::InsertOp::create(
+      at, b.getLoc(), element, result,
+      getValueOrCreateConstantIndexOp(at, b.getLoc(), places));
+}
+
+Value ScanBuilder::scanBlocks(OpBuilder &at, SmallVector<OpFoldResult> places,
+                              Value result) {
+  Location loc = b.getLoc();
+  int64_t size = type.getDimSize(scan.dim), block = size;
+  if (isa<FloatType>(type.getElementType()) && size >= kShortestScan)
+    block = llvm::divideCeilSigned(size,
+                                   llvm::APInt(64, size).sqrt().getSExtValue());
+  auto scanBlock = [&](OpBuilder &in, Value number, ValueRange carried) {
+    Value begin =
+        arith::MulIOp::create(in, loc, number, createIndex(in, block));
+    Value left = arith::SubIOp::create(in, loc, createIndex(in, size), begin);
+    Value count = arith::MinSIOp::create(in, loc, left, createIndex(in, block));
+    auto scanElement = [&](OpBuilder &inside, Value step, ValueRange found) {
+      Value place = arith::AddIOp::create(inside, loc, begin, step);
+      if (scan.isReverse)
+        place = arith::SubIOp::create(inside, loc,
+                                      createIndex(inside, size - 1), place);
+      places[scan.dim] = place;
+      Value within = combine(inside, found[1], read(inside, places));
+      Value sum = combine(inside, carried[1], within);
+      return SmallVector<Value>{write(inside, sum, found[0], places), within};
+    };
+    ValueRange found =
+        addLoop(in, count, {carried[0], createNeutral(in)}, scanElement);
+    return SmallVector<Value>{found[0], combine(in, carried[1], found[1])};
+  };
+  Value blocks = createIndex(at, llvm::divideCeilSigned(size, block));
+  return addLoop(at, blocks, {result, createNeutral(at)}, scanBlock)[0];
+}
+
+Value ScanBuilder::addLoops(OpBuilder &at, unsigned loop,
+                            SmallVector<OpFoldResult> places, Value result) {
+  if (loop == scan.dim)
+    loop = row ? type.getRank() : loop + 1;
+  if (loop == type.getRank())
+    return scanBlocks(at, places, result);
+  return addLoop(at, createIndex(at, type.getDimSize(loop)), result,
+                 [&](OpBuilder &inside, Value place, ValueRange carried) {
+                   places[loop] = place;
+                   return SmallVector<Value>{
+                       addLoops(inside, loop + 1, places, carried[0])};
+                 })[0];
+}
+
+/// Whether each element of `tensor` is `element`.
+static bool isFilledWith(Value tensor, TypedAttr element) {
+  Attribute found;
+  if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
+    return matchPattern(fill.value(), m_Constant(&found)) && found == element;
+  // JAX's fills are broadcasts.
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  if (generic && generic.getNumDpsInputs() == 1 &&
+      generic.getBody()->getTerminator()->getOperand(0) ==
+          generic.getBody()->getArgument(0))
+    tensor = generic.getInputs().front();
+  DenseElementsAttr elements;
+  return matchPattern(tensor, m_Constant(&elements)) && elements.isSplat() &&
+         elements.getSplatValue<Attribute>() == element;
+}
+
+Value ScanBuilder::buildLoops() {
+  SmallVector<OpFoldResult> places(type.getRank(), b.getIndexAttr(0));
+  auto behind = RankedTensorType::get(type.getShape().drop_front(scan.dim + 1),
+                                      type.getElementType());
+  if (behind.getNumElements() >= kShortestRow)
+    row = behind;
+  Value empty =
+      tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
+  Value scanned = addLoops(b, 0, places, empty);
+  // The loops have begun with it.
+  Value init = op.getOutputs().front();
+  if (isFilledWith(init, scan.neutral))
+    return scanned;
+  AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
+  empty = tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
+  return braid::createParallel(
+      b, b.getLoc(), empty, {init, scanned}, {identity, identity},
+      [&](ImplicitLocOpBuilder &at, ValueRange arguments) {
+        return combine(at, arguments[0], arguments[1]);
+      });
+}
+
+bool braid::comm::splitScan(RewriterBase &rewriter, linalg::GenericOp op,
+                            int64_t opsPerByte) {
   std::optional<Scan> scan = matchScan(op);
   if (!scan)
     return false;
+  int64_t size =
+      cast<RankedTensorType>(scan->source.getType()).getDimSize(scan->dim);
+  bool isInLoops = opsPerByte == 0;
+  if (isInLoops ? size < kShortestLoop : !chooseBlocks(*scan, size))
+    return false;
   rewriter.setInsertionPoint(op);
-  rewriter.replaceOp(op, ScanBuilder(rewriter, op, *scan).build());
+  ScanBuilder builder(rewriter, op, *scan);
+  rewriter.replaceOp(op, isInLoops ? builder.buildLoops() : builder.build());
   return true;
 }

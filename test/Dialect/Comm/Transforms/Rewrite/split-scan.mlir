@@ -1,8 +1,14 @@
 // Cumulative reductions become scans of blocks and a scan of what the blocks reduce to. The programs compare them with
 // reductions of masked elements: the sum of all differences is zero.
 //
-// RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-fuse-elementwise))' -o %t.mlir
+// RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-fuse-elementwise{ops-per-byte=7}))' -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir
+// RUN: braid-opt %t.mlir --comm-interpret="ranks=1 rounds=1 entry=sums print-results" -o /dev/null 2>&1 | FileCheck %s --check-prefix=SUMS
+// RUN: braid-opt %t.mlir --comm-interpret="ranks=1 rounds=1 entry=maxima print-results" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MAXIMA
+//
+// On hosts they become loops, over blocks where they round.
+// RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-fuse-elementwise),canonicalize)' -o %t.mlir
+// RUN: FileCheck %s --input-file=%t.mlir --check-prefix=LOOPS
 // RUN: braid-opt %t.mlir --comm-interpret="ranks=1 rounds=1 entry=sums print-results" -o /dev/null 2>&1 | FileCheck %s --check-prefix=SUMS
 // RUN: braid-opt %t.mlir --comm-interpret="ranks=1 rounds=1 entry=maxima print-results" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MAXIMA
 
@@ -21,6 +27,14 @@
 // CHECK:         iterator_types = ["parallel", "parallel", "reduction"]
 // CHECK:           arith.cmpi ult
 // CHECK-NOT:     tensor.pad
+// LOOPS-LABEL: func.func @sums
+// LOOPS:         %[[EMPTY:.*]] = tensor.empty() : tensor<260x2xi32>
+// LOOPS:         scf.for %[[J:.*]] = %c0 to %c2 step %c1 iter_args(%[[OUT:.*]] = %[[EMPTY]])
+// LOOPS-NEXT:      scf.for %[[I:.*]] = %c0 to %c260 step %c1 iter_args(%[[NEW:.*]] = %[[OUT]], %[[BEFORE:.*]] = %c0_i32)
+// LOOPS:             %[[SUM:.*]] = arith.addi %[[BEFORE]], %{{.*}} : i32
+// LOOPS-NEXT:        %[[NEXT:.*]] = tensor.insert %[[SUM]] into %[[NEW]][%[[I]], %[[J]]]
+// LOOPS-NEXT:        scf.yield %[[NEXT]], %[[SUM]]
+// LOOPS-NOT:     tensor.pad
 // SUMS:          results on rank 0 with argument 1: 0 : i32 4927 : i32
 func.func @sums() -> (tensor<i32>, tensor<i32>) {
   %zero = arith.constant 0 : i32
@@ -76,6 +90,11 @@ func.func @sums() -> (tensor<i32>, tensor<i32>) {
 // CHECK:           arith.cmpi uge
 // CHECK:           arith.cmpi ugt
 // CHECK-NOT:     tensor.pad
+// LOOPS-LABEL: func.func @maxima
+// LOOPS:           scf.for %[[STEP:.*]] = %c0 to %c260
+// LOOPS-NEXT:        %[[I:.*]] = arith.subi %c259, %[[STEP]]
+// LOOPS:             tensor.insert %{{.*}} into %{{.*}}[%[[I]], %{{.*}}]
+// LOOPS-NOT:     tensor.pad
 // MAXIMA:        results on rank 0 with argument 1: 0 : i32 31 : i32
 func.func @maxima() -> (tensor<i32>, tensor<i32>) {
   %least = arith.constant -2147483648 : i32
@@ -127,11 +146,16 @@ func.func @maxima() -> (tensor<i32>, tensor<i32>) {
   return %r#0, %r#1 : tensor<i32>, tensor<i32>
 }
 
-// A window of another length, another padding and a shorter input are no scans to split.
+// Another padding makes no scan. A host does not split a short one, but takes it in a loop.
 // CHECK-LABEL: func.func @others
 // CHECK-COUNT-2: tensor.pad
 // CHECK-NOT:     tensor.expand_shape
 // CHECK:         return
+// LOOPS-LABEL: func.func @others
+// LOOPS:         tensor.pad %arg0
+// LOOPS-NOT:     tensor.pad
+// LOOPS:         scf.for %{{.*}} = %c0 to %c2
+// LOOPS-NEXT:      scf.for %{{.*}} = %c0 to %c16
 func.func @others(%x: tensor<260x2xi32>, %o: tensor<260x2xi32>, %s: tensor<16x2xi32>, %p: tensor<16x2xi32>) -> (tensor<260x2xi32>, tensor<16x2xi32>) {
   %one = arith.constant 1 : i32
   %zero = arith.constant 0 : i32
@@ -158,4 +182,33 @@ func.func @others(%x: tensor<260x2xi32>, %o: tensor<260x2xi32>, %s: tensor<16x2x
     linalg.yield %t : i32
   } -> tensor<16x2xi32>
   return %scan, %r : tensor<260x2xi32>, tensor<16x2xi32>
+}
+
+// 260 floats are 16 blocks of 17, the last of which has fewer; a row of 16 elements is scanned at once.
+// LOOPS-LABEL: func.func @rows
+// LOOPS:         scf.for %[[BLOCK:.*]] = %c0 to %c16 step %c1 iter_args(%{{.*}} = %{{.*}}, %[[BEFORE:.*]] = %{{.*}}) -> (tensor<260x16xf32>, tensor<16xf32>)
+// LOOPS-NEXT:      %[[BEGIN:.*]] = arith.muli %[[BLOCK]], %c17
+// LOOPS-NEXT:      %[[LEFT:.*]] = arith.subi %c260, %[[BEGIN]]
+// LOOPS-NEXT:      %[[COUNT:.*]] = arith.minsi %[[LEFT]], %c17
+// LOOPS:           scf.for %[[STEP:.*]] = %c0 to %[[COUNT]] step %c1 iter_args(%[[OUT:.*]] = %{{.*}}, %[[WITHIN:.*]] = %{{.*}})
+// LOOPS-NEXT:        %[[I:.*]] = arith.addi %[[BEGIN]], %[[STEP]]
+// LOOPS-NEXT:        %[[ROW:.*]] = tensor.extract_slice %arg0[%[[I]], 0] [1, 16] [1, 1]
+// LOOPS:             %[[PAIR:.*]]:2 = linalg.generic {{.*}} ins(%[[ROW]], %[[WITHIN]], %[[BEFORE]]
+// LOOPS:             %[[NEXT:.*]] = tensor.insert_slice %[[PAIR]]#1 into %[[OUT]][%[[I]], 0]
+// LOOPS-NEXT:        scf.yield %[[NEXT]], %[[PAIR]]#0
+func.func @rows(%x: tensor<260x16xf32>) -> tensor<260x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %init = arith.constant dense<0.0> : tensor<260x16xf32>
+  %padded = tensor.pad %x low[259, 0] high[0, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<260x16xf32> to tensor<519x16xf32>
+  %size = tensor.empty() : tensor<260xf32>
+  %scan = linalg.generic {indexing_maps = [#in, #window, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%padded, %size : tensor<519x16xf32>, tensor<260xf32>) outs(%init : tensor<260x16xf32>) {
+  ^bb0(%a: f32, %w: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<260x16xf32>
+  return %scan : tensor<260x16xf32>
 }
