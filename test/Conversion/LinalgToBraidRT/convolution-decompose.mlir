@@ -110,6 +110,24 @@ func.func @no_patches(%dy: tensor<2x2x16xbf16>, %w: tensor<3x3x16xbf16>, %v: ten
   return %dx, %dz : tensor<2x5x3xbf16>, tensor<2x4x3xbf16>
 }
 
+// Each second place of the output reads the outer taps of three, the others the one between: no gaps are multiplied.
+// CHECK-LABEL: func.func @gaps(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<2x5x4xf32>, %[[W:[^:]*]]: tensor
+// CHECK:         %[[ZEROS:.*]] = linalg.fill {{.*}} -> tensor<2x11x8xf32>
+// CHECK:         %[[OUTER:.*]] = tensor.extract_slice %[[W]][0, 0, 0] [2, 4, 8] [2, 1, 1] : tensor<3x4x8xf32> to tensor<2x4x8xf32>
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<12x8xf32>, tensor<8x8xf32>) outs(%{{.*}} : tensor<12x8xf32>)
+// CHECK:         %[[HALF:.*]] = tensor.insert_slice %{{.*}} into %[[ZEROS]][0, 0, 0] [2, 6, 8] [1, 2, 1]
+// CHECK:         %[[INNER:.*]] = tensor.extract_slice %[[W]][1, 0, 0] [1, 4, 8] [2, 1, 1] : tensor<3x4x8xf32> to tensor<1x4x8xf32>
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<10x4xf32>, tensor<4x8xf32>) outs(%{{.*}} : tensor<10x8xf32>)
+// CHECK:         %[[ALL:.*]] = tensor.insert_slice %{{.*}} into %[[HALF]][0, 1, 0] [2, 5, 8] [1, 2, 1]
+// CHECK:         return %[[ALL]]
+func.func @gaps(%x: tensor<2x5x4xf32>, %w: tensor<3x4x8xf32>) -> tensor<2x11x8xf32> {
+  %e = tensor.empty() : tensor<2x11x8xf32>
+  %y = library.convolution ins(%x, %w : tensor<2x5x4xf32>, tensor<3x4x8xf32>) outs(%e : tensor<2x11x8xf32>)
+      {dim_labels = "b0f_0io->b0f", lhs_dilation = array<i64: 2>, padding = array<i64: 2, 2>} -> tensor<2x11x8xf32>
+  return %y : tensor<2x11x8xf32>
+}
+
 // Groups are loops.
 // CHECK-LABEL: func.func @groups(
 // CHECK:         linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction", "reduction", "parallel", "parallel"]} ins(%{{.*}}, %{{.*}} : tensor<2x8x2x2xf32>, tensor<3x2x2x8xf32>) outs(%{{.*}} : tensor<2x6x2x8xf32>)

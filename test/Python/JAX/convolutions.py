@@ -113,6 +113,9 @@ class ConvolutionTest(jt.JaxTestCase):
     def test_dilated_inputs(self):
         # The gradient by the kernel of a transposed convolution is no convolution of cuDNN.
         self.check(((2, 5, 6, 3), (3, 2, 3, 5), {"lhs_dilation": (2, 3), "padding": [(1, 2), (3, 0)]}), remaining=2)
+        # Few taps find no element at some places; what is in front of the first place is cut off.
+        self.check(((2, 5, 6, 4), (3, 1, 2, 6), {"lhs_dilation": (2, 3), "padding": [(-3, 2), (3, 1)], "feature_group_count": 2}),
+                   ((2, 5, 3), (3, 3, 4), {"lhs_dilation": (4,), "padding": [(1, 7)]}), remaining=3)
 
     def test_layouts(self):
         self.check(((3, 6, 7, 2), (3, 3, 3, 5), {"numbers": ("CHWN", "IHWO", "HWNC")}),

@@ -9,6 +9,7 @@
 #include "braid/Dialect/Library/Transforms/Decompose.h"
 
 #include "Dialect/Library/IR/Operands.h"
+#include "SplitDilations.h"
 #include "TensorOps.h"
 #include "braid/Support/MatmulAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -588,5 +589,11 @@ void library::decomposeConvolution(RewriterBase &rewriter,
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(given);
   auto op = cast<ConvolutionOp>(moveToTensors(rewriter, given));
-  rewriter.replaceOp(op, ConvolutionDecomposer(rewriter, op).decompose());
+  SmallVector<ConvolutionOp> parts = {op};
+  if (!isGradientOfPatches(op.getShape()))
+    parts = splitDilations(rewriter, op);
+  for (ConvolutionOp part : parts) {
+    rewriter.setInsertionPoint(part);
+    rewriter.replaceOp(part, ConvolutionDecomposer(rewriter, part).decompose());
+  }
 }
