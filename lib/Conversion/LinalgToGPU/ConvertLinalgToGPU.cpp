@@ -59,27 +59,6 @@ FailureOr<linalg::LinalgOp> generalize(RewriterBase &rewriter, Operation *op) {
   return op->emitOpError("has no kernel: it is not a loop over elements");
 }
 
-/// True if the body of `op` reads a buffer from outside with dynamic sizes or
-/// strides.
-bool readsDynamicBuffer(linalg::LinalgOp op) {
-  return llvm::any_of(getCaptured(*op.getBlock()), [](Value value) {
-    auto buffer = dyn_cast<MemRefType>(value.getType());
-    SmallVector<int64_t> strides;
-    int64_t offset = 0;
-    return buffer && (!buffer.hasStaticShape() ||
-                      failed(buffer.getStridesAndOffset(strides, offset)) ||
-                      llvm::any_of(strides, ShapedType::isDynamic));
-  });
-}
-
-/// The loops of `op` if they have constant sizes; none if `op` needs the
-/// general kernel.
-std::optional<LoopNest> getConstantNest(linalg::LinalgOp op) {
-  if (readsDynamicBuffer(op))
-    return std::nullopt;
-  return getLoopNest(op);
-}
-
 /// A zero of the element type that `op` writes.
 Value createZero(linalg::LinalgOp op) {
   ImplicitLocOpBuilder builder(op.getLoc(), op);
@@ -180,7 +159,7 @@ private:
       if (failed(generic) || failed(braid::checkPlain(*generic)) ||
           failed(checkGeneral(*generic)))
         hasFailed = true;
-      else if (std::optional<LoopNest> nest = getConstantNest(*generic); !nest)
+      else if (std::optional<LoopNest> nest = getLoopNest(*generic); !nest)
         addGeneral(rewriter, *generic);
       else if (nest->getNumIterations() == 0)
         rewriter.eraseOp(*generic);

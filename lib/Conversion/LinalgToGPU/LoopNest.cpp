@@ -9,6 +9,7 @@
 #include "LoopNest.h"
 
 #include "BufferAddress.h"
+#include "KernelBuilder.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
@@ -194,7 +195,22 @@ static std::optional<Access> getAccess(linalg::LinalgOp op,
   return access;
 }
 
+/// True if the body of `op` reads a buffer from outside with dynamic sizes or
+/// strides.
+static bool readsDynamicBuffer(linalg::LinalgOp op) {
+  return llvm::any_of(getCaptured(*op.getBlock()), [](Value value) {
+    auto buffer = dyn_cast<MemRefType>(value.getType());
+    SmallVector<int64_t> strides;
+    int64_t offset = 0;
+    return buffer && (!buffer.hasStaticShape() ||
+                      failed(buffer.getStridesAndOffset(strides, offset)) ||
+                      llvm::any_of(strides, ShapedType::isDynamic));
+  });
+}
+
 std::optional<LoopNest> braid::kernels::getLoopNest(linalg::LinalgOp op) {
+  if (readsDynamicBuffer(op))
+    return std::nullopt;
   LoopNest nest{op.getLoc()};
   nest.body = op.getBlock();
   for (OpOperand &operand : op->getOpOperands()) {

@@ -84,8 +84,9 @@ struct LoopNest {
 };
 
 /// The loops of `op`, a linalg op on buffers with one block. None if a size or
-/// stride is not constant, an element type is not supported, a map is not
-/// linear, or the number of iterations is kMostIterations or more.
+/// stride, also of a buffer that the body loads from, is not constant, an
+/// element type is not supported, a map is not linear, or the number of
+/// iterations is kMostIterations or more.
 std::optional<LoopNest> getLoopNest(mlir::linalg::LinalgOp op);
 
 } // namespace braid::kernels

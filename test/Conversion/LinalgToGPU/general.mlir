@@ -115,3 +115,30 @@ func.func @not_linear(%a: memref<4xf32>, %b: memref<8xf32>) {
   }
   return
 }
+
+// -----
+
+// A body that loads from a buffer of dynamic strides has a kernel apart from
+// the rows of its neighbour.
+// CHECK-LABEL: func.func @dynamic_reads
+// CHECK:         gpu.launch_func @kernels::@general
+// CHECK:         gpu.launch_func @kernels::@rows
+#e = affine_map<(d0, d1) -> (d0, d1)>
+#r = affine_map<(d0, d1) -> (d0)>
+func.func @dynamic_reads(%table: memref<256xf32, strided<[?], offset: ?>>, %x: memref<4x256xf32>, %y: memref<4x256xf32>, %sums: memref<4xf32>) {
+  linalg.generic {indexing_maps = [#e, #e], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<4x256xf32>) outs(%y : memref<4x256xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %i = linalg.index 1 : index
+    %t = memref.load %table[%i] : memref<256xf32, strided<[?], offset: ?>>
+    %s = arith.addf %in, %t : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#e, #r], iterator_types = ["parallel", "reduction"]}
+      ins(%y : memref<4x256xf32>) outs(%sums : memref<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %s = arith.addf %in, %out : f32
+    linalg.yield %s : f32
+  }
+  return
+}
