@@ -7,8 +7,9 @@
  *===----------------------------------------------------------------------===
  *
  * The functions that compiled code for a device calls. The rank's compute
- * stream runs the work in program order; only braid_rt_read makes the host
- * wait. Errors leave compiled code as described in Collectives.h.
+ * stream runs the work in program order; only braid_rt_read, braid_rt_repeat
+ * and braid_rt_choose make the host wait. Errors leave compiled code as
+ * described in Collectives.h.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -58,6 +59,25 @@ BRAID_RT_API void braid_rt_copy(void *destination, const void *source,
  * stream. */
 BRAID_RT_API void braid_rt_read(void *host, const void *device, int64_t bytes,
                                 const braid_rt_site *site);
+
+/* Whether the loop with the number `loop` of the program runs its body: the
+ * byte at `condition`, after all earlier work of the compute stream. The body
+ * and what computes the condition are the same calls of braid_rt_launch,
+ * braid_rt_copy and of libraries in each iteration, and such loops. So a
+ * device may repeat these calls by itself: then the function does not wait, and
+ * returns 1 and 0 in turn. */
+BRAID_RT_API int32_t braid_rt_repeat(const void *condition, int64_t loop,
+                                     const braid_rt_site *site);
+
+/* Whether case `number` of a choice runs, which is the one that the number of
+ * `bytes` (1, 4 or 8) at `selector` names, or the last one for all numbers
+ * without a case. Called for all numbers from 0 to `cases`, the last of which
+ * ends the choice, each time behind the work of the case before. Cases are such
+ * calls as bodies of loops for braid_rt_repeat. So a device may choose by
+ * itself: then the function does not wait, and all cases run. */
+BRAID_RT_API int32_t braid_rt_choose(const void *selector, int32_t bytes,
+                                     int32_t number, int32_t cases,
+                                     const braid_rt_site *site);
 
 /* Writes at most 64 bytes to device memory, in the order of the compute stream.
  * The caller may free `host` after the call. */

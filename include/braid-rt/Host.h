@@ -332,7 +332,7 @@ typedef struct braid_rt_statistics {
                            its return; without the device's remaining work */
   int64_t deviceNs;     /* time of the last invocation on the device's clock; 0
                            where the host is the device */
-  int64_t hostReads;    /* number of braid_rt_read */
+  int64_t hostReads;    /* how often the host has read device memory */
 } braid_rt_statistics;
 
 BRAID_RT_API void braid_rt_get_statistics(const braid_rt_context *context,

@@ -135,6 +135,7 @@ int32_t Context::invoke(const braid_rt_entry &entry, void **args) {
 
 int32_t Context::run(const braid_rt_entry &entry, void **args) {
   int64_t beginNs = environment.now();
+  chosenCases.clear();
   int64_t startsBefore = statistics.starts;
   bool returned = true;
   try {

@@ -97,6 +97,8 @@ public:
   bool failed = false;
   bool secondary = false;
   braid_rt_statistics statistics = {};
+  /// The cases of the choices that have begun, the innermost one last.
+  std::vector<int64_t> chosenCases;
 
   /// Writes the last operations of the rank. Any thread may call this function.
   void writeFlights(const std::string &reason, bool always = false) const;

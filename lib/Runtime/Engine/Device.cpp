@@ -96,6 +96,17 @@ void Device::read(void *, const void *, int64_t) {
   failOnHost("the program reads memory of a device");
 }
 
+bool Device::repeat(const void *condition, int64_t, bool &hasRead) {
+  bool isTrue = false;
+  read(&isTrue, condition, sizeof(isTrue));
+  hasRead = true;
+  return isTrue;
+}
+
+int64_t Device::choose(const void *, int32_t, int32_t) {
+  failOnHost("the program chooses by memory of a device");
+}
+
 void Device::write(void *, const void *, int64_t) {
   failOnHost("the program writes memory of a device");
 }

@@ -179,6 +179,15 @@ public:
   virtual void standIn(void *result, int64_t resultBytes, const void *operand,
                        int64_t operandBytes);
   virtual void read(void *host, const void *device, int64_t bytes);
+  /// `hasRead`: whether the host has read the condition.
+  virtual bool repeat(const void *condition, int64_t loop, bool &hasRead);
+  /// The case that braid_rt_choose runs, or `allCases`: the device chooses, and
+  /// the caller runs all cases, between which it calls `nextCase`, and calls
+  /// `endChoice` then.
+  virtual int64_t choose(const void *selector, int32_t bytes, int32_t cases);
+  virtual void nextCase() {}
+  virtual void endChoice() {}
+  static constexpr int64_t allCases = -1;
   virtual void write(void *device, const void *host, int64_t bytes);
 };
 

@@ -31,22 +31,28 @@ bool fakecuda::breaksCapture() {
   return any;
 }
 
-extern "C" {
-
-Result cuStreamBeginCapture_v2(Stream stream, CaptureMode mode) {
-  FAKE_CUDA_ENTER("cuStreamBeginCapture")
-  checkStream("cuStreamBeginCapture", stream);
+Result fakecuda::beginCapture(const char *call, Stream stream, CaptureMode mode,
+                              Graph target) {
+  checkStream(call, stream);
   if (stream->capture)
-    fail("cuStreamBeginCapture", "the stream is recording already");
+    fail(call, "the stream is recording already");
   auto capture = std::make_unique<Capture>();
   capture->origin = stream;
   capture->thread = std::this_thread::get_id();
   capture->mode = mode;
+  capture->target = target;
   capture->number = ++state().captureCount;
   capture->streams.emplace(stream, stream->clock);
   stream->capture = capture.get();
   state().captures.push_back(std::move(capture));
   return SUCCESS;
+}
+
+extern "C" {
+
+Result cuStreamBeginCapture_v2(Stream stream, CaptureMode mode) {
+  FAKE_CUDA_ENTER("cuStreamBeginCapture")
+  return beginCapture("cuStreamBeginCapture", stream, mode, nullptr);
 }
 
 Result cuStreamIsCapturing(Stream stream, CaptureStatus *status) {
@@ -82,11 +88,16 @@ Result cuStreamEndCapture(Stream stream, Graph *graph) {
   Result result = capture->invalidated ? ERROR_STREAM_CAPTURE_INVALIDATED
                   : isJoined(*capture) ? SUCCESS
                                        : ERROR_STREAM_CAPTURE_UNJOINED;
-  if (result == SUCCESS) {
+  if (result == SUCCESS && !capture->target) {
     auto created = std::make_unique<CUgraph_st>();
-    created->operations = capture->operations;
-    *graph = created.get();
-    state().graphs.emplace(*graph, std::move(created));
+    capture->target = created.get();
+    state().graphs.emplace(capture->target, std::move(created));
+  }
+  if (result == SUCCESS) {
+    *graph = capture->target;
+    (*graph)->operations.insert((*graph)->operations.end(),
+                                capture->operations.begin(),
+                                capture->operations.end());
   }
   // What has been recorded orders nothing outside of the graph.
   for (auto &member : capture->streams) {
@@ -151,6 +162,17 @@ static CUgraphExec_st &checkGraphExec(const char *call, GraphExec exec) {
   return *exec;
 }
 
+/// Adds what operations touch, those of loops included.
+static void addAccesses(const std::vector<std::shared_ptr<Operation>> &all,
+                        std::vector<Access> &accesses) {
+  for (const std::shared_ptr<Operation> &operation : all) {
+    accesses.insert(accesses.end(), operation->accesses.begin(),
+                    operation->accesses.end());
+    for (const CUgraph_st *body : operation->bodies)
+      addAccesses(body->operations, accesses);
+  }
+}
+
 /// The operations run in the order in which they were recorded, which is one
 /// of those that the graph allows.
 Result cuGraphLaunch(GraphExec exec, Stream stream) {
@@ -160,10 +182,7 @@ Result cuGraphLaunch(GraphExec exec, Stream stream) {
   auto whole = std::make_shared<Operation>();
   whole->what =
       "graph of " + std::to_string(exec->operations.size()) + " operations";
-  for (const std::shared_ptr<Operation> &operation : exec->operations) {
-    whole->accesses.insert(whole->accesses.end(), operation->accesses.begin(),
-                           operation->accesses.end());
-  }
+  addAccesses(exec->operations, whole->accesses);
   whole->parts = exec->operations;
   return submit("cuGraphLaunch", *stream, whole);
 }

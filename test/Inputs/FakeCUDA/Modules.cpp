@@ -269,6 +269,26 @@ Result cuLaunchKernel(Function function, unsigned gridX, unsigned gridY,
                     std::to_string(sharedBytes);
   operation->costNs = 1000;
   operation->run = []() {};
+  if (function->name == selectorKernel) {
+    uint64_t handle = *static_cast<const uint64_t *>(arguments[0]);
+    auto address = *static_cast<const uintptr_t *>(arguments[1]);
+    int bytes = *static_cast<const int *>(arguments[2]),
+        cases = *static_cast<const int *>(arguments[3]);
+    std::shared_ptr<unsigned> set = state().conditions.at(handle);
+    operation->accesses = {
+        {address, address + static_cast<unsigned>(bytes), false}};
+    operation->run = [=]() {
+      int64_t number = 0;
+      std::memcpy(&number, reinterpret_cast<const void *>(address),
+                  static_cast<size_t>(bytes));
+      if (bytes == 4)
+        number = static_cast<int32_t>(number);
+      *set = cases == 0                      ? number != 0
+             : number >= 0 && number < cases ? static_cast<unsigned>(number)
+                                             : static_cast<unsigned>(cases - 1);
+    };
+    return submit("cuLaunchKernel", checked, operation);
+  }
   const std::vector<size_t> *sizes = findParameters(*function);
   auto registered = state().kernels.find(function->name);
   if (sizes) {

@@ -30,6 +30,9 @@ namespace fakecuda {
 
 using namespace braid::rt::cuda;
 
+/// The kernel of the runtime that sets the condition of a conditional node.
+constexpr const char *selectorKernel = "braid_set_selector";
+
 /// How far each stream, by its number, has come.
 using Clock = std::map<int, uint64_t>;
 void merge(Clock &clock, const Clock &other);
@@ -48,6 +51,11 @@ struct Operation {
   std::function<void()> run;
   /// Those of a launched graph, which run in this order instead of `run`.
   std::vector<std::shared_ptr<Operation>> parts;
+  /// Of a loop in a graph, which repeats the operations of its body, or of a
+  /// choice between several ones.
+  std::shared_ptr<const unsigned> condition;
+  bool isChoice = false;
+  std::vector<CUgraph_st *> bodies;
   unsigned correlation = 0; ///< Of a tracer.
 };
 
@@ -100,6 +108,9 @@ struct Capture {
   Clock lastWork;
   std::vector<std::shared_ptr<Operation>> operations;
   RaceDetector races;
+  /// The graph to which the recording adds; nullptr: a new one.
+  Graph target = nullptr;
+  GraphNode last = nullptr; ///< What cuStreamGetCaptureInfo told.
 };
 
 struct State;
@@ -217,6 +228,9 @@ struct State {
   std::map<CUfunc_st *, CUmod_st *> functions;
   std::map<CUgraph_st *, std::unique_ptr<CUgraph_st>> graphs;
   std::map<CUgraphExec_st *, std::unique_ptr<CUgraphExec_st>> graphExecs;
+  /// The conditions of conditional nodes by their handles, and their bodies.
+  std::map<uint64_t, std::shared_ptr<unsigned>> conditions;
+  std::map<CUgraph_st *, std::unique_ptr<CUgraph_st>> bodies;
   std::map<uintptr_t, Allocation> allocations;
   std::map<uintptr_t, size_t> pinned;
   std::vector<std::unique_ptr<Capture>> captures;
@@ -251,6 +265,10 @@ void checkAllocation(const char *call);
 /// recordings, which are then invalidated. The call returns
 /// ERROR_STREAM_CAPTURE_UNSUPPORTED.
 bool breaksCapture();
+
+/// Begins a recording of a stream, into `target` if it is not nullptr.
+Result beginCapture(const char *call, Stream stream, CaptureMode mode,
+                    Graph target);
 
 /// The recording with a number while it lasts, else nullptr.
 Capture *findCapture(uint64_t number);

@@ -133,6 +133,14 @@ static void execute(CUstream_st &stream, const Operation &operation,
                     unsigned correlation, const void *node) {
   for (const std::shared_ptr<Operation> &part : operation.parts)
     execute(stream, *part, correlation, part.get());
+  auto runBody = [&](size_t number) {
+    for (const auto &part : operation.bodies[number]->operations)
+      execute(stream, *part, correlation, part.get());
+  };
+  if (operation.isChoice && *operation.condition < operation.bodies.size())
+    runBody(*operation.condition);
+  while (operation.condition && !operation.isChoice && *operation.condition)
+    runBody(0);
   if (!operation.parts.empty() || !operation.run)
     return;
   int64_t beginNs = nowNs();

@@ -26,7 +26,9 @@ struct CUctx_st;
 struct CUevent_st;
 struct CUfunc_st;
 struct CUgraph_st;
+struct CUgraphEdgeData_st;
 struct CUgraphExec_st;
+struct CUgraphNodeParams_st;
 struct CUgraphNode_st;
 struct CUmod_st;
 struct CUstream_st;
@@ -38,7 +40,10 @@ using Event = CUevent_st *;
 using Function = CUfunc_st *;
 using Graph = CUgraph_st *;
 using GraphExec = CUgraphExec_st *;
+using GraphEdge = CUgraphEdgeData_st;
 using GraphNode = CUgraphNode_st *;
+/// The condition of a conditional node.
+using ConditionHandle = uint64_t;
 using Module = CUmod_st *;
 using Stream = CUstream_st *;
 using DeviceHandle = int;
@@ -98,6 +103,23 @@ enum CaptureStatus : unsigned {
   CAPTURE_INVALIDATED = 2
 };
 enum GraphInstantiateFlags : unsigned { GRAPH_USE_NODE_PRIORITY = 8 };
+enum GraphNodeType : unsigned { GRAPH_NODE_CONDITIONAL = 13 };
+enum ConditionalType : unsigned {
+  CONDITIONAL_WHILE = 1,
+  CONDITIONAL_SWITCH = 2
+};
+
+/// CUgraphNodeParams of a conditional node.
+struct ConditionalNode {
+  GraphNodeType type = GRAPH_NODE_CONDITIONAL;
+  int reserved[3] = {};
+  ConditionHandle handle = 0;
+  ConditionalType kind = CONDITIONAL_WHILE;
+  unsigned size = 1;       ///< The number of bodies.
+  Graph *bodies = nullptr; ///< Set by the driver.
+  ContextHandle context = nullptr;
+  long long rest[26] = {};
+};
 
 enum JitOption : unsigned {
   JIT_ERROR_LOG_BUFFER = 5,
@@ -143,6 +165,18 @@ enum JitOption : unsigned {
   FUNCTION(streamEndCapture, cuStreamEndCapture, , (Stream, Graph *))          \
   FUNCTION(streamIsCapturing, cuStreamIsCapturing, ,                           \
            (Stream, CaptureStatus *))                                          \
+  FUNCTION(streamBeginCaptureToGraph, cuStreamBeginCaptureToGraph, ,           \
+           (Stream, Graph, const GraphNode *, const GraphEdge *, size_t,       \
+            CaptureMode))                                                      \
+  FUNCTION(streamGetCaptureInfo, cuStreamGetCaptureInfo, _v3,                  \
+           (Stream, CaptureStatus *, uint64_t *, Graph *, const GraphNode **,  \
+            const GraphEdge **, size_t *))                                     \
+  FUNCTION(graphCreate, cuGraphCreate, , (Graph *, unsigned))                  \
+  FUNCTION(graphConditionalHandleCreate, cuGraphConditionalHandleCreate, ,     \
+           (ConditionHandle *, Graph, ContextHandle, unsigned, unsigned))      \
+  FUNCTION(graphAddNode, cuGraphAddNode, _v2,                                  \
+           (GraphNode *, Graph, const GraphNode *, const GraphEdge *, size_t,  \
+            CUgraphNodeParams_st *))                                           \
   FUNCTION(graphGetNodes, cuGraphGetNodes, , (Graph, GraphNode *, size_t *))   \
   FUNCTION(graphDestroy, cuGraphDestroy, , (Graph))                            \
   FUNCTION(graphInstantiate, cuGraphInstantiate, WithFlags,                    \

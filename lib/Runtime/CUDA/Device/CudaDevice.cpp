@@ -9,12 +9,14 @@
 #include "CUDA/Device/CudaDevice.h"
 #include "Base/Error.h"
 #include "CUDA/Device/BufferPool.h"
-#include "CUDA/Device/CommandBuffers.h"
+#include "CUDA/Device/Commands/CommandBuffers.h"
+#include "CUDA/Device/Commands/Descriptions.h"
 #include "CUDA/Device/Cudnn/Attentions.h"
 #include "CUDA/Device/Cudnn/Convolutions.h"
 #include "CUDA/Device/Graphs.h"
 #include "CUDA/Device/HostRoutines.h"
 #include "CUDA/Device/LinearAlgebra.h"
+#include "CUDA/Device/MatmulTypes.h"
 #include "CUDA/Device/Matmuls.h"
 #include "CUDA/Device/Memory.h"
 #include "CUDA/Device/Modules.h"
@@ -51,7 +53,7 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
       linearAlgebra(
           std::make_unique<LinearAlgebra>(gpuState, *deviceMemory, *matmuls)),
       graphs(std::make_unique<Graphs>(gpuState)),
-      commands(std::make_unique<CommandBuffers>(gpuState)) {
+      commands(std::make_unique<CommandBuffers>(gpuState, *deviceMemory)) {
   try {
     for (Event *event :
          {&invocation.begun, &invocation.ended, &earlier.begun, &earlier.ended})
@@ -240,6 +242,12 @@ void CudaDevice::restartInvocation() {
 
 void CudaDevice::submit() { commands->flush(); }
 
+void CudaDevice::submitAll() {
+  if (commands->isInBlock())
+    throw Error("control flow of the GPU has work that a graph cannot do");
+  submit();
+}
+
 /// Begins an invocation that is no graph.
 void CudaDevice::beginRun() {
   standInCount = 0;
@@ -330,7 +338,7 @@ int64_t CudaDevice::elapsedNs(const Span &span) const {
 }
 
 void CudaDevice::endInvocation() {
-  submit();
+  submitAll();
   if (gpuState.capturing) {
     graphs->finish();
     hasRecorded = true;
@@ -394,7 +402,7 @@ void CudaDevice::forgetGraphs() {
 
 template <typename Body>
 void CudaDevice::traced(const DeviceEvent &event, Body body) {
-  submit();
+  submitAll();
   TimelineSpan span(gpuState.timeline.get(), gpuState.stream, event);
   body();
   span.close();
@@ -403,14 +411,6 @@ void CudaDevice::traced(const DeviceEvent &event, Body body) {
 std::vector<DeviceEvent> CudaDevice::takeEvents() {
   return gpuState.timeline ? gpuState.timeline->take()
                            : std::vector<DeviceEvent>();
-}
-
-/// `matmul 64x32x16 bf16`, with the batch in front where there is one.
-static std::string nameMatmul(const Matmul &p) {
-  const char *dtype = braid_rt_dtype_name(p.dtype);
-  return "matmul " + (p.batch == 1 ? "" : std::to_string(p.batch) + "x") +
-         std::to_string(p.m) + "x" + std::to_string(p.n) + "x" +
-         std::to_string(p.k) + " " + (dtype ? dtype : "?");
 }
 
 //===----------------------------------------------------------------------===//
@@ -426,12 +426,12 @@ void *CudaDevice::arena(int64_t bytes) {
 }
 
 void *CudaDevice::allocateBuffer(int64_t bytes) {
-  submit();
+  submitAll();
   return toPointer(buffers->allocate(bytes));
 }
 
 void CudaDevice::freeBuffer(void *buffer) {
-  submit();
+  submitAll();
   buffers->free(address(buffer));
 }
 
@@ -455,73 +455,74 @@ void *CudaDevice::computeStream() {
   return gpuState.stream;
 }
 
-/// What a command's first word says.
-enum CommandKind : uint64_t { KernelCommand, MatmulCommand, CopyCommand };
-
 void CudaDevice::launch(const braid_rt_kernel &kernel, const LaunchSize &size,
                         void **arguments, int64_t argumentCount) {
   if (commands->collects()) {
     std::vector<uint64_t> &described = commands->describe();
     described.push_back(KernelCommand);
     if (modules->describe(kernel, size, arguments, argumentCount, described))
-      return commands->add([this, &kernel, size](const uint64_t *words) {
-        modules->launch(kernel, size, words + 1);
-      });
+      return commands->add(
+          [this, &kernel, size](const uint64_t *words) {
+            modules->launch(kernel, size, words + 1);
+          },
+          /*isLibrary=*/false);
   }
   traced({BRAID_RT_EVENT_KERNEL, kernel.name},
          [&]() { modules->launch(kernel, size, arguments, argumentCount); });
 }
 
-/// Appends all that tells a matmul from others.
-static void describeMatmul(const Matmul &p, const void *a, const void *b,
-                           const void *c, std::vector<uint64_t> &words) {
-  words.push_back(MatmulCommand);
-  uint64_t beta = 0;
-  std::memcpy(&beta, &p.beta, sizeof(beta));
-  const braid_rt_matmul_options &options = p.options;
-  for (int64_t number :
-       {int64_t(p.dtype), int64_t(p.transposeA), int64_t(p.transposeB), p.batch,
-        p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.strideA, p.strideB, p.strideC,
-        int64_t(options.resultDtype), int64_t(options.epilogue),
-        int64_t(options.multiprocessors), int64_t(options.precision)})
-    words.push_back(static_cast<uint64_t>(number));
-  words.push_back(beta);
-  for (const void *pointer : {options.bias, a, b, c})
-    words.push_back(reinterpret_cast<uintptr_t>(pointer));
-}
-
 void CudaDevice::multiply(const Matmul &matmul, const void *a, const void *b,
                           void *c) {
+  auto run = [this, matmul, a, b, c](const uint64_t *) {
+    matmuls->multiply(matmul, a, b, c);
+  };
   if (commands->collects()) {
-    describeMatmul(matmul, a, b, c, commands->describe());
-    return commands->add([this, matmul, a, b, c](const uint64_t *) {
-      matmuls->multiply(matmul, a, b, c);
-    });
+    describe(matmul, a, b, c, commands->describe());
+    return commands->add(run, /*isLibrary=*/true);
   }
-  traced({BRAID_RT_EVENT_KERNEL, nameMatmul(matmul)},
-         [&]() { matmuls->multiply(matmul, a, b, c); });
+  traced({BRAID_RT_EVENT_KERNEL, nameMatmul(matmul)}, [&]() { run(nullptr); });
 }
 
 void CudaDevice::callRoutine(const RoutineCall &call) {
-  submit();
-  if (!call.isTransform() && !linearAlgebra->canRun(call))
+  if (!call.isTransform() && !linearAlgebra->canRun(call)) {
+    submitAll();
     return cuda::callRoutineOnHost(call, gpuState, *deviceMemory);
-  traced({BRAID_RT_EVENT_KERNEL, call.name()}, [&]() {
+  }
+  auto run = [this](const RoutineCall &call) {
     if (call.isTransform())
       transforms->transform(call);
     else
       linearAlgebra->run(call);
-  });
+  };
+  // No recording has a routine for which the host waits.
+  if (commands->collects() && call.place() == RoutinePlace::Device) {
+    describe(call, commands->describe());
+    auto kept = std::make_shared<KeptRoutineCall>(call);
+    return commands->add([run, kept](const uint64_t *) { run(kept->call); },
+                         /*isLibrary=*/true);
+  }
+  traced({BRAID_RT_EVENT_KERNEL, call.name()}, [&]() { run(call); });
+}
+
+template <typename Call, typename Run>
+void CudaDevice::enqueueCall(const Call &call, Run run) {
+  if (commands->collects()) {
+    describe(call, commands->describe());
+    return commands->add([call, run](const uint64_t *) { run(call); },
+                         /*isLibrary=*/true);
+  }
+  traced({BRAID_RT_EVENT_KERNEL, call.describe()}, [&]() { run(call); });
 }
 
 void CudaDevice::attend(const Attention &attention) {
-  traced({BRAID_RT_EVENT_KERNEL, attention.describe()},
-         [&]() { attentions->attend(attention); });
+  enqueueCall(attention,
+              [this](const Attention &call) { attentions->attend(call); });
 }
 
 void CudaDevice::convolve(const Convolution &convolution) {
-  traced({BRAID_RT_EVENT_KERNEL, convolution.describe()},
-         [&]() { convolutions->convolve(convolution); });
+  enqueueCall(convolution, [this](const Convolution &call) {
+    convolutions->convolve(call);
+  });
 }
 
 void CudaDevice::copy(void *destination, const void *source, int64_t bytes) {
@@ -529,9 +530,11 @@ void CudaDevice::copy(void *destination, const void *source, int64_t bytes) {
     std::vector<uint64_t> &words = commands->describe();
     words.insert(words.end(), {CopyCommand, address(destination),
                                address(source), static_cast<uint64_t>(bytes)});
-    return commands->add([this, destination, source, bytes](const uint64_t *) {
-      deviceMemory->copy(address(destination), address(source), bytes);
-    });
+    return commands->add(
+        [this, destination, source, bytes](const uint64_t *) {
+          deviceMemory->copy(address(destination), address(source), bytes);
+        },
+        /*isLibrary=*/false);
   }
   traced({BRAID_RT_EVENT_COPY, "Memcpy DtoD", 0, 0, bytes}, [&]() {
     deviceMemory->copy(address(destination), address(source), bytes);
@@ -551,7 +554,7 @@ void CudaDevice::standIn(void *result, int64_t resultBytes, const void *operand,
                          int64_t operandBytes) {
   if (operandBytes <= 0)
     return;
-  submit();
+  submitAll();
   Span *span = gpuState.capturing ? nullptr : &nextStandIn();
   if (span)
     record(span->begun);
@@ -570,6 +573,25 @@ void CudaDevice::read(void *host, const void *device, int64_t bytes) {
   traced({BRAID_RT_EVENT_COPY, "Memcpy DtoH", 0, 0, bytes},
          [&]() { deviceMemory->read(host, address(device), bytes); });
 }
+
+bool CudaDevice::repeat(const void *condition, int64_t loop, bool &hasRead) {
+  hasRead = !commands->canDecide();
+  return hasRead ? Device::repeat(condition, loop, hasRead)
+                 : commands->repeat(address(condition), loop);
+}
+
+int64_t CudaDevice::choose(const void *selector, int32_t bytes, int32_t cases) {
+  Selector number = {address(selector), bytes, cases};
+  if (!commands->canDecide())
+    return number.choose(
+        number.read([&](void *to) { read(to, selector, int64_t(bytes)); }));
+  commands->beginChoice(number);
+  return allCases;
+}
+
+void CudaDevice::nextCase() { commands->nextCase(); }
+
+void CudaDevice::endChoice() { commands->endChoice(); }
 
 void CudaDevice::write(void *device, const void *host, int64_t bytes) {
   traced({BRAID_RT_EVENT_COPY, "Memset", 0, 0, bytes},

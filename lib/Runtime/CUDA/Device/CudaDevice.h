@@ -131,12 +131,21 @@ public:
   void standIn(void *result, int64_t resultBytes, const void *operand,
                int64_t operandBytes) override;
   void read(void *host, const void *device, int64_t bytes) override;
+  bool repeat(const void *condition, int64_t loop, bool &hasRead) override;
+  int64_t choose(const void *selector, int32_t bytes, int32_t cases) override;
+  void nextCase() override;
+  void endChoice() override;
   void write(void *device, const void *host, int64_t bytes) override;
 
 private:
+  /// The same as `submit`; nothing is left, which work outside of graphs needs.
+  void submitAll();
   /// Runs `body`, which enqueues `event` on the compute stream, behind what has
   /// been collected.
   template <typename Body> void traced(const DeviceEvent &event, Body body);
+  /// Collects `run(call)`, or traces it.
+  template <typename Call, typename Run>
+  void enqueueCall(const Call &call, Run run);
 
   void beginRun();
   void record(cuda::Event event) const;

@@ -172,8 +172,10 @@ void Gpu::pollEvent(Event event, Stream stream, const char *what) const {
   constexpr std::chrono::microseconds pause(20);
   for (int64_t begin = monotonicNs();;) {
     Result result = driver.eventQuery(event);
-    if (result == SUCCESS)
+    if (result == SUCCESS) {
+      repeats = false;
       return;
+    }
     if (result != ERROR_NOT_READY)
       throw Error(name + " failed while it worked on " + what + ": " +
                   driver.describe(result) +
@@ -185,7 +187,7 @@ void Gpu::pollEvent(Event event, Stream stream, const char *what) const {
       continue;
     }
     hooks.waitsFor(stream);
-    if (options.timeoutNs && waited > options.timeoutNs)
+    if (options.timeoutNs && !repeats && waited > options.timeoutNs)
       throw Error(describeTimeout(options.timeoutNs) + name +
                   " has not finished " + what);
     std::this_thread::sleep_for(pause);
@@ -207,6 +209,24 @@ void Gpu::settle(Stream which, int64_t limitNs) const {
 void Gpu::beginCapture() {
   driver.call(driver.streamBeginCapture, stream, CAPTURE_THREAD_LOCAL);
   capturing = true;
+}
+
+void Gpu::beginCapture(Graph graph, const std::vector<GraphNode> &last) {
+  driver.call(driver.streamBeginCaptureToGraph, stream, graph, last.data(),
+              nullptr, last.size(), CAPTURE_THREAD_LOCAL);
+  capturing = true;
+}
+
+Result Gpu::findLastCaptured(std::vector<GraphNode> &last) const {
+  CaptureStatus status = CAPTURE_NONE;
+  const GraphNode *nodes = nullptr;
+  const GraphEdge *edges = nullptr;
+  size_t count = 0;
+  Result result = driver.streamGetCaptureInfo(stream, &status, nullptr, nullptr,
+                                              &nodes, &edges, &count);
+  if (result == SUCCESS)
+    last.assign(nodes, nodes + count);
+  return result;
 }
 
 Result Gpu::endCapture(Graph &graph) {

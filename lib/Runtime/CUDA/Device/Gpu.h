@@ -126,6 +126,10 @@ public:
   /// Begins a recording of the compute stream. Calls of other threads, such as
   /// allocations of other ranks, do not matter to it.
   void beginCapture();
+  /// The same, into `graph`, behind its nodes `last`.
+  void beginCapture(Graph graph, const std::vector<GraphNode> &last);
+  /// Sets `last` to the nodes that what is recorded next will follow.
+  Result findLastCaptured(std::vector<GraphNode> &last) const;
   /// Ends the recording. Gives the driver's result, and what was recorded; null
   /// if the recording is broken.
   Result endCapture(Graph &graph);
@@ -151,6 +155,10 @@ public:
   /// True while an invocation runs as a graph, whose operations no host call
   /// starts.
   std::atomic<bool> replaying{false};
+  /// True from the launch of a graph with loops of the GPU until the host has
+  /// waited for the GPU: nobody knows how long they take, so that the timeout
+  /// does not count.
+  mutable std::atomic<bool> repeats{false};
   /// For traces; null without one.
   std::unique_ptr<Timeline> timeline;
   std::string model;           ///< `NVIDIA H200`

@@ -108,3 +108,10 @@ std::string cuda::describeMatmul(const Matmul &p) {
          std::to_string(p.k) + " and " + std::to_string(p.k) + " x " +
          std::to_string(p.n) + (details.empty() ? "" : " (" + details + ")");
 }
+
+std::string cuda::nameMatmul(const Matmul &p) {
+  const char *dtype = braid_rt_dtype_name(p.dtype);
+  return "matmul " + (p.batch == 1 ? "" : std::to_string(p.batch) + "x") +
+         std::to_string(p.m) + "x" + std::to_string(p.n) + "x" +
+         std::to_string(p.k) + " " + (dtype ? dtype : "?");
+}

@@ -39,6 +39,8 @@ bool isTF32(const Matmul &matmul, bool isAllowed);
 
 /// `bf16 matrices of 4096 x 128 and 128 x 64 (transposed B, gelu, bias)`.
 std::string describeMatmul(const Matmul &matmul);
+/// `matmul 64x32x16 bf16`, with the batch in front where there is one.
+std::string nameMatmul(const Matmul &matmul);
 
 } // namespace braid::rt::cuda
 

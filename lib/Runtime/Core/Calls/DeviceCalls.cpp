@@ -89,6 +89,47 @@ void braid_rt_read(void *host, const void *device, int64_t bytes,
   });
 }
 
+int32_t braid_rt_repeat(const void *condition, int64_t loop,
+                        const braid_rt_site *site) {
+  return leaveOnError([&](Context &context) {
+    bool isRepeated = false, hasRead = false;
+    // What computes the condition is left out, too.
+    if (!context.skips(BRAID_RT_SKIP_COMPUTE))
+      context.atSite(site, [&]() {
+        isRepeated = context.device.repeat(condition, loop, hasRead);
+      });
+    context.statistics.hostReads += hasRead;
+    return static_cast<int32_t>(isRepeated);
+  });
+}
+
+int32_t braid_rt_choose(const void *selector, int32_t bytes, int32_t number,
+                        int32_t cases, const braid_rt_site *site) {
+  return leaveOnError([&](Context &context) {
+    std::vector<int64_t> &chosen = context.chosenCases;
+    context.atSite(site, [&]() {
+      if (number == 0) {
+        // What computes the selector is left out, too.
+        bool isSkipped = context.skips(BRAID_RT_SKIP_COMPUTE);
+        chosen.push_back(
+            isSkipped ? 0 : context.device.choose(selector, bytes, cases));
+        context.statistics.hostReads +=
+            !isSkipped && chosen.back() != Device::allCases;
+      } else if (chosen.back() == Device::allCases) {
+        if (number < cases)
+          context.device.nextCase();
+        else
+          context.device.endChoice();
+      }
+    });
+    bool runs = number < cases &&
+                (chosen.back() == Device::allCases || chosen.back() == number);
+    if (number == cases)
+      chosen.pop_back();
+    return static_cast<int32_t>(runs);
+  });
+}
+
 void braid_rt_write(void *device, const void *host, int64_t bytes,
                     const braid_rt_site *site) {
   leaveOnError([&](Context &context) {

@@ -330,6 +330,12 @@ TEST_F(AttentionsTest, areRecordedWithAWholeInvocation) {
   EXPECT_EQ(made, 2);
 }
 
+TEST_F(AttentionsTest, areReplayedBetweenReads) {
+  prepare(Problem());
+  EXPECT_THAT(logOfReplay([&] { device().attend(forward); }),
+              HasSubstr("graph of 8 operations"));
+}
+
 TEST_F(AttentionsTest, areNotPlannedWhileRecorded) {
   options.graphs = cuda::GraphUse::On;
   prepare(Problem());

@@ -252,6 +252,12 @@ TEST_F(ConvolutionsTest, arePlannedOnce) {
   EXPECT_EQ(fake_cudnn_plans(), 7);
 }
 
+TEST_F(ConvolutionsTest, areReplayedBetweenReads) {
+  prepare(Problem(), BRAID_RT_CONVOLUTION_FORWARD);
+  EXPECT_THAT(logOfReplay([&] { device().convolve(call); }),
+              HasSubstr("graph of 8 operations"));
+}
+
 TEST_F(ConvolutionsTest, areNotPlannedWhileRecorded) {
   options.graphs = cuda::GraphUse::On;
   prepare(Problem(), BRAID_RT_CONVOLUTION_FORWARD);

@@ -100,6 +100,21 @@ EQUAL(CAPTURE_NONE, CU_STREAM_CAPTURE_STATUS_NONE);
 EQUAL(CAPTURE_ACTIVE, CU_STREAM_CAPTURE_STATUS_ACTIVE);
 EQUAL(CAPTURE_INVALIDATED, CU_STREAM_CAPTURE_STATUS_INVALIDATED);
 EQUAL(GRAPH_USE_NODE_PRIORITY, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
+EQUAL(GRAPH_NODE_CONDITIONAL, CU_GRAPH_NODE_TYPE_CONDITIONAL);
+EQUAL(CONDITIONAL_WHILE, CU_GRAPH_COND_TYPE_WHILE);
+EQUAL(CONDITIONAL_SWITCH, CU_GRAPH_COND_TYPE_SWITCH);
+static_assert(std::is_same_v<cuda::ConditionHandle, CUgraphConditionalHandle>);
+static_assert(sizeof(cuda::ConditionalNode) == sizeof(CUgraphNodeParams));
+static_assert(offsetof(cuda::ConditionalNode, handle) ==
+              offsetof(CUgraphNodeParams, conditional.handle));
+static_assert(offsetof(cuda::ConditionalNode, kind) ==
+              offsetof(CUgraphNodeParams, conditional.type));
+static_assert(offsetof(cuda::ConditionalNode, size) ==
+              offsetof(CUgraphNodeParams, conditional.size));
+static_assert(offsetof(cuda::ConditionalNode, bodies) ==
+              offsetof(CUgraphNodeParams, conditional.phGraph_out));
+static_assert(offsetof(cuda::ConditionalNode, context) ==
+              offsetof(CUgraphNodeParams, conditional.ctx));
 EQUAL(JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER);
 EQUAL(JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 

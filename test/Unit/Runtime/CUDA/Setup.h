@@ -86,6 +86,25 @@ protected:
   braid::rt::cuda::Driver &driver();
 
   /// Device memory with the given elements.
+  /// What the driver hears of the third invocation that calls `body` eight
+  /// times and reads device memory then.
+  template <typename Body> std::string logOfReplay(Body body) {
+    TestProgram program;
+    program.device.hostReadCount = 1;
+    device().prepare(program.get());
+    device().allowCommandBuffers(true);
+    int *memory = upload<int>({1}), value = 0;
+    for (int repetition = 0; repetition < 3; ++repetition) {
+      fake_cuda_clear_log();
+      EXPECT_FALSE(device().beginInvocation(program.entry, nullptr));
+      for (int i = 0; i < 8; ++i)
+        body();
+      device().read(&value, memory, 4);
+      device().endInvocation();
+    }
+    return fake_cuda_log();
+  }
+
   template <typename T> T *upload(const std::vector<T> &values) {
     int64_t bytes = static_cast<int64_t>(values.size() * sizeof(T));
     void *memory = device().allocate(bytes);

@@ -18,6 +18,19 @@ class SolversTest : public CudaTest {
 protected:
   /// What runs for the reflectors of a batch of matrices with one column.
   std::string factor(int64_t batch, int64_t rows) {
+    return factor(batch, rows, [&](const RoutineCall &call) {
+      TestProgram program;
+      device().prepare(program.get());
+      fake_cuda_clear_log();
+      device().callRoutine(call);
+      download<float>(call.outputs[0].data, 1);
+      return std::string(fake_cuda_log());
+    });
+  }
+
+  /// The result of `run` for these calls.
+  template <typename Run>
+  std::string factor(int64_t batch, int64_t rows, Run run) {
     RoutineCall call = {BRAID_RT_ROUTINE_GEQRF, "", 0, {}, {}, {}};
     call.shape.dtype = BRAID_RT_F32;
     call.shape.batch = {batch};
@@ -28,12 +41,7 @@ protected:
     int64_t sizes[] = {batch, 1, rows};
     call.outputs = {{upload(ones), sizes, BRAID_RT_F32, 3},
                     {upload(ones), sizes, BRAID_RT_F32, 2}};
-    TestProgram program;
-    device().prepare(program.get());
-    fake_cuda_clear_log();
-    device().callRoutine(call);
-    download<float>(call.outputs[0].data, 1);
-    return fake_cuda_log();
+    return run(call);
   }
 
 private:
@@ -51,4 +59,21 @@ TEST_F(SolversTest, fewLongMatricesAreFactoredOneAfterTheOther) {
 
 TEST_F(SolversTest, matricesOfManyRowsAreFactoredOneAfterTheOther) {
   EXPECT_THAT(factor(17, 272), Not(HasSubstr("geqrfBatched")));
+}
+
+TEST_F(SolversTest, areReplayedBetweenReads) {
+  std::string log = factor(2, 48, [&](const RoutineCall &call) {
+    return logOfReplay([&] {
+      // A call need not outlive its sizes.
+      std::vector<int64_t> sizes(call.outputs[0].sizes,
+                                 call.outputs[0].sizes + 3);
+      RoutineCall copy = call;
+      for (braid_rt_view &view : copy.outputs)
+        view.sizes = sizes.data();
+      device().callRoutine(copy);
+      sizes.assign(3, -1);
+    });
+  });
+  EXPECT_THAT(log, HasSubstr("graph of 16 operations"));
+  EXPECT_THAT(log, Not(HasSubstr(": geqrf")));
 }
