@@ -52,6 +52,7 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   pm.addPass(createConvertBufferizationToMemRefPass());
   // Ops to kernels, buffers to an arena, matmuls and copies to calls.
   pm.addNestedPass<func::FuncOp>(createSplitReductionsPass());
+  pm.addPass(createPlaceControlFlowBuffersPass());
   pm.addPass(createConvertLinalgToGPUPass({/*leaveCalls=*/true}));
   pm.addPass(createPlanMemoryPass());
   // Free the buffers that have no place in the arena.
@@ -63,6 +64,7 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   pm.addPass(createConvertAssertToBraidRTPass());
   pm.addPass(createConvertDeviceCopiesToBraidRTPass());
   pm.addPass(createConvertLinalgToGPUPass());
+  pm.addPass(createConvertDeviceControlFlowToBraidRTPass());
   LowerKernelsOptions kernelOptions;
   kernelOptions.chip = options.chip;
   kernelOptions.features = options.features.hasValue()

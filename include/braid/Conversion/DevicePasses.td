@@ -36,6 +36,51 @@ def ConvertDeviceCopiesToBraidRTPass
                            "::mlir::memref::MemRefDialect"];
 }
 
+def ConvertDeviceControlFlowToBraidRTPass
+    : Pass<"convert-device-control-flow-to-braid-rt", "::mlir::ModuleOp"> {
+  let summary = "Have the device decide what loops and choices do";
+  let description = [{
+    The host reads the condition of an `scf.while`, and the number by which an
+    `scf.if` or `scf.index_switch` chooses, from device memory, and waits for the
+    device. This pass replaces such a read by calls of the runtime if the regions
+    do nothing but to launch kernels, to call libraries that the device can
+    record, to copy on the device, and such loops and choices, and if no value
+    leaves the regions; `braid-place-control-flow-buffers` prepares that. The
+    runtime may then record all cases, or one iteration, and the device decides.
+    The remarks `device-loop` and `device-choice` report each one.
+
+    | before | after |
+    |---|---|
+    | the read of the condition of a loop | `braid_rt_repeat` |
+    | a choice between N regions | N `scf.if`, each behind a call of `braid_rt_choose`, and a last call |
+
+    Before:
+
+    ```mlir
+    scf.while : () -> () {
+      gpu.launch_func @kernels::@is_positive ... args(%error, %more)
+      %c = memref.load %more[] : memref<i1>
+      scf.condition(%c)
+    } do {
+      gpu.launch_func @kernels::@step ... args(%x, %error)
+      scf.yield
+    }
+    ```
+
+    After (the address and the call site are shortened), the condition is:
+
+    ```mlir
+    %r = llvm.call @braid_rt_repeat(%more_address, %loop, %site)
+    %c = arith.cmpi ne, %r, %zero : i32
+    scf.condition(%c)
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def ConvertDeviceMemoryToBraidRTPass
     : Pass<"convert-device-memory-to-braid-rt", "::mlir::ModuleOp"> {
   let summary = "Convert the host's accesses of device memory to runtime calls";

@@ -210,6 +210,55 @@ def DropDeallocationsPass
   }];
 }
 
+def PlaceControlFlowBuffersPass
+    : Pass<"braid-place-control-flow-buffers", "::mlir::ModuleOp"> {
+  let summary = "Keep what control flow of a GPU passes on in fixed buffers";
+  let description = [{
+    A GPU can repeat the kernels of a loop, and choose between those of several
+    cases, by itself if their arguments are the same each time. This pass looks
+    for `scf.while`, `scf.if` and `scf.index_switch` that go by a number loaded
+    from memory, which pass on buffers of static sizes alone, and whose regions
+    have linalg ops, copies, attention, convolutions, sorts, and loops and choices
+    of these.
+
+    A loop then carries nothing: an iteration writes what it passes on into the
+    buffers that it has read, where no op behind the write needs the old contents;
+    otherwise it copies to them at its end. The cases of a choice write their
+    results into buffers that they share, or copy to them. What would copy more
+    than 16 MiB, for which a GPU needs the time that it gains, stays as it is.
+
+    Before:
+
+    ```mlir
+    %r = scf.while (%x = %a) : (memref<4xf32>) -> memref<4xf32> {
+      ...
+      %c = memref.load %more[] : memref<i1>
+      scf.condition(%c) %x : memref<4xf32>
+    } do {
+    ^bb0(%x: memref<4xf32>):
+      %y = memref.alloc() : memref<4xf32>
+      linalg.exp ins(%x : memref<4xf32>) outs(%y : memref<4xf32>)
+      scf.yield %y : memref<4xf32>
+    }
+    ```
+
+    After (`%a` is an allocation that only the loop needs):
+
+    ```mlir
+    scf.while : () -> () {
+      ...
+      %c = memref.load %more[] : memref<i1>
+      scf.condition(%c)
+    } do {
+      linalg.exp ins(%a : memref<4xf32>) outs(%a : memref<4xf32>)
+      scf.yield
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def RotateLoopBuffersPass
     : Pass<"braid-rotate-loop-buffers", "::mlir::ModuleOp"> {
   let summary = "Allocate loop-carried buffers before the loop, in rotation";

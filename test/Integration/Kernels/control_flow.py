@@ -230,15 +230,61 @@ def model_of_counters(x, m):
     return x
 
 
-def count_reads(directory, cxx, libraries):
-    """Nobody waits for what tensors have counted."""
-    executable = program_emulator.Program(counters(), os.path.join(directory, "reads"), cxx, libraries).executable()
+def decisions():
+    """Loops, and a choice between three cases in the inner one, that go by what kernels have computed."""
+    w = Writer()
+
+    def decide(type, body, vector):
+        """A number that `body` computes of the sum %s of a vector, which has more elements than the host would read."""
+        zero = w.add("arith.constant dense<0> : tensor<i32>")
+        total = w.add(f'linalg.generic {{indexing_maps = [#vector, affine_map<(i) -> ()>], iterator_types = ["reduction"]}} ins({vector} : {VECTOR}) '
+                      f"outs({zero} : tensor<i32>) {{\n^bb0(%y: i32, %o: i32):\n%r = arith.addi %y, %o : i32\nlinalg.yield %r : i32\n}} -> tensor<i32>")  # fmt: skip
+        decided = w.add(f"linalg.generic {{indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []}} ins({total} : tensor<i32>) "
+                        f"outs({w.add(f'tensor.empty() : tensor<{type}>')} : tensor<{type}>) {{\n^bb0(%s: i32, %o: {type}):\n{body}\n"
+                        f"linalg.yield %r : {type}\n}} -> tensor<{type}>")  # fmt: skip
+        return w.add(f"tensor.extract {decided}[] : tensor<{type}>")
+
+    def is_below(vector, limit):
+        return decide("i1", f"%l = arith.constant {limit} : i32\n%r = arith.cmpi slt, %s, %l : i32", vector)
+
+    w.lines.append(f"%out:2 = scf.while (%a = %x, %b = %x) : ({VECTOR}, {VECTOR}) -> ({VECTOR}, {VECTOR}) {{")
+    w.lines.append(f"scf.condition({is_below('%a', 20000)}) %a, %b : {VECTOR}, {VECTOR}\n}} do {{\n^bb0(%c: {VECTOR}, %d: {VECTOR}):")
+    w.lines.append(f"%in = scf.while (%e = %d) : ({VECTOR}) -> {VECTOR} {{")
+    w.lines.append(f"scf.condition({is_below('%e', 3000)}) %e : {VECTOR}\n}} do {{\n^bb0(%f: {VECTOR}):")
+    choice = decide("i32", "%l = arith.constant 3 : i32\n%r = arith.andi %s, %l : i32", "%f")
+    choice = w.add(f"arith.index_cast {choice} : i32 to index")
+    w.lines.append(f"%g = scf.index_switch {choice} -> {VECTOR}\ncase 0 {{")
+    w.lines.append(f"scf.yield {w.affine('%f', 1, 5)} : {VECTOR}\n}}\ncase 1 {{")
+    w.lines.append(f"scf.yield {w.product('%m', w.affine('%f', 1, 11))} : {VECTOR}\n}}\ndefault {{")
+    w.lines.append(f"scf.yield {w.add_vectors('%f', w.affine('%x', 1, 2))} : {VECTOR}\n}}\nscf.yield %g : {VECTOR}\n}}")
+    total = w.add_vectors("%c", "%in")
+    w.lines.append(f"%h = scf.if {is_below('%in', 3100)} -> ({VECTOR}) {{\nscf.yield %c : {VECTOR}\n}} else {{")
+    w.lines.append(f"scf.yield {w.affine('%c', -1, 9)} : {VECTOR}\n}}\nscf.yield {total}, %h : {VECTOR}, {VECTOR}\n}}")
+    w.lines.append(f"return {w.add_vectors('%out#0', '%out#1')} : {VECTOR}\n}}")
+    return HEAD + "\n".join(w.lines)
+
+
+def model_of_decisions(x, m):
+    a = b = x
+    while a.sum() < 20000:
+        while b.sum() < 3000:
+            choice = b.sum() & 3
+            b = b + 5 if choice == 0 else m @ (b + 11) if choice == 1 else b + x + 2
+        a, b = a + b, a if b.sum() < 3100 else 9 - a
+    return a + b
+
+
+def count_reads(name, source, directory, cxx, libraries):
+    """Nobody waits for what tensors have counted or decided."""
+    executable = program_emulator.Program(source, os.path.join(directory, name + "_reads"), cxx, libraries).executable()
     driver = ctypes.CDLL(os.path.join(libraries, "libfake_cuda.so"), mode=ctypes.RTLD_GLOBAL)
     driver.fake_cuda_log.restype = ctypes.c_char_p
-    driver.fake_cuda_clear_log()
-    executable.run([[np.zeros(SIZE, np.int32), np.eye(SIZE, dtype=np.int32)]], timeout=120)
+    inputs = [[np.ones(SIZE, np.int32), np.eye(SIZE, dtype=np.int32)]]
+    for _ in range(3):
+        driver.fake_cuda_clear_log()
+        executable.run(inputs, timeout=120)
     reads = driver.fake_cuda_log().decode().count("copy to host")
-    assert reads <= 1, f"the host reads {reads} times"
+    assert reads <= 1, f"{name}: the host reads {reads} times"
 
 
 def check(name, source, model, directory, cxx, libraries):
@@ -259,7 +305,9 @@ if __name__ == "__main__":
     check("carried_result", carried_result(), model_of_carried_result, folder, compiler, fakes)
     check("carried_pairs", carried_pairs(), model_of_carried_pairs, folder, compiler, fakes)
     check("counters", counters(), model_of_counters, folder, compiler, fakes)
-    count_reads(folder, compiler, fakes)
+    count_reads("counters", counters(), folder, compiler, fakes)
+    check("decisions", decisions(), model_of_decisions, folder, compiler, fakes)
+    count_reads("decisions", decisions(), folder, compiler, fakes)
     check("device_places", device_places(), model_of_device_places, folder, compiler, fakes)
     check("nested_loops", nested_loops(), model_of_nested_loops, folder, compiler, fakes)
     check("long_iterations", long_iterations(), model_of_long_iterations, folder, compiler, fakes)
