@@ -369,10 +369,10 @@ def get_frames(report):
 
 
 def is_own(frame):
-    """True for a frame of Braid's own code but main, which every stack has."""
+    """True for a frame of Braid's own code but the file of main, which every stack has."""
     # A build without lines names the program in place of the source.
     in_source = re.search(rf"{re.escape(str(ROOT))}\S*:\d|\(anonymous namespace\).*/braid-opt\+0x", frame) is not None
-    return not re.match(r"main\b", frame) and ("braid::" in frame or in_source)
+    return "/tools/braid-opt/braid-opt.cpp:" not in frame and ("braid::" in frame or in_source)
 
 
 def get_kind(report):
