@@ -24,25 +24,26 @@ CommandBuffers::Words &CommandBuffers::describe() {
   return words;
 }
 
-void CommandBuffers::add(Run run, bool isLibrary) {
+void CommandBuffers::push(Command command) {
   // Where commands end tells sequences apart, too.
   words.push_back(words.size());
-  commands.push_back({std::move(run), nextWord, isLibrary});
+  command.firstWord = nextWord;
+  commands.push_back(std::move(command));
   nextWord = words.size();
+}
+
+void CommandBuffers::add(Run run, bool isLibrary) {
+  push({std::move(run), 0, isLibrary});
   if (commands.size() >= mostCommands && !isInBlock())
     flush();
 }
 
 void CommandBuffers::addMark(Selector selector) {
   Words &described = describe();
-  described.insert(described.end(),
-                   {ControlMark, selector.address,
-                    static_cast<uint64_t>(selector.bytes),
-                    static_cast<uint64_t>(selector.cases), words.size()});
-  Command &mark = commands.emplace_back();
-  mark.firstWord = nextWord;
-  mark.selector = selector;
-  nextWord = words.size();
+  described.insert(described.end(), {ControlMark, selector.address,
+                                     static_cast<uint64_t>(selector.bytes),
+                                     static_cast<uint64_t>(selector.cases)});
+  push({{}, 0, false, selector});
 }
 
 void CommandBuffers::endBlock() {

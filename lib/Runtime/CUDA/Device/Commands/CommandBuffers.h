@@ -116,6 +116,8 @@ private:
     int64_t loop; ///< -1: a choice.
   };
 
+  /// Adds a command that has been described, or a mark.
+  void push(Command command);
   void addMark(Selector selector);
   void endBlock();
   /// The commands of a case of the choice that begins at `begin`.
