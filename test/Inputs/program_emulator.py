@@ -59,3 +59,14 @@ class Program:
         from braid.mlir import Executable
 
         return Executable(self.shared)
+
+
+def compile_function(fn, args, directory, cxx, libraries):
+    """What `braid.jax.compile` gives for GPUs; the kernels run on the host, by the Program `emulated` of the function."""
+    import braid.jax
+
+    program = braid.jax.export(fn, *args)
+    emulated = Program(program.text, directory, cxx, libraries)
+    function = braid.jax.Function(program, emulated.executable())
+    function.emulated = emulated
+    return function

@@ -33,12 +33,7 @@ MESH = jax.sharding.Mesh(np.array(DEVICES), ("x",))
 
 
 def compile_function(name, fn, *args):
-    """What `braid.jax.compile` gives for GPUs; the kernels run on the host."""
-    program = braid.jax.export(fn, *args)
-    emulated = program_emulator.Program(program.text, os.path.join(FOLDER, name), CXX, FAKES)
-    function = braid.jax.Function(program, emulated.executable())
-    function.emulated = emulated
-    return function
+    return program_emulator.compile_function(fn, args, os.path.join(FOLDER, name), CXX, FAKES)
 
 
 def step(state, batch, key):

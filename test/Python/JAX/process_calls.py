@@ -48,11 +48,7 @@ MESH = jax.sharding.Mesh(np.array(jax.devices()), ("x",))
 
 
 def compile_function(name, fn, *args):
-    program = braid.jax.export(fn, *args)
-    emulated = program_emulator.Program(program.text, os.path.join(FOLDER, name), CXX, FAKES)
-    function = braid.jax.Function(program, emulated.executable())
-    function.emulated = emulated
-    return function
+    return program_emulator.compile_function(fn, args, os.path.join(FOLDER, name), CXX, FAKES)
 
 
 class ProcessCallTest(unittest.TestCase):
