@@ -64,10 +64,8 @@ static bool regionsEnqueueOnly(Operation *op, Operation *except) {
 /// The load of the condition of `loop` if the loop carries nothing and its
 /// iterations are all the same for the host; else null.
 static memref::LoadOp findRepeated(scf::WhileOp loop) {
-  auto load =
-      loop.getConditionOp().getCondition().getDefiningOp<memref::LoadOp>();
-  if (!load || !load->hasOneUse() || loop->getNumOperands() != 0 ||
-      loop->getNumResults() != 0 || load.getMemRefType().getRank() != 0 ||
+  memref::LoadOp load = findOnlyLoad(loop.getConditionOp().getCondition());
+  if (!load || loop->getNumOperands() != 0 || loop->getNumResults() != 0 ||
       !load.getMemRefType().getElementType().isInteger(1) ||
       load->getBlock() != loop.getBeforeBody() ||
       !regionsEnqueueOnly(loop, load))

@@ -183,9 +183,8 @@ static bool isPlaceable(Type type) {
 memref::LoadOp WhileLoop::findCondition() {
   Block *before = loop.getBeforeBody();
   scf::ConditionOp condition = loop.getConditionOp();
-  auto load = condition.getCondition().getDefiningOp<memref::LoadOp>();
-  if (!load || !load->hasOneUse() || load.getMemRefType().getRank() != 0 ||
-      load->getBlock() != before)
+  memref::LoadOp load = findOnlyLoad(condition.getCondition());
+  if (!load || load->getBlock() != before)
     return {};
   // The body sees what the region of the condition passes on.
   auto isVisible = [&](Value value) {

@@ -14,8 +14,7 @@
 using namespace mlir;
 using namespace braid;
 
-/// The load of `value` if it is the only use of a number without dimensions.
-static memref::LoadOp findOnlyLoad(Value value) {
+memref::LoadOp braid::findOnlyLoad(Value value) {
   auto load = value.getDefiningOp<memref::LoadOp>();
   return load && load->hasOneUse() && load.getMemRefType().getRank() == 0
              ? load

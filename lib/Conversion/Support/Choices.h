@@ -13,6 +13,10 @@
 
 namespace braid {
 
+/// The load that gives `value`, a number without dimensions, if nothing else
+/// uses what it loads; null otherwise.
+mlir::memref::LoadOp findOnlyLoad(mlir::Value value);
+
 /// The load of the number by which `op`, an scf.if or an scf.index_switch whose
 /// cases are 0, 1, ..., chooses, if nothing else needs what it loads: a number
 /// without dimensions, i1 for scf.if, i32, i64 or index for scf.index_switch.
