@@ -122,11 +122,16 @@ std::optional<int64_t> OpCounter::count(Operation *op) const {
                                                 : std::nullopt;
 }
 
-/// The allocation that `value` shows as a whole; null if it is none.
-memref::AllocOp getAllocation(Value value) {
+/// What `value` is before casts.
+Value skipCasts(Value value) {
   while (auto cast = value.getDefiningOp<memref::CastOp>())
     value = cast.getSource();
-  return value.getDefiningOp<memref::AllocOp>();
+  return value;
+}
+
+/// The allocation that `value` shows as a whole; null if it is none.
+memref::AllocOp getAllocation(Value value) {
+  return skipCasts(value).getDefiningOp<memref::AllocOp>();
 }
 
 /// Has ops below `root` use buffers without casts that hide their layouts.
@@ -329,12 +334,12 @@ bool WhileLoop::place(RewriterBase &rewriter) {
   }
   for (Value value : loop.getConditionOp().getArgs()) {
     auto argument = dyn_cast<BlockArgument>(value);
-    if (value.getParentBlock() != loop.getBeforeBody())
-      passed.push_back(value);
-    else if (argument)
-      passed.push_back(arguments[argument.getArgNumber()]);
-    else
-      passed.push_back(rewriter.clone(*value.getDefiningOp())->getResult(0));
+    bool isOwn = value.getParentBlock() == loop.getBeforeBody();
+    // The body does not see what the region of the condition allocates.
+    if (isOwn && !argument)
+      rewriter.moveOpBefore(value.getDefiningOp(), loop);
+    passed.push_back(isOwn && argument ? arguments[argument.getArgNumber()]
+                                       : value);
   }
   for (Value value : loop.getYieldOp().getResults()) {
     auto argument = dyn_cast<BlockArgument>(value);
@@ -351,10 +356,7 @@ bool WhileLoop::place(RewriterBase &rewriter) {
   // Copy what may be in the place of another value first.
   rewriter.setInsertionPoint(loop.getYieldOp());
   auto isInPlace = [&](size_t number) {
-    Value value = next[number];
-    while (auto cast = value.getDefiningOp<memref::CastOp>())
-      value = cast.getSource();
-    return value == buffers[number];
+    return skipCasts(next[number]) == buffers[number];
   };
   llvm::SetVector<Value> places = getAliases(buffers);
   for (auto [number, value] : llvm::enumerate(next))
@@ -379,13 +381,7 @@ void WhileLoop::dropCarried(RewriterBase &rewriter, ValueRange arguments,
       rewriter.replaceAllUsesWith(argument, value);
     block->eraseArguments(0, block->getNumArguments());
   };
-  scf::ConditionOp condition = replacement.getConditionOp();
-  SmallVector<Value> computed(condition.getArgs());
-  condition.getArgsMutable().clear();
-  for (auto [value, visible] : llvm::zip(computed, passed))
-    if (Operation *allocation = value.getDefiningOp();
-        allocation && allocation->getBlock() == replacement.getBeforeBody())
-      rewriter.replaceOp(allocation, visible);
+  replacement.getConditionOp().getArgsMutable().clear();
   replacement.getYieldOp()->setOperands({});
   replaceArguments(replacement.getBeforeBody(), arguments);
   replaceArguments(replacement.getAfterBody(), passed);

@@ -164,6 +164,32 @@ func.func @passed_on(%a: memref<4xf32>, %more: memref<i1>) -> memref<4xf32> {
 
 // -----
 
+// The region of the condition passes on one allocation twice.
+// CHECK-LABEL: func.func @passed_on_twice
+// CHECK:         memref.copy %{{.*}}, %[[A:.*]] :
+// CHECK-NEXT:    %[[Y:.*]] = memref.alloc() : memref<4xf32>
+// CHECK-NEXT:    scf.while : () -> () {
+// CHECK-NEXT:      linalg.exp ins(%[[A]] : memref<4xf32>) outs(%[[Y]] : memref<4xf32>)
+// CHECK:         } do {
+// CHECK-NEXT:      linalg.add ins(%[[Y]], %[[Y]] : memref<4xf32>, memref<4xf32>) outs(%[[A]] : memref<4xf32>)
+// CHECK:         return %[[Y]], %[[Y]]
+func.func @passed_on_twice(%a: memref<4xf32>, %more: memref<i1>) -> (memref<4xf32>, memref<4xf32>) {
+  %r:2 = scf.while (%x = %a) : (memref<4xf32>) -> (memref<4xf32>, memref<4xf32>) {
+    %y = memref.alloc() : memref<4xf32>
+    linalg.exp ins(%x : memref<4xf32>) outs(%y : memref<4xf32>)
+    %c = memref.load %more[] : memref<i1>
+    scf.condition(%c) %y, %y : memref<4xf32>, memref<4xf32>
+  } do {
+  ^bb0(%y: memref<4xf32>, %z: memref<4xf32>):
+    %w = memref.alloc() : memref<4xf32>
+    linalg.add ins(%y, %z : memref<4xf32>, memref<4xf32>) outs(%w : memref<4xf32>)
+    scf.yield %w : memref<4xf32>
+  }
+  return %r#0, %r#1 : memref<4xf32>, memref<4xf32>
+}
+
+// -----
+
 // An inner loop that a GPU repeats is a part of the outer one.
 // CHECK-LABEL: func.func @nested
 // CHECK:         scf.while : () -> () {
