@@ -83,6 +83,11 @@ typedef enum braid_rt_target {
   BRAID_RT_TARGET_CUDA = 1
 } braid_rt_target;
 
+/* The global variable of an image whose kernels wait for the memory of earlier
+ * kernels (griddepcontrol.wait in PTX) before they access memory. Only such
+ * kernels may start before the kernel before has ended. */
+#define BRAID_RT_KERNELS_WAIT "braid_kernels_wait"
+
 /* Code for a device: constant data. LLVM: { ptr, i64, ptr }. */
 typedef struct braid_rt_image {
   const void *data; /* for CUDA: a fat binary, a cubin, or PTX with a closing

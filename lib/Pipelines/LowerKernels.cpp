@@ -66,6 +66,7 @@ void braid::buildLowerKernelsPipeline(OpPassManager &pm,
   kernels.addPass(createReconcileUnrealizedCastsPass());
   kernels.addPass(createCSEPass());
   kernels.addPass(createLowerNontemporalLoadsPass());
+  kernels.addPass(createWaitForEarlierKernelsPass({options.chip}));
 
   kernels.addPass(createAttachKernelTargetPass(
       {options.chip, options.features, options.toolkit}));

@@ -70,7 +70,7 @@ PIPELINES = [
      "braid-fold-splats", "braid-mark-overwriting-matmuls{target=cuda}", "braid-fold-matmul-layouts{target=cuda}",
      "braid-expand-small-matmuls", "braid-fuse-epilogues", "comm-assign-lanes", "braid-hash-schedule"],
     ["braid-split-reductions", "braid-place-control-flow-buffers", "convert-linalg-to-gpu", "braid-expand-functions",
-     "braid-expand-divisions", "braid-lower-nontemporal-loads"],
+     "braid-expand-divisions", "braid-lower-nontemporal-loads", "braid-wait-for-earlier-kernels{chip=*}"],
     ["braid-rotate-loop-buffers", "braid-plan-memory", "braid-deallocate-buffers",
      "braid-expand-dynamic-shapes", "convert-device-copies-to-braid-rt", "convert-device-control-flow-to-braid-rt",
      "convert-device-memory-to-braid-rt", "braid-check-cuda-toolkit", "braid-check-device-code"],

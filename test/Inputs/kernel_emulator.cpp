@@ -102,6 +102,8 @@ void emulate(void (*function)(void **), void **arguments, int blocks,
 int32_t nvvm_read_ptx_sreg_ctaid_x() { return block; }
 int32_t nvvm_read_ptx_sreg_tid_x() { return current; }
 void nvvm_barrier_cta_sync_aligned_all(int32_t) { stop('b'); }
+// Kernels run one after the other.
+void nvvm_griddepcontrol_wait() {}
 
 int32_t nvvm_shfl_sync_bfly_i32(int32_t, int32_t value, int32_t mask, int32_t) {
   Thread &thread = threads[current];

@@ -22,8 +22,14 @@ MARGIN = 256
 def llvm_ir(kernels):
     """The LLVM IR of the module of kernels in `kernels`, for the host."""
     lowered = kernel_launches.braid_opt(kernels, ["--braid-lower-kernels"])
-    module = lowered[lowered.index("gpu.module") :].rstrip()
-    return emulated_ir(module[: module.rindex("}")])
+    return emulated_ir(find_module(lowered.rstrip().removesuffix("}")))
+
+
+def find_module(text):
+    """The gpu.module of a printed module whose first it is, behind the aliases of attributes that it uses."""
+    begin = text.index("gpu.module @")
+    aliases = re.findall(r"^#alias_scope.*", text[:begin], re.MULTILINE)
+    return "\n".join([*aliases, text[begin:]])
 
 
 def kernel_parameters(ir):

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelArguments.h"
+
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -19,20 +21,10 @@ namespace braid {
 } // namespace braid
 
 using namespace mlir;
+using namespace braid;
 
 /// The only size that is lowered: four registers of 32 bits.
 static constexpr unsigned kRegisters = 4, kBytes = 16;
-
-/// The argument of a kernel that `address` points into; null if `address` is
-/// computed in another way.
-static BlockArgument getArgument(Value address) {
-  while (auto offset = address.getDefiningOp<LLVM::GEPOp>())
-    address = offset.getBase();
-  auto argument = dyn_cast<BlockArgument>(address);
-  return argument && isa<LLVM::LLVMFuncOp>(argument.getOwner()->getParentOp())
-             ? argument
-             : BlockArgument();
-}
 
 /// True if the function only loads through `pointer`.
 static bool isOnlyLoaded(Value pointer) {
@@ -51,12 +43,11 @@ static bool isLowered(LLVM::LoadOp load, const DataLayout &layout) {
       !isa<VectorType>(load.getType()) ||
       layout.getTypeSize(load.getType()) != llvm::TypeSize::getFixed(kBytes))
     return false;
-  BlockArgument argument = getArgument(load.getAddr());
+  BlockArgument argument = getKernelArgument(load.getAddr());
   if (!argument)
     return false;
   auto function = cast<LLVM::LLVMFuncOp>(argument.getOwner()->getParentOp());
   return function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) &&
-         argument.getOwner()->isEntryBlock() &&
          function.getArgAttr(argument.getArgNumber(),
                              LLVM::LLVMDialect::getNoAliasAttrName()) &&
          isOnlyLoaded(argument);
@@ -71,7 +62,7 @@ static void lowerLoad(LLVM::LoadOp load) {
       b.getContext(), SmallVector<Type>(kRegisters, b.getI32Type()));
   auto loaded = LLVM::InlineAsmOp::create(
       b, registers, address,
-      "ld.global.nc.L1::no_allocate.v4.b32 {$0, $1, $2, $3}, [$4];",
+      "ld.global.L1::no_allocate.v4.b32 {$0, $1, $2, $3}, [$4];",
       "=r,=r,=r,=r,l", /*has_side_effects=*/false, /*is_align_stack=*/false,
       LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
       ArrayAttr());

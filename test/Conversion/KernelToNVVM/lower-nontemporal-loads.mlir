@@ -4,7 +4,7 @@ gpu.module @kernels {
   // CHECK-LABEL: llvm.func @lowered
   // CHECK-NEXT:    %[[P:.*]] = llvm.getelementptr %{{.*}}[4]
   // CHECK-NEXT:    %[[G:.*]] = llvm.addrspacecast %[[P]] : !llvm.ptr to !llvm.ptr<1>
-  // CHECK-NEXT:    %[[R:.*]] = llvm.inline_asm "ld.global.nc.L1::no_allocate.v4.b32 {$0, $1, $2, $3}, [$4];", "=r,=r,=r,=r,l" %[[G]]
+  // CHECK-NEXT:    %[[R:.*]] = llvm.inline_asm "ld.global.L1::no_allocate.v4.b32 {$0, $1, $2, $3}, [$4];", "=r,=r,=r,=r,l" %[[G]]
   // CHECK-COUNT-4: llvm.insertelement
   // CHECK:         %[[X:.*]] = llvm.bitcast %{{.*}} : vector<4xi32> to vector<8xbf16>
   // CHECK-NEXT:    llvm.store %[[X]], %arg1

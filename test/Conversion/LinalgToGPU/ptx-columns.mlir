@@ -12,7 +12,7 @@
 // CHECK-LABEL: .entry columns(
 //       CHECK: .maxntid 1024, 1, 1
 //  CHECK-NEXT: .minnctapersm 1
-// CHECK-COUNT-8: ld.global.nc.L1::no_allocate.v4.b32
+// CHECK-COUNT-8: ld.global.L1::no_allocate.v4.b32
 //   CHECK-NOT: no_allocate
 //       CHECK: ret
 func.func @lines(%x: memref<4096x4096xf32>, %s: memref<4096xf32>) {
@@ -29,7 +29,7 @@ func.func @lines(%x: memref<4096x4096xf32>, %s: memref<4096xf32>) {
 // CHECK-LABEL: .entry columns_0(
 //       CHECK: .maxntid 1024, 1, 1
 //  CHECK-NEXT: .minnctapersm 1
-// CHECK-COUNT-4: ld.global.nc.L1::no_allocate.v4.b32
+// CHECK-COUNT-4: ld.global.L1::no_allocate.v4.b32
 //       CHECK: ret
 func.func @half_lines(%x: memref<8192x2048xbf16>, %s: memref<2048xf32>) {
   linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]}
@@ -44,8 +44,8 @@ func.func @half_lines(%x: memref<8192x2048xbf16>, %s: memref<2048xf32>) {
 
 // All blocks read the scales, so the scales keep their place in the L1 cache.
 // CHECK-LABEL: .entry columns_1(
-//       CHECK: ld.global.nc.L1::no_allocate.v4.b32
-//       CHECK: ld.global.nc.v4.b32
+//       CHECK: ld.global.L1::no_allocate.v4.b32
+//       CHECK: ld.global.v4.b32
 //       CHECK: ret
 func.func @broadcast(%x: memref<16x4096x4096xf32>, %w: memref<4096x4096xf32>, %s: memref<16x4096xf32>) {
   linalg.generic {indexing_maps = [affine_map<(n, i, j) -> (n, i, j)>, affine_map<(n, i, j) -> (i, j)>,

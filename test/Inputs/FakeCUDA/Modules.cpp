@@ -8,6 +8,8 @@
 
 #include "State.h"
 
+#include "braid-rt/Program.h"
+
 #include <array>
 #include <cstring>
 #include <regex.h>
@@ -119,6 +121,9 @@ Result cuModuleLoadDataEx(Module *module, const void *image, unsigned,
       std::strncmp(text, ".version", 8) == 0) {
     created->readable = true;
     created->kernels = readKernels(text);
+    created->waits = std::strstr(text, BRAID_RT_KERNELS_WAIT);
+    if (created->waits && !std::strstr(text, "griddepcontrol.wait"))
+      fail("cuModuleLoadDataEx", "kernels that should wait do not");
   }
   *module = created.get();
   state().modules.emplace(*module, std::move(created));
@@ -148,6 +153,17 @@ Result cuModuleGetFunction(Function *function, Module module,
   if (module->readable && !module->kernels.count(name))
     return ERROR_NOT_FOUND;
   *function = makeFunction(*module, name);
+  return SUCCESS;
+}
+
+Result cuModuleGetGlobal_v2(DevicePointer *address, size_t *bytes,
+                            Module module, const char *name) {
+  FAKE_CUDA_ENTER("cuModuleGetGlobal_v2")
+  checkModule("cuModuleGetGlobal", module);
+  if (!module->waits || std::strcmp(name, BRAID_RT_KERNELS_WAIT) != 0)
+    return ERROR_NOT_FOUND;
+  *address = 0;
+  *bytes = 1;
   return SUCCESS;
 }
 
@@ -241,32 +257,37 @@ copyArguments(const std::string &what, int device,
   return copies;
 }
 
-Result cuLaunchKernel(Function function, unsigned gridX, unsigned gridY,
-                      unsigned gridZ, unsigned blockX, unsigned blockY,
-                      unsigned blockZ, unsigned sharedBytes, Stream stream,
-                      void **arguments, void **extra) {
-  FAKE_CUDA_ENTER("cuLaunchKernel")
-  CUstream_st &checked = checkStream("cuLaunchKernel", stream);
-  checkFunction("cuLaunchKernel", function);
+static Result launch(const char *call, Function function,
+                     const LaunchConfig &config, void **arguments,
+                     void **extra) {
+  CUstream_st &checked = checkStream(call, config.stream);
+  checkFunction(call, function);
   if (function->module->context != checked.context)
-    fail("cuLaunchKernel",
-         "kernel " + function->name + " of device " +
-             std::to_string(function->module->context->device) +
-             " on a stream of device " +
-             std::to_string(checked.context->device));
+    fail(call, "kernel " + function->name + " of device " +
+                   std::to_string(function->module->context->device) +
+                   " on a stream of device " +
+                   std::to_string(checked.context->device));
   if (extra)
     return ERROR_INVALID_VALUE;
-  const unsigned grid[] = {gridX, gridY, gridZ};
-  const unsigned block[] = {blockX, blockY, blockZ};
-  uint64_t threads = uint64_t(blockX) * blockY * blockZ;
-  if (gridX == 0 || gridY == 0 || gridZ == 0 || gridY > 65535 ||
-      gridZ > 65535 || threads == 0 || threads > 1024 ||
-      sharedBytes > static_cast<unsigned>(function->sharedLimit))
+  const unsigned *grid = config.grid, *block = config.block;
+  uint64_t threads = uint64_t(block[0]) * block[1] * block[2];
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0 || grid[1] > 65535 ||
+      grid[2] > 65535 || threads == 0 || threads > 1024 ||
+      config.sharedBytes > static_cast<unsigned>(function->sharedLimit))
     return ERROR_INVALID_VALUE;
+  if (config.attributeCount > 0 && !function->module->waits)
+    fail(call, "kernel " + function->name +
+                   " may start early, but does not wait for earlier kernels");
+  if (config.attributeCount > 0 && checked.capture && checked.capture->target &&
+      checked.capture->operations.empty())
+    fail(call, "kernel " + function->name +
+                   " may start early behind a conditional node, or at the "
+                   "begin of a body: the driver hangs");
   auto operation = std::make_shared<Operation>();
   operation->what = "kernel " + function->name + " grid " + joined(grid) +
                     " block " + joined(block) + " shared " +
-                    std::to_string(sharedBytes);
+                    std::to_string(config.sharedBytes) +
+                    (config.attributeCount > 0 ? " early" : "");
   operation->costNs = 1000;
   operation->run = []() {};
   if (function->name == selectorKernel) {
@@ -287,7 +308,7 @@ Result cuLaunchKernel(Function function, unsigned gridX, unsigned gridY,
              : number >= 0 && number < cases ? static_cast<unsigned>(number)
                                              : static_cast<unsigned>(cases - 1);
     };
-    return submit("cuLaunchKernel", checked, operation);
+    return submit(call, checked, operation);
   }
   const std::vector<size_t> *sizes = findParameters(*function);
   auto registered = state().kernels.find(function->name);
@@ -302,12 +323,33 @@ Result cuLaunchKernel(Function function, unsigned gridX, unsigned gridY,
       std::vector<void *> pointers;
       for (std::vector<char> &copy : *copies)
         pointers.push_back(copy.data());
-      const unsigned sizesOfGrid[] = {gridX, gridY, gridZ};
-      const unsigned sizesOfBlock[] = {blockX, blockY, blockZ};
       if (run)
-        run(pointers.data(), sizesOfGrid, sizesOfBlock);
+        run(pointers.data(), config.grid, config.block);
     };
   }
-  return submit("cuLaunchKernel", checked, operation);
+  return submit(call, checked, operation);
+}
+
+Result cuLaunchKernel(Function function, unsigned gridX, unsigned gridY,
+                      unsigned gridZ, unsigned blockX, unsigned blockY,
+                      unsigned blockZ, unsigned sharedBytes, Stream stream,
+                      void **arguments, void **extra) {
+  FAKE_CUDA_ENTER("cuLaunchKernel")
+  return launch("cuLaunchKernel", function,
+                {{gridX, gridY, gridZ},
+                 {blockX, blockY, blockZ},
+                 sharedBytes,
+                 stream,
+                 nullptr,
+                 0},
+                arguments, extra);
+}
+
+Result cuLaunchKernelEx(const CUlaunchConfig_st *config, Function function,
+                        void **arguments, void **extra) {
+  FAKE_CUDA_ENTER("cuLaunchKernelEx")
+  return launch("cuLaunchKernelEx", function,
+                *reinterpret_cast<const LaunchConfig *>(config), arguments,
+                extra);
 }
 } // extern "C"

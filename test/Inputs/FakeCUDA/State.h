@@ -167,6 +167,7 @@ struct CUmod_st {
   /// The parameter sizes of the kernels, where the image is readable.
   std::map<std::string, std::vector<size_t>> kernels;
   bool readable = false;
+  bool waits = false; ///< The kernels wait for earlier ones.
   std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
 };
 

@@ -30,6 +30,7 @@ struct CUgraphEdgeData_st;
 struct CUgraphExec_st;
 struct CUgraphNodeParams_st;
 struct CUgraphNode_st;
+struct CUlaunchConfig_st;
 struct CUmod_st;
 struct CUstream_st;
 
@@ -119,6 +120,24 @@ struct ConditionalNode {
   Graph *bodies = nullptr; ///< Set by the driver.
   ContextHandle context = nullptr;
   long long rest[26] = {};
+};
+
+/// CUlaunchAttribute that lets a kernel start before the end of the one before.
+struct EarlyLaunch {
+  unsigned kind = 6; ///< Programmatic stream serialization.
+  char padding[4] = {};
+  int isAllowed = 1;
+  char rest[60] = {};
+};
+
+/// CUlaunchConfig.
+struct LaunchConfig {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned sharedBytes;
+  Stream stream;
+  const EarlyLaunch *attributes;
+  unsigned attributeCount;
 };
 
 enum JitOption : unsigned {
@@ -212,6 +231,8 @@ enum JitOption : unsigned {
   FUNCTION(moduleUnload, cuModuleUnload, , (Module))                           \
   FUNCTION(moduleGetFunction, cuModuleGetFunction, ,                           \
            (Function *, Module, const char *))                                 \
+  FUNCTION(moduleGetGlobal, cuModuleGetGlobal, _v2,                            \
+           (DevicePointer *, size_t *, Module, const char *))                  \
   FUNCTION(moduleGetFunctionCount, cuModuleGetFunctionCount, ,                 \
            (unsigned *, Module))                                               \
   FUNCTION(moduleEnumerateFunctions, cuModuleEnumerateFunctions, ,             \
@@ -226,7 +247,9 @@ enum JitOption : unsigned {
            (Function, FunctionAttribute, int))                                 \
   FUNCTION(launchKernel, cuLaunchKernel, ,                                     \
            (Function, unsigned, unsigned, unsigned, unsigned, unsigned,        \
-            unsigned, unsigned, Stream, void **, void **))
+            unsigned, unsigned, Stream, void **, void **))                     \
+  FUNCTION(launchKernelEx, cuLaunchKernelEx, ,                                 \
+           (const CUlaunchConfig_st *, Function, void **, void **))
 
 /// The names of the library.
 const LibrarySpec &driverSpec();

@@ -159,6 +159,9 @@ public:
   /// waited for the GPU: nobody knows how long they take, so that the timeout
   /// does not count.
   mutable std::atomic<bool> repeats{false};
+  /// The next kernel of a recording follows a loop or a choice, or begins a
+  /// body: drivers do not start such a kernel early, but wait forever.
+  mutable bool followsControl = false;
   /// For traces; null without one.
   std::unique_ptr<Timeline> timeline;
   std::string model;           ///< `NVIDIA H200`

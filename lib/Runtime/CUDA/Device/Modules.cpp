@@ -73,6 +73,10 @@ void Modules::loadImage(const braid_rt_image &image) {
     throw Error(gpu.name + " cannot load the program's kernels: " +
                 "cuModuleLoadDataEx failed: " + gpu.driver.describe(result) +
                 (*log ? std::string(": ") + log : ""));
+  DevicePointer mark = 0;
+  size_t markBytes = 0;
+  loaded.waits = gpu.driver.moduleGetGlobal(&mark, &markBytes, loaded.module,
+                                            BRAID_RT_KERNELS_WAIT) == SUCCESS;
   unsigned count = 0;
   gpu.driver.call(gpu.driver.moduleGetFunctionCount, &count, loaded.module);
   std::vector<Function> functions(count);
@@ -189,6 +193,7 @@ Modules::Kernel &Modules::find(const braid_rt_kernel &kernel) {
                 "or the program has not been prepared");
   Kernel found;
   Image &owner = image->second;
+  found.waits = owner.waits;
   auto function = owner.functions.find(kernel.name);
   if (function != owner.functions.end()) {
     found.function = function->second;
@@ -275,11 +280,18 @@ void Modules::launch(const braid_rt_kernel &kernel, const LaunchSize &size,
                   std::to_string(argumentCount));
     allowShared(found, size.sharedBytes);
     gpu.hooks.enqueues();
-    gpu.driver.call(gpu.driver.launchKernel, found.function,
-                    narrow(size.grid[0]), narrow(size.grid[1]),
-                    narrow(size.grid[2]), narrow(size.block[0]),
-                    narrow(size.block[1]), narrow(size.block[2]),
-                    narrow(size.sharedBytes), gpu.stream, arguments, nullptr);
+    EarlyLaunch early;
+    LaunchConfig config{
+        {narrow(size.grid[0]), narrow(size.grid[1]), narrow(size.grid[2])},
+        {narrow(size.block[0]), narrow(size.block[1]), narrow(size.block[2])},
+        narrow(size.sharedBytes),
+        gpu.stream,
+        &early,
+        found.waits && !gpu.followsControl ? 1U : 0U};
+    gpu.followsControl = false;
+    gpu.driver.call(gpu.driver.launchKernelEx,
+                    reinterpret_cast<const CUlaunchConfig_st *>(&config),
+                    found.function, arguments, nullptr);
   } catch (const Error &caught) {
     throw Error("kernel '" + std::string(kernel.name) +
                 "' cannot be launched on " + gpu.name + " with a grid of " +

@@ -55,9 +55,11 @@ private:
   struct Image {
     Module module = nullptr;
     std::unordered_map<std::string, Function> functions;
+    bool waits = false; ///< It has BRAID_RT_KERNELS_WAIT.
   };
   struct Kernel {
     Function function = nullptr;
+    bool waits = false;     ///< For the memory of earlier kernels, by itself.
     int64_t parameters = 0; ///< Their number; -1 if the driver does not know.
     std::vector<size_t> parameterBytes;
     int64_t sharedLimit = 0; ///< Of dynamic shared memory, as set now.

@@ -45,7 +45,7 @@ protected:
     log = fake_cuda_log();
   }
 
-  TestProgram program;
+  TestProgram program{waitingPtx};
   int *memory = nullptr;
   std::string log;
 };

@@ -115,6 +115,21 @@ static_assert(offsetof(cuda::ConditionalNode, bodies) ==
               offsetof(CUgraphNodeParams, conditional.phGraph_out));
 static_assert(offsetof(cuda::ConditionalNode, context) ==
               offsetof(CUgraphNodeParams, conditional.ctx));
+static_assert(sizeof(cuda::EarlyLaunch) == sizeof(CUlaunchAttribute));
+static_assert(cuda::EarlyLaunch().kind ==
+              CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+static_assert(offsetof(cuda::EarlyLaunch, isAllowed) ==
+              offsetof(CUlaunchAttribute,
+                       value.programmaticStreamSerializationAllowed));
+static_assert(sizeof(cuda::LaunchConfig) == sizeof(CUlaunchConfig));
+static_assert(offsetof(cuda::LaunchConfig, sharedBytes) ==
+              offsetof(CUlaunchConfig, sharedMemBytes));
+static_assert(offsetof(cuda::LaunchConfig, stream) ==
+              offsetof(CUlaunchConfig, hStream));
+static_assert(offsetof(cuda::LaunchConfig, attributes) ==
+              offsetof(CUlaunchConfig, attrs));
+static_assert(offsetof(cuda::LaunchConfig, attributeCount) ==
+              offsetof(CUlaunchConfig, numAttrs));
 EQUAL(JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER);
 EQUAL(JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 

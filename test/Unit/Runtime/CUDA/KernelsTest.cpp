@@ -55,6 +55,20 @@ TEST_F(KernelsTest, runWithTheirArguments) {
                         "shared 128\n"));
 }
 
+TEST_F(KernelsTest, startEarlyWhereTheyWaitForEarlierOnes) {
+  for (bool waits : {false, true}) {
+    TestProgram program(waits ? waitingPtx : testPtx);
+    device().prepare(program.get());
+    void *memory = nullptr;
+    void *arguments[] = {&memory};
+    fake_cuda_clear_log();
+    device().launch(program.fill, {{1, 1, 1}, {1, 1, 1}, 0}, arguments, 1);
+    std::string log = fake_cuda_log();
+    EXPECT_THAT(log, HasSubstr("kernel fill grid 1 1 1"));
+    EXPECT_EQ(log.find(" early\n") != std::string::npos, waits) << log;
+  }
+}
+
 TEST_F(KernelsTest, mayHaveMoreSharedMemoryThanTheDefault) {
   TestProgram program;
   device().prepare(program.get());
@@ -82,7 +96,7 @@ TEST_F(KernelsTest, nameTheLaunchThatFails) {
       launch({{1, 70000, 1}, {32, 1, 1}, 0}),
       "kernel 'fill' cannot be launched on device 0 (Fake GPU) with a "
       "grid of 1 x 70000 x 1, blocks of 32 x 1 x 1 and 0 bytes of dynamic "
-      "shared memory: cuLaunchKernel failed: CUDA_ERROR_INVALID_VALUE "
+      "shared memory: cuLaunchKernelEx failed: CUDA_ERROR_INVALID_VALUE "
       "(invalid argument)");
   EXPECT_THAT(launch({{1, 1, 1}, {2048, 1, 1}, 0}),
               HasSubstr("blocks of 2048 x 1 x 1"));
@@ -92,9 +106,9 @@ TEST_F(KernelsTest, nameTheLaunchThatFails) {
               HasSubstr("228.00 KiB of dynamic shared memory: "
                         "cuFuncSetAttribute of the limit of dynamic shared "
                         "memory failed: CUDA_ERROR_INVALID_VALUE"));
-  fake_cuda_fail("cuLaunchKernel", cuda::ERROR_LAUNCH_OUT_OF_RESOURCES, 0);
+  fake_cuda_fail("cuLaunchKernelEx", cuda::ERROR_LAUNCH_OUT_OF_RESOURCES, 0);
   EXPECT_THAT(launch({{1, 1, 1}, {1, 1, 1}, 0}),
-              HasSubstr("cuLaunchKernel failed: "
+              HasSubstr("cuLaunchKernelEx failed: "
                         "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (too many "
                         "resources requested for launch)"));
 }

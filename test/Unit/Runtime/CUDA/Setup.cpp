@@ -46,6 +46,22 @@ const char *const testPtx = R"(// PTX for tests
 { ret; }
 )";
 
+const char *const waitingPtx = R"(// PTX for tests
+.version 9.0
+.target sm_90
+.visible .global .align 1 .u8 braid_kernels_wait = 1;
+.visible .entry scale(
+  .param .u64 .ptr .align 1 scale_param_0,
+  .param .u64 scale_param_1,
+  .param .f32 scale_param_2
+)
+{ griddepcontrol.wait; ret; }
+.visible .entry fill(
+  .param .u64 fill_param_0
+)
+{ griddepcontrol.wait; ret; }
+)";
+
 TestProgram::TestProgram(const char *data, const char *chip, int64_t size)
     : image({data, size ? size : static_cast<int64_t>(std::strlen(data)) + 1,
              chip}),

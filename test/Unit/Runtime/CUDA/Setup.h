@@ -46,6 +46,8 @@ template <typename Body> std::string errorOf(Body body) {
 
 /// Two kernels: `scale` with 3 parameters, `fill` with 1.
 extern const char *const testPtx;
+/// The same; the kernels wait for the memory of earlier ones.
+extern const char *const waitingPtx;
 
 /// A program with one image.
 class TestProgram {

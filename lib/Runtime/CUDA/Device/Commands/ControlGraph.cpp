@@ -102,11 +102,13 @@ ControlGraph::~ControlGraph() { gpu.driver.graphDestroy(open.front().graph); }
 void ControlGraph::record(const std::function<void()> &enqueue) {
   Sequence &sequence = open.back();
   gpu.beginCapture(sequence.graph, sequence.last);
+  gpu.followsControl = true;
   Result result = SUCCESS;
   Graph graph = nullptr;
   try {
     enqueue();
     result = gpu.findLastCaptured(sequence.last);
+    gpu.followsControl = false;
   } catch (const Error &) {
     gpu.endCapture(graph);
     throw;
