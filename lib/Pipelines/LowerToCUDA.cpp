@@ -28,12 +28,17 @@
 using namespace mlir;
 using namespace braid;
 
+/// The number of `chip`, 90 of `sm_90a`; 0 if it has none.
+static unsigned getNumber(StringRef chip) {
+  unsigned number = 0;
+  return chip.consume_front("sm_") && !chip.consumeInteger(10, number) ? number
+                                                                       : 0;
+}
+
 /// The oldest version of PTX that supports `chip` and the instructions of
 /// kernels.
 static std::string getFeatures(StringRef chip) {
-  unsigned number = 0;
-  if (!chip.consume_front("sm_") || chip.consumeInteger(10, number))
-    return "+ptx80";
+  unsigned number = getNumber(chip);
   return number >= 120 ? "+ptx87" : number >= 100 ? "+ptx86" : "+ptx80";
 }
 
@@ -53,7 +58,9 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   // Ops to kernels, buffers to an arena, matmuls and copies to calls.
   pm.addNestedPass<func::FuncOp>(createSplitReductionsPass());
   pm.addPass(createPlaceControlFlowBuffersPass());
-  pm.addPass(createConvertLinalgToGPUPass({/*leaveCalls=*/true}));
+  pm.addPass(createConvertLinalgToGPUPass(
+      {/*leaveCalls=*/true,
+       /*tensorCores=*/getNumber(options.chip.getValue()) >= 80}));
   pm.addPass(createPlanMemoryPass());
   // Free the buffers that have no place in the arena.
   pm.addPass(createDeallocateBuffersPass());

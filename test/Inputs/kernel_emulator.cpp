@@ -29,11 +29,13 @@ constexpr int kWarpSize = 32;
 struct Thread {
   ucontext_t context;
   std::vector<char> stack;
-  // 'b' for a barrier, 's' for a shuffle, 'e' at the end; and how many before.
+  // 'b' for a barrier, 's' for a shuffle, 'm' for a product of matrices, 'e' at
+  // the end; and how many before.
   char stop;
   long count;
   // What other threads of the warp read, of this shuffle and the one before.
   uint32_t slots[2];
+  int32_t elements[2][6];
 };
 
 std::vector<Thread> threads;
@@ -120,6 +122,35 @@ float nvvm_shfl_sync_bfly_f32(int32_t all, float value, int32_t mask,
   bits = nvvm_shfl_sync_bfly_i32(all, bits, mask, clamp);
   std::memcpy(&value, &bits, sizeof bits);
   return value;
+}
+
+// To the 10 bits of TF32, ties away from zero.
+int32_t nvvm_f2tf32_rna(float x) {
+  int32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return (bits + 0x1000) & ~0x1fff;
+}
+
+// mma.m16n8k8 of TF32: `ours` are the thread's elements of A and B; adds to the
+// elements of C.
+void emulate_mma(const int32_t *ours, float *sums) {
+  Thread &thread = threads[current];
+  std::memcpy(thread.elements[thread.count & 1], ours, 6 * sizeof(int32_t));
+  int parity = thread.count & 1;
+  stop('m');
+  int warp = current / kWarpSize * kWarpSize, lane = current % kWarpSize;
+  auto get = [&](int owner, int element) {
+    float value;
+    std::memcpy(&value, &threads[warp + owner].elements[parity][element],
+                sizeof value);
+    return value;
+  };
+  for (int each = 0; each < 4; ++each)
+    for (int term = 0; term < 8; ++term) {
+      int row = lane / 4 + each / 2 * 8, column = lane % 4 * 2 + each % 2;
+      sums[each] += get(row % 8 * 4 + term % 4, row / 8 + term / 4 * 2) *
+                    get(column * 4 + term % 4, 4 + term / 4);
+    }
 }
 
 float nvvm_ex2_approx_ftz_f32(float x) { return std::exp2(x); }

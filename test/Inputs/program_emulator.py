@@ -29,6 +29,7 @@ class Program:
         self.shared = os.path.join(directory, "program.so")
         bt.command(["braid-compile", path, "--target=cuda", "--passes=none", "-o", self.shared])
         printed = bt.command(["braid-opt", path, "--braid-prepare=target=cuda", *TO_KERNELS]).stderr
+        self.printed = printed
         self._register(kernel_emulator.find_module(printed), directory, cxx, libraries)
 
     def _register(self, text, directory, cxx, libraries):

@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -111,9 +112,11 @@ struct ConvertLinalgToGPUPass
     IRRewriter rewriter(&getContext());
     expandMaps(rewriter, getOperation());
     replaceCopiesOfFills(rewriter, getOperation());
+    KernelModule kernels(getOperation());
+    if (tensorCores)
+      convertMatmuls(rewriter, kernels);
     if (failed(generalizeAll(rewriter)))
       return failure();
-    KernelModule kernels(getOperation());
     // Runs come first, because a run may begin before its seed.
     convertRuns(rewriter, kernels);
     convertPartRuns(rewriter, kernels);
@@ -165,6 +168,18 @@ private:
         rewriter.eraseOp(*generic);
     }
     return failure(hasFailed);
+  }
+
+  /// Converts small matmuls that would be calls of a library.
+  void convertMatmuls(RewriterBase &rewriter, KernelModule &kernels) {
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (op.hasPureBufferSemantics() && braid::isDeviceLibraryCall(op))
+        ops.push_back(op);
+    });
+    for (linalg::LinalgOp op : ops)
+      if (emitMatmul(kernels, op))
+        rewriter.eraseOp(op);
   }
 
   void addGeneral(RewriterBase &rewriter, linalg::LinalgOp op) {

@@ -46,6 +46,11 @@ bool emitGroups(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
 /// in the order of the op.
 void emitGeneral(KernelModule &kernels, mlir::linalg::LinalgOp op);
 
+/// Emits a kernel with tensor cores for a small matmul of f32 that may be
+/// computed in TF32. Returns false if `op` is no such matmul, or if the library
+/// is faster.
+bool emitMatmul(KernelModule &kernels, mlir::linalg::LinalgOp op);
+
 /// Emits kernels for a call of the routine `sort`, on buffers of known sizes,
 /// launched before `op`: a block sorts tiles in shared memory.
 void emitSort(KernelModule &kernels, library::CallOp op);
