@@ -40,8 +40,10 @@ static constexpr int64_t kMostProductsOfKernel = int64_t(13) << 22,
                          kMostTerms = 1024;
 static constexpr int64_t kMostProductsTransposed = int64_t(1) << 24,
                          kMostTermsTransposed = 256;
+/// Without vectors there are more loads; the library has no tensor cores then.
+static constexpr int64_t kMostProductsByElements = int64_t(1) << 22;
 /// Smaller ones leave most of an instruction unused.
-static constexpr int64_t kFewestRows = 16, kFewestTerms = 16;
+static constexpr int64_t kFewestRows = 8, kFewestTerms = 16;
 static constexpr int64_t kMostWarps = 16, kMostWarpsTransposed = 8;
 
 namespace {
@@ -52,6 +54,8 @@ namespace {
 struct FactorMatrix {
   Value buffer;
   int64_t outer = 0, inner = 0, batch = 0;
+  /// Whether vectors of four elements are loaded or stored whole.
+  bool hasVectors = false;
 };
 
 /// Emits the kernel of a matmul of f32 in TF32. Each warp of a block adds up
@@ -77,12 +81,24 @@ private:
   int64_t getTileRows() const { return kRows * rowTiles; }
   static int64_t getTileColumns() { return kColumns * kTilesOfColumns; }
 
+  /// The address of an element in the batch of the block.
+  Value getAddress(KernelBuilder &builder, const FactorMatrix &matrix,
+                   Value outer, Value inner) const {
+    Value address = builder.add(builder.multiply(outer, matrix.outer),
+                                builder.multiply(inner, matrix.inner));
+    return matrix.batch
+               ? builder.add(address, builder.multiply(batch, matrix.batch))
+               : address;
+  }
+  Value loadElements(KernelBuilder &builder, const FactorMatrix &matrix,
+                     int64_t extent, Value row, Value term);
   SmallVector<Value> loadStep(KernelBuilder &builder,
                               const FactorMatrix &matrix, int64_t extent,
                               int64_t count, Value first, Value term);
   Accumulators addStep(KernelBuilder &builder, Value term, bool isMasked,
                        const Accumulators &sums);
   void emitSums(KernelBuilder &builder);
+  void emitResult(KernelBuilder &builder, Value row, Value column, Value sum);
   void emitResults(KernelBuilder &builder);
 
   linalg::LinalgOp op;
@@ -106,17 +122,17 @@ std::optional<FactorMatrix> MatmulKernel::getMatrix(Value buffer, AffineMap map,
   int64_t offset = 0;
   if (!type.getElementType().isF32() || !type.hasStaticShape() ||
       failed(type.getStridesAndOffset(strides, offset)) ||
-      llvm::is_contained(strides, ShapedType::kDynamic) ||
-      getAlignment(buffer) < kAccessBytes)
+      llvm::is_contained(strides, ShapedType::kDynamic))
     return std::nullopt;
   FactorMatrix matrix{buffer};
+  matrix.hasVectors = getAlignment(buffer) >= kAccessBytes &&
+                      type.getShape().back() % kTermsOfThread == 0;
   for (auto [dim, stride] : llvm::enumerate(strides)) {
     unsigned loop = map.getDimPosition(dim);
     (loop == outer   ? matrix.outer
      : loop == inner ? matrix.inner
                      : matrix.batch) = stride;
-    if (stride != 1 && stride % kTermsOfThread != 0)
-      return std::nullopt;
+    matrix.hasVectors &= stride == 1 || stride % kTermsOfThread == 0;
   }
   return matrix;
 }
@@ -141,8 +157,7 @@ bool MatmulKernel::match() {
   if (found->batch)
     batches = sizes[*found->batch];
   if (rows < kFewestRows || columns < kFewestRows || terms < kFewestTerms ||
-      batches < 1 || terms % kTermsOfThread != 0 ||
-      columns % kTermsOfThread != 0)
+      batches < 1)
     return false;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   auto get = [&](unsigned input, unsigned outer) {
@@ -159,14 +174,18 @@ bool MatmulKernel::match() {
   result = *c;
   if (found->hasBias) {
     bias = op.getDpsInputs()[2];
-    if (!getElementTypeOrSelf(bias.getType()).isF32() ||
-        getAlignment(bias) < kAccessBytes)
+    if (!getElementTypeOrSelf(bias.getType()).isF32())
       return false;
+    result.hasVectors &= getAlignment(bias) >= kAccessBytes;
   }
+  // Terms behind the last one are zeros of their own.
+  bool isWhole = terms % kTermsOfThread == 0;
+  left.hasVectors &= isWhole;
+  right.hasVectors &= isWhole;
   bool isTransposed = !loadsAlongTerms(left);
-  if (isTransposed && rows % kTermsOfThread != 0)
-    return false;
   int64_t most = isTransposed ? kMostProductsTransposed : kMostProductsOfKernel;
+  if (!left.hasVectors || !right.hasVectors || !result.hasVectors)
+    most = kMostProductsByElements;
   // No product overflows: each factor is at most 2^26.
   if (rows * columns > most || rows * columns * terms > most ||
       rows * columns * terms * batches > most ||
@@ -179,6 +198,32 @@ bool MatmulKernel::match() {
   return true;
 }
 
+/// Loads four elements of `matrix` from `row` and `term` on, along the terms or
+/// along rows: those of the last row where `extent` rows end, zeros where the
+/// terms end.
+Value MatmulKernel::loadElements(KernelBuilder &builder,
+                                 const FactorMatrix &matrix, int64_t extent,
+                                 Value row, Value term) {
+  ImplicitLocOpBuilder &b = builder.b;
+  bool alongTerms = loadsAlongTerms(matrix);
+  SmallVector<Value> elements;
+  for (int64_t each = 0; each < kTermsOfThread; ++each) {
+    Value at = alongTerms ? builder.addConstant(term, each) : term;
+    Value place = arith::MinUIOp::create(
+        b, alongTerms ? row : builder.addConstant(row, each),
+        builder.constantIndex(extent - 1));
+    Value isTerm = builder.isLess(at, terms);
+    at = arith::MinUIOp::create(b, at, builder.constantIndex(terms - 1));
+    Value element = builder.load(builder.getMemory(matrix.buffer),
+                                 getAddress(builder, matrix, place, at), 1);
+    Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
+    elements.push_back(
+        arith::SelectOp::create(b, isTerm, element, zero).getResult());
+  }
+  return vector::FromElementsOp::create(
+      b, VectorType::get({kTermsOfThread}, b.getF32Type()), elements);
+}
+
 /// Loads what a thread needs of `matrix` for the step at `term`: vectors along
 /// the terms of `count` rows, or vectors of adjacent rows for each of its
 /// terms. Rows behind `extent` are those at the end.
@@ -189,19 +234,18 @@ SmallVector<Value> MatmulKernel::loadStep(KernelBuilder &builder,
   bool alongTerms = loadsAlongTerms(matrix);
   SmallVector<Value> loaded;
   auto load = [&](Value row, Value at) {
-    Value address = builder.add(builder.multiply(row, matrix.outer),
-                                builder.multiply(at, matrix.inner));
-    if (matrix.batch)
-      address = builder.add(address, builder.multiply(batch, matrix.batch));
-    loaded.push_back(builder.load(builder.getMemory(matrix.buffer), address,
-                                  kTermsOfThread));
+    loaded.push_back(matrix.hasVectors
+                         ? builder.load(builder.getMemory(matrix.buffer),
+                                        getAddress(builder, matrix, row, at),
+                                        kTermsOfThread)
+                         : loadElements(builder, matrix, extent, row, at));
   };
   int64_t step = alongTerms ? kColumns : kColumns * kTermsOfThread;
   for (int64_t start = 0; start < count; start += step) {
     Value row = builder.add(
         builder.addConstant(first, start),
         alongTerms ? group : builder.multiply(group, kTermsOfThread));
-    if (extent % count != 0)
+    if (extent % count != 0 && matrix.hasVectors)
       row = arith::MinUIOp::create(
           builder.b, row,
           builder.constantIndex(alongTerms ? extent - 1
@@ -345,6 +389,25 @@ void MatmulKernel::emitSums(KernelBuilder &builder) {
       }
 }
 
+/// Stores results in a row, a vector or a scalar, of which `sum` are the sums.
+void MatmulKernel::emitResult(KernelBuilder &builder, Value row, Value column,
+                              Value sum) {
+  ImplicitLocOpBuilder &b = builder.b;
+  auto type = dyn_cast<VectorType>(sum.getType());
+  int64_t lanes = type ? type.getNumElements() : 1;
+  Value memory = builder.getMemory(result.buffer);
+  Value address = getAddress(builder, result, row, column);
+  if (!op->hasAttr(kOverwritesAttrName))
+    sum = arith::AddFOp::create(b, builder.load(memory, address, lanes), sum);
+  if (bias)
+    sum = arith::AddFOp::create(
+        b, sum, builder.load(builder.getMemory(bias), column, lanes));
+  if (op->hasAttr(kEpilogueAttrName))
+    sum = arith::MaximumFOp::create(
+        b, sum, arith::ConstantOp::create(b, b.getZeroAttr(sum.getType())));
+  builder.store(sum, memory, address);
+}
+
 /// Adds the sums of the warps, and stores the results of the block.
 void MatmulKernel::emitResults(KernelBuilder &builder) {
   ImplicitLocOpBuilder &b = builder.b;
@@ -371,21 +434,15 @@ void MatmulKernel::emitResults(KernelBuilder &builder) {
     if (columns % getTileColumns() != 0)
       isInside = builder.both(isInside, builder.isLess(column, columns));
     builder.emitIf(isInside, [&] {
-      Value address = builder.add(builder.multiply(row, result.outer), column);
-      if (result.batch)
-        address = builder.add(address, builder.multiply(batch, result.batch));
-      Value memory = builder.getMemory(result.buffer);
-      if (!op->hasAttr(kOverwritesAttrName))
-        sum = arith::AddFOp::create(
-            b, builder.load(memory, address, kTermsOfThread), sum);
-      if (bias)
-        sum = arith::AddFOp::create(
-            b, sum,
-            builder.load(builder.getMemory(bias), column, kTermsOfThread));
-      if (op->hasAttr(kEpilogueAttrName))
-        sum = arith::MaximumFOp::create(
-            b, sum, arith::ConstantOp::create(b, b.getZeroAttr(sum.getType())));
-      builder.store(sum, memory, address);
+      if (result.hasVectors)
+        return emitResult(builder, row, column, sum);
+      for (int64_t each = 0; each < kTermsOfThread; ++each) {
+        Value place = builder.addConstant(column, each);
+        builder.emitIf(builder.isLess(place, columns), [&] {
+          emitResult(builder, row, place,
+                     vector::ExtractOp::create(b, sum, each));
+        });
+      }
     });
   };
   for (int64_t done = 0; done < vectors; done += threads) {

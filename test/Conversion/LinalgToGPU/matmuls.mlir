@@ -53,14 +53,18 @@ func.func @many_terms(%a: memref<16x4096xf32>, %b: memref<4096x16xf32>) -> memre
 
 // -----
 
-// Rows that do not begin at multiples of 16 bytes.
+// Rows that do not begin at multiples of 16 bytes have kernels where there are few products.
 // CHECK-LABEL: func.func @unaligned
+// CHECK:         gpu.launch_func @kernels::@matmul
 // CHECK-NOT:     gpu.launch_func
 // CHECK:         linalg.matmul
-func.func @unaligned(%a: memref<64x66xf32>, %b: memref<66x64xf32>) -> memref<64x64xf32> {
+func.func @unaligned(%a: memref<64x66xf32>, %b: memref<66x64xf32>, %d: memref<256x130xf32>, %e: memref<130x256xf32>)
+    -> (memref<64x64xf32>, memref<256x256xf32>) {
   %c = memref.alloc() {alignment = 64 : i64} : memref<64x64xf32>
   linalg.matmul {braid.overwrites, braid.precision = "tf32"} ins(%a, %b : memref<64x66xf32>, memref<66x64xf32>) outs(%c : memref<64x64xf32>)
-  return %c : memref<64x64xf32>
+  %f = memref.alloc() {alignment = 64 : i64} : memref<256x256xf32>
+  linalg.matmul {braid.overwrites, braid.precision = "tf32"} ins(%d, %e : memref<256x130xf32>, memref<130x256xf32>) outs(%f : memref<256x256xf32>)
+  return %c, %f : memref<64x64xf32>, memref<256x256xf32>
 }
 
 // -----

@@ -1,5 +1,6 @@
 # RUN: %python %s %t %cxx %braid_lib_dir
-"""Kernels of small matmuls in TF32, emulated: layouts, edges of tiles, terms that no block shares evenly, batches, biases."""
+"""Kernels of small matmuls in TF32, emulated: layouts, edges of tiles, terms that no block shares evenly, batches,
+biases, rows that are not aligned."""
 
 import os
 import sys
@@ -23,6 +24,14 @@ CASES = [
     ("nn", 24, 32, 64, 3, ""),
     ("nt", 20, 24, 36, 2, "adds"),
     ("tn", 32, 16, 68, 2, "adds"),
+    # Nothing but single elements is aligned.
+    ("nn", 18, 10, 77, 0, "bias"),
+    ("nt", 33, 35, 66, 2, "relu"),
+    ("tn", 9, 34, 45, 0, "adds"),
+    ("tt", 70, 9, 19, 3, ""),
+    # Some matrices have vectors.
+    ("nn", 128, 10, 64, 0, "bias relu"),
+    ("tn", 64, 10, 36, 0, ""),
 ]
 
 
