@@ -30,6 +30,9 @@ static constexpr int64_t kSmallBlocks = 512, kManyBlocks = 128,
 /// The number of contiguous bytes of a row that a block reads: a line of the
 /// cache, or the smallest number for an efficient access.
 static constexpr int64_t kLineOfBytes = 128, kMinRunOfBytes = 64;
+/// The same number of what is in the caches: a sector of a line. Inputs of so
+/// many bytes mostly are, as the kernel before has written them.
+static constexpr int64_t kSectorOfBytes = 32, kCachedBytes = int64_t(8) << 20;
 /// The number of rows that a thread loads at once. More pay for whole lines.
 /// The registers of a large block hold fewer beside several accumulators.
 static constexpr int64_t kUnrolledRows = 4, kUnrollOfLines = 8, kFewRows = 2;
@@ -238,6 +241,8 @@ void ColumnKernel::chooseShape() {
   halveUntil(kMinRunOfBytes, hasStridedInput
                                  ? std::numeric_limits<int64_t>::max()
                                  : kEnoughBlocks);
+  if (!hasStridedInput && outer * columns * rows * size <= kCachedBytes)
+    halveUntil(kSectorOfBytes, kEnoughBlocks);
   int64_t threads = getNumBlocks() < 2 * kManyBlocks ? kMaxThreads : kBlockSize;
   height = std::min<int64_t>(threads / width, llvm::PowerOf2Ceil(rows));
   height = std::max(height, kWarpSize / width);
