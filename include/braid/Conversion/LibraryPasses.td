@@ -133,9 +133,13 @@ def DecomposeScattersPass
     result combines the updates of its window, in their order. If the region does not
     read the old element, one reduction finds the last update of each window; up to 4
     updates are compared by each element itself. The bits are those of the loop. A scatter of
-    N updates of V windows that needs more than 2^26 comparisons, N * (N + V), sorts its updates
-    by their windows instead (`library.call "sort"`), and each window finds its part of the
-    sorted list by a binary search. A scatter on buffers remains a loop.
+    N updates of V windows that needs more than 2^26 comparisons, N * (N + V), that has long
+    lists, more than 32 updates of a window on average, or more than 1024 updates sorts its
+    updates by their windows instead (`library.call "sort"`), and each window finds its part of
+    the sorted list by a binary search. An element loads four updates at once. If the region is
+    one associative op and N is at least 256, each chunk of 32 sorted updates (of 128, if N is
+    more than 2^16) that are of one window is combined before: the roundings of floats are then
+    others than those of the loop, but the same in each run. A scatter on buffers remains a loop.
 
     Before:
 

@@ -13,8 +13,8 @@
 
 namespace braid {
 
-/// On a read of a tensor in a loop or a branch of a body: all iterations
-/// together read each element at most once.
+/// On reads of a tensor in loops or branches of a body: all iterations and all
+/// of these reads together read each element at most once.
 constexpr llvm::StringLiteral kReadsOnceAttrName = "braid.reads_once";
 
 } // namespace braid

@@ -91,25 +91,42 @@ func.func @few(%indices: tensor<50x1xi32>, %updates: tensor<50x1xf32>, %table: t
   return %r : tensor<50x80xf32>
 }
 
-// Many comparisons: a sort by windows, a binary search for each window, and the places behind. The loop on hosts needs no
-// buffer for each scalar.
+// Many comparisons: a sort by windows, a binary search for each window and the end, and the places between. Chunks of one
+// window are combined first, and four places at once. The loop on hosts needs no buffer for each scalar.
 // CHECK-LABEL: func.func @many(
 // CHECK-SAME:    %[[PLACES:[^:]*]]: tensor<262144xi32>, %[[U:[^:]*]]: tensor<262144xf32>, %[[T:[^:]*]]: tensor<10xf32>
 // CHECK:         %[[KEYS:.*]] = linalg.generic {{.*}} ins(%[[PLACES]] : {{.*}}) outs(%{{.*}} : tensor<262144xi64>)
 // CHECK:           arith.minui %{{.*}}, %c10_i64
 // CHECK:           arith.shli %{{.*}}, %c32_i64
 // CHECK:         %[[SORTED:.*]] = library.call "sort" outs(%[[KEYS]] :
-// CHECK:         %[[FIRST:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<10xi32>)
+// CHECK:         %[[BEGINS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<11xi32>)
 // CHECK:           scf.while
 // CHECK:             tensor.extract %[[SORTED]]
-// CHECK:         linalg.generic {{.*}} ins(%[[T]], %[[FIRST]] : {{.*}}) outs(%{{.*}} : tensor<10xf32>)
+// CHECK:         %[[CHUNKS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2048xf32>)
+// CHECK:           %[[BEGIN:.*]] = arith.muli %{{.*}}, %c128_i32
+// CHECK:           %[[FIRST:.*]] = arith.index_cast %[[BEGIN]]
+// CHECK:           tensor.extract %[[SORTED]][%[[FIRST]]]
+// CHECK:           %[[END:.*]] = arith.addi %[[BEGIN]], %c127_i32
+// CHECK:           %[[LAST:.*]] = arith.index_cast %[[END]]
+// CHECK:           tensor.extract %[[SORTED]][%[[LAST]]]
+// CHECK:           %[[ONE:.*]] = arith.cmpi eq
+// CHECK:           %[[WINDOW:.*]] = arith.cmpi ne, %{{.*}}, %c10_i64
+// CHECK:           %[[WHOLE:.*]] = arith.andi %[[ONE]], %[[WINDOW]]
+// CHECK:           arith.select %[[WHOLE]]
+// CHECK-COUNT-2:   scf.while
+// CHECK:         linalg.generic {{.*}} ins(%[[T]] : {{.*}}) outs(%{{.*}} : tensor<10xf32>)
+// CHECK:           tensor.extract %[[BEGINS]]
+// CHECK:           tensor.extract %[[BEGINS]]
 // CHECK:           scf.while
-// CHECK:             tensor.extract %[[SORTED]]
 // CHECK:             scf.condition
-// CHECK:             %[[KEY:.*]] = tensor.extract %[[SORTED]]
-// CHECK:             %[[NUMBER:.*]] = arith.trunci %[[KEY]] : i64 to i32
-// CHECK:             %[[PLACE:.*]] = arith.index_cast %[[NUMBER]]
-// CHECK:             tensor.extract %[[U]][%[[PLACE]]]
+// CHECK-COUNT-4:     tensor.extract %[[U]][%{{.*}}] {braid.reads_once}
+// CHECK-NOT:         tensor.extract %[[U]]
+// CHECK:           scf.while
+// CHECK:             tensor.extract %[[U]]
+// CHECK:           scf.while
+// CHECK-COUNT-4:     tensor.extract %[[CHUNKS]]
+// CHECK:           scf.while
+// CHECK:             tensor.extract %[[CHUNKS]]
 // CHECK:         return
 // LOOP-LABEL: func.func @many(
 // LOOP-SAME:    %[[PLACES:[^:]*]]: tensor<262144xi32>, %[[U:[^:]*]]: tensor<262144xf32>, %[[T:[^:]*]]: tensor<10xf32>
@@ -135,13 +152,15 @@ func.func @many(%indices: tensor<262144xi32>, %updates: tensor<262144xf32>, %tab
 
 // The last of each window's updates is before the first one of the next window.
 // CHECK-LABEL: func.func @set_many(
-// CHECK:         library.call "sort"
-// CHECK:         scf.while
-// CHECK:         %[[PLACE:.*]] = arith.maxsi %{{.*}}, %c0_i32
-// CHECK:         tensor.extract
-// CHECK:         %[[LAST:.*]] = arith.select %{{.*}}, %{{.*}}, %c-1_i32
-// CHECK-NEXT:    linalg.yield %[[LAST]]
-// CHECK:         tensor.expand_shape %{{.*}} {{\[}}[0], [1, 2]] output_shape [4, 7, 2]
+// CHECK:         %[[SORTED:.*]] = library.call "sort"
+// CHECK:         %[[BEGINS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<4x15xi32>)
+// CHECK:           scf.while
+// CHECK:         linalg.generic
+// CHECK:           %[[BEGIN:.*]] = tensor.extract %[[BEGINS]]
+// CHECK:           %[[END:.*]] = tensor.extract %[[BEGINS]]
+// CHECK:           %[[EXISTS:.*]] = arith.cmpi slt, %[[BEGIN]], %[[END]]
+// CHECK:           tensor.extract %[[SORTED]]
+// CHECK:           arith.select %[[EXISTS]]
 // CHECK:         return
 func.func @set_many(%indices: tensor<4x9000xi64>, %updates: tensor<4x9000x5xi32>, %table: tensor<7x5x4x2xi32>) -> tensor<7x5x4x2xi32> {
   %r = library.scatter ins(%indices, %updates : tensor<4x9000xi64>, tensor<4x9000x5xi32>) outs(%table : tensor<7x5x4x2xi32>) {
@@ -149,6 +168,31 @@ func.func @set_many(%indices: tensor<4x9000xi64>, %updates: tensor<4x9000x5xi32>
     library.yield %update : i32
   } {batch_dims = array<i64: 2>, indexed_dims = array<i64: 0, 3>} -> tensor<7x5x4x2xi32>
   return %r : tensor<7x5x4x2xi32>
+}
+
+// The updates of a window have 50 others on average, in an order that counts: no comparisons, no chunks.
+// CHECK-LABEL: func.func @long(
+// CHECK:         library.call "sort"
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<7xi32>)
+// CHECK-NOT:     linalg.generic
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<6x8xf32>)
+// CHECK-COUNT-2:   scf.while
+// CHECK-NOT:       scf.while
+// CHECK:         linalg.generic
+// CHECK:         return
+func.func @long(%rows: tensor<300xi32>, %updates: tensor<300x8xf32>, %others: tensor<300x8xf32>, %table: tensor<6x8xf32>)
+    -> (tensor<6x8xf32>, tensor<6x8xf32>) {
+  %r = library.scatter ins(%rows, %updates : tensor<300xi32>, tensor<300x8xf32>) outs(%table : tensor<6x8xf32>) {
+  ^bb0(%old: f32, %update: f32):
+    %s = arith.divf %update, %old : f32
+    library.yield %s : f32
+  } {batch_dims = array<i64>, indexed_dims = array<i64: 0>} -> tensor<6x8xf32>
+  %r2 = library.scatter ins(%rows, %others : tensor<300xi32>, tensor<300x8xf32>) outs(%table : tensor<6x8xf32>) {
+  ^bb0(%old: f32, %update: f32):
+    %s = arith.addf %update, %old : f32
+    library.yield %s : f32
+  } {batch_dims = array<i64>, indexed_dims = array<i64: 0>} -> tensor<6x8xf32>
+  return %r, %r2 : tensor<6x8xf32>, tensor<6x8xf32>
 }
 
 // CHECK-LABEL: func.func @no_updates(

@@ -209,12 +209,8 @@ static Value search(ImplicitLocOpBuilder &at, Value sorted,
       .getResult(0);
 }
 
-/// Computes a number of each batch of `sorted` and each window; `body` gets
-/// their positions and the window as an i64.
-static Value computeOfWindows(
-    ImplicitLocOpBuilder &b, Value sorted, int64_t numWindows,
-    llvm::function_ref<Value(ImplicitLocOpBuilder &, ArrayRef<Value>, Value)>
-        body) {
+Value braid::library::findFirstInSorted(ImplicitLocOpBuilder &b, Value sorted,
+                                        int64_t numWindows) {
   SmallVector<int64_t> sizes(cast<ShapedType>(sorted.getType()).getShape());
   sizes.back() = numWindows;
   return compute(
@@ -224,38 +220,6 @@ static Value computeOfWindows(
           positions.push_back(linalg::IndexOp::create(at, dim));
         Value window =
             arith::IndexCastOp::create(at, at.getI64Type(), positions.back());
-        return body(at, positions, window);
-      });
-}
-
-Value braid::library::findFirstInSorted(ImplicitLocOpBuilder &b, Value sorted,
-                                        int64_t numWindows) {
-  return computeOfWindows(
-      b, sorted, numWindows,
-      [&](ImplicitLocOpBuilder &at, ArrayRef<Value> positions, Value window) {
         return search(at, sorted, positions, window);
-      });
-}
-
-Value braid::library::findLastInSorted(ImplicitLocOpBuilder &b, Value sorted,
-                                       int64_t numWindows) {
-  return computeOfWindows(
-      b, sorted, numWindows,
-      [&](ImplicitLocOpBuilder &at, ArrayRef<Value> positions,
-          Value window) -> Value {
-        Value bound = arith::AddIOp::create(
-            at, window, constantOf(at, window.getType(), 1));
-        Value minusOne = constantOf(at, at.getI32Type(), -1);
-        // The place before the first update of a later window.
-        Value place = arith::AddIOp::create(
-            at, search(at, sorted, positions, bound), minusOne);
-        place = arith::MaxSIOp::create(at, place,
-                                       constantOf(at, at.getI32Type(), 0));
-        Value last =
-            extractAt(at, sorted, SmallVector<Value>(positions), place);
-        Value isOfWindow = arith::CmpIOp::create(at, arith::CmpIPredicate::eq,
-                                                 getWindowOf(at, last), window);
-        return arith::SelectOp::create(at, isOfWindow, getUpdateOf(at, last),
-                                       minusOne);
       });
 }

@@ -40,11 +40,6 @@ mlir::Value sortUpdates(mlir::ImplicitLocOpBuilder &b, mlir::Value indices,
 mlir::Value findFirstInSorted(mlir::ImplicitLocOpBuilder &b, mlir::Value sorted,
                               int64_t numWindows);
 
-/// For each batch of `sorted` and each window, an i32: the number of the last
-/// update of this window; -1 if there is none.
-mlir::Value findLastInSorted(mlir::ImplicitLocOpBuilder &b, mlir::Value sorted,
-                             int64_t numWindows);
-
 /// The window, an i64, of an element of `sortUpdates`, and the update, an i32.
 mlir::Value getWindowOf(mlir::ImplicitLocOpBuilder &at, mlir::Value element);
 mlir::Value getUpdateOf(mlir::ImplicitLocOpBuilder &at, mlir::Value element);

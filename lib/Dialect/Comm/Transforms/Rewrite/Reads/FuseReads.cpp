@@ -139,7 +139,12 @@ bool braid::comm::fuseIntoReads(RewriterBase &rewriter,
     return false;
   if (!isReadLike(producer)) {
     uint64_t elements = 0;
+    // Marked reads of one op read each element once, all of them together.
+    llvm::SmallPtrSet<Operation *, 4> counted;
     for (Operation *user : producer->getUsers()) {
+      if (user->hasAttr(kReadsOnceAttrName) &&
+          !counted.insert(getReader(user)).second)
+        continue;
       std::optional<uint64_t> reads = countReads(cast<tensor::ExtractOp>(user));
       if (!reads)
         return false;
