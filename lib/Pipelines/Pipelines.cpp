@@ -59,6 +59,10 @@ void braid::buildPreparePipeline(OpPassManager &pm,
     pm.addNestedPass<func::FuncOp>(comm::createCommLegalizeForNCCLPass());
   addDecompositions(pm, options.target, options.attention, options.convolution,
                     options.chip.getValue());
+  if (options.target == KernelTarget::CUDA)
+    // Scatters with the same indices sort or compare them once. The fusion
+    // makes one op of equal ones, whose results differ.
+    pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(
       createMarkOverwritingMatmulsPass({options.target}));
   pm.addNestedPass<func::FuncOp>(createFoldMatmulLayoutsPass({options.target}));

@@ -3,7 +3,7 @@
 // RUN: braid-opt %s --braid-decompose-scatters=target=cuda --remarks-filter=braid-decompose-scatters -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: braid-opt %s --comm-bufferize --braid-decompose-scatters=target=cuda --remarks-filter=braid-decompose-scatters -o /dev/null 2>&1 | FileCheck %s --check-prefix=HOST
 // RUN: braid-opt %s --comm-bufferize --braid-decompose-scatters --comm-bufferize --canonicalize | FileCheck %s --check-prefix=BUFFER
-// RUN: braid-opt %s --braid-prepare=target=cuda | FileCheck %s --check-prefix=NONE
+// RUN: braid-opt %s --braid-prepare=target=cuda | FileCheck %s --check-prefixes=NONE,SHARED
 // RUN: braid-opt %s --braid-prepare | FileCheck %s --check-prefix=NONE
 
 // NONE-NOT: library.scatter
@@ -170,7 +170,8 @@ func.func @set_many(%indices: tensor<4x9000xi64>, %updates: tensor<4x9000x5xi32>
   return %r : tensor<7x5x4x2xi32>
 }
 
-// The updates of a window have 50 others on average, in an order that counts: no comparisons, no chunks.
+// The updates of a window have 50 others on average, in an order that counts: no comparisons, no chunks. One sort orders
+// those of both scatters.
 // CHECK-LABEL: func.func @long(
 // CHECK:         library.call "sort"
 // CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<7xi32>)
@@ -180,6 +181,10 @@ func.func @set_many(%indices: tensor<4x9000xi64>, %updates: tensor<4x9000x5xi32>
 // CHECK-NOT:       scf.while
 // CHECK:         linalg.generic
 // CHECK:         return
+// SHARED-LABEL: func.func @long(
+// SHARED:         library.call "sort"
+// SHARED-NOT:     library.call "sort"
+// SHARED:         return
 func.func @long(%rows: tensor<300xi32>, %updates: tensor<300x8xf32>, %others: tensor<300x8xf32>, %table: tensor<6x8xf32>)
     -> (tensor<6x8xf32>, tensor<6x8xf32>) {
   %r = library.scatter ins(%rows, %updates : tensor<300xi32>, tensor<300x8xf32>) outs(%table : tensor<6x8xf32>) {
