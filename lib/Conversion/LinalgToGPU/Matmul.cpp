@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <array>
+#include <limits>
 
 using namespace mlir;
 using namespace braid;
@@ -122,7 +123,10 @@ std::optional<FactorMatrix> MatmulKernel::getMatrix(Value buffer, AffineMap map,
   int64_t offset = 0;
   if (!type.getElementType().isF32() || !type.hasStaticShape() ||
       failed(type.getStridesAndOffset(strides, offset)) ||
-      llvm::is_contained(strides, ShapedType::kDynamic))
+      // A dynamic stride is the least number.
+      llvm::any_of(strides, [](int64_t stride) {
+        return stride < 0 || stride > std::numeric_limits<int32_t>::max();
+      }))
     return std::nullopt;
   FactorMatrix matrix{buffer};
   matrix.hasVectors = getAlignment(buffer) >= kAccessBytes &&

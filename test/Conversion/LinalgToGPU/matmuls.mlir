@@ -81,3 +81,17 @@ func.func @of_the_library(%a: memref<64x64xf32>, %b: memref<64x64xf32>) -> (memr
   linalg.matmul {braid.overwrites, braid.precision = "tf32", comm.multiprocessors = 64} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%d : memref<64x64xf32>)
   return %c, %d : memref<64x64xf32>, memref<64x64xf32>
 }
+
+// -----
+
+// Addresses would be negative, or would not fit.
+// CHECK-LABEL: func.func @odd_strides
+// CHECK-NOT:     gpu.launch_func
+// CHECK:         return
+func.func @odd_strides(%a: memref<64x64xf32, strided<[-64, 1], offset: 4032>>, %b: memref<64x64xf32, strided<[4611686018427387904, 1]>>,
+                       %c: memref<64x64xf32, strided<[?, 1]>>, %d: memref<64x64xf32>) {
+  linalg.matmul {braid.overwrites, braid.precision = "tf32"} ins(%a, %a : memref<64x64xf32, strided<[-64, 1], offset: 4032>>, memref<64x64xf32, strided<[-64, 1], offset: 4032>>) outs(%d : memref<64x64xf32>)
+  linalg.matmul {braid.overwrites, braid.precision = "tf32"} ins(%b, %b : memref<64x64xf32, strided<[4611686018427387904, 1]>>, memref<64x64xf32, strided<[4611686018427387904, 1]>>) outs(%d : memref<64x64xf32>)
+  linalg.matmul {braid.overwrites, braid.precision = "tf32"} ins(%c, %c : memref<64x64xf32, strided<[?, 1]>>, memref<64x64xf32, strided<[?, 1]>>) outs(%d : memref<64x64xf32>)
+  return
+}
