@@ -12,6 +12,7 @@
 #include "KernelBuilder.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace braid::kernels;
@@ -24,6 +25,17 @@ bool braid::kernels::hasTooManyIterations(ArrayRef<int64_t> sizes) {
          *iterations >= kMostIterations))
       return true;
   return false;
+}
+
+/// True if loops of `sizes` access elements kMostIterations or farther from the
+/// base pointer.
+static bool reachesTooFar(const Access &access, ArrayRef<int64_t> sizes) {
+  auto farthest = static_cast<uint64_t>(std::abs(access.base));
+  for (auto [size, stride] : llvm::zip_equal(sizes, access.strides))
+    farthest = llvm::SaturatingMultiplyAdd(
+        static_cast<uint64_t>(std::abs(stride)),
+        static_cast<uint64_t>(std::max<int64_t>(size, 1) - 1), farthest);
+  return farthest >= static_cast<uint64_t>(kMostIterations);
 }
 
 bool Access::isInjective(ArrayRef<int64_t> sizes) const {
@@ -260,6 +272,8 @@ std::optional<LoopNest> braid::kernels::getLoopNest(linalg::LinalgOp op) {
     for (unsigned dimension : kept)
       strides.push_back(access->strides[dimension]);
     access->strides = std::move(strides);
+    if (reachesTooFar(*access, nest.sizes))
+      return std::nullopt;
   }
   return nest;
 }

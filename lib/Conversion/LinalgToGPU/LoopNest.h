@@ -86,7 +86,8 @@ struct LoopNest {
 /// The loops of `op`, a linalg op on buffers with one block. None if a size or
 /// stride, also of a buffer that the body loads from, is not constant, an
 /// element type is not supported, a map is not linear, or the number of
-/// iterations is kMostIterations or more.
+/// iterations, or of elements up to the farthest one, is kMostIterations or
+/// more.
 std::optional<LoopNest> getLoopNest(mlir::linalg::LinalgOp op);
 
 } // namespace braid::kernels

@@ -10,11 +10,9 @@
 #include "BufferAddress.h"
 #include "Kernels.h"
 
-#include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -471,11 +469,8 @@ void MatmulKernel::emit(KernelModule &kernels) {
                             matrix.outer * std::max(rows, columns) +
                             matrix.inner * std::max(terms, columns));
   builder.setIndexType(end);
-  auto count = [](int64_t size, int64_t tile) {
-    return (size + tile - 1) / tile;
-  };
-  int64_t tiles[] = {batches, count(rows, getTileRows()),
-                     count(columns, getTileColumns())};
+  int64_t tiles[] = {batches, llvm::divideCeilSigned(rows, getTileRows()),
+                     llvm::divideCeilSigned(columns, getTileColumns())};
   builder.start(warps * kWarpSize,
                 builder.getWorkgroupType(warps * getTileRows() *
                                              (getTileColumns() + kPadding),

@@ -142,3 +142,14 @@ func.func @dynamic_reads(%table: memref<256xf32, strided<[?], offset: ?>>, %x: m
   }
   return
 }
+
+// -----
+
+// Elements whose places do not fit 64 bits together.
+// CHECK-LABEL: func.func @huge_strides
+// CHECK:         gpu.launch_func @kernels::@general
+// CHECK-NOT:     gpu.launch_func
+func.func @huge_strides(%a: memref<4x10xf32, strided<[11, 9223372036854775806]>>, %b: memref<10x6xf32, strided<[12, 9223372036854775806]>>, %c: memref<4x6xf32>) {
+  linalg.matmul ins(%a, %b : memref<4x10xf32, strided<[11, 9223372036854775806]>>, memref<10x6xf32, strided<[12, 9223372036854775806]>>) outs(%c : memref<4x6xf32>)
+  return
+}
