@@ -197,6 +197,13 @@ Value ScatterBuilder::combineUpdate(ImplicitLocOpBuilder &at, Value value,
   return combine(at, value, update);
 }
 
+Value ScatterBuilder::combineSorted(ImplicitLocOpBuilder &at, Value value,
+                                    Value sorted, Value place,
+                                    ArrayRef<Value> places) {
+  Value key = extractOf(at, sorted, place, places);
+  return combineUpdate(at, value, getUpdateOf(at, key), places);
+}
+
 Value ScatterBuilder::followLists() {
   Value first = findFirstUpdates(b, indices, numWindows);
   Value next = findNextUpdates(b, indices);
@@ -356,9 +363,7 @@ Value ScatterBuilder::combineChunks(Value sorted) {
         return combineRun(
             at, second, runEnd, widen(at, update),
             [&](ImplicitLocOpBuilder &inner, Value place, Value value) {
-              Value key = extractOf(inner, sorted, place, places);
-              return combineUpdate(inner, value, getUpdateOf(inner, key),
-                                   places);
+              return combineSorted(inner, value, sorted, place, places);
             });
       });
 }
@@ -375,8 +380,7 @@ Value ScatterBuilder::combineRuns() {
         auto [begin, end] = getRun(at, begins, places);
         auto combineNext = [&](ImplicitLocOpBuilder &inner, Value place,
                                Value value) {
-          Value key = extractOf(inner, sorted, place, places);
-          return combineUpdate(inner, value, getUpdateOf(inner, key), places);
+          return combineSorted(inner, value, sorted, place, places);
         };
         Value old = widen(at, arguments[0]);
         Value all =

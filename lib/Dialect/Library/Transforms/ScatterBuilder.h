@@ -136,6 +136,10 @@ private:
   mlir::Value combineUpdate(mlir::ImplicitLocOpBuilder &at, mlir::Value value,
                             mlir::Value number,
                             llvm::ArrayRef<mlir::Value> places);
+  /// The same for the update at `place` (an i32) of the sorted updates.
+  mlir::Value combineSorted(mlir::ImplicitLocOpBuilder &at, mlir::Value value,
+                            mlir::Value sorted, mlir::Value place,
+                            llvm::ArrayRef<mlir::Value> places);
   /// The places in the sorted updates where those of the window of the current
   /// element begin and end.
   std::pair<mlir::Value, mlir::Value>
