@@ -28,17 +28,10 @@
 using namespace mlir;
 using namespace braid;
 
-/// The number of `chip`, 90 of `sm_90a`; 0 if it has none.
-static unsigned getNumber(StringRef chip) {
-  unsigned number = 0;
-  return chip.consume_front("sm_") && !chip.consumeInteger(10, number) ? number
-                                                                       : 0;
-}
-
 /// The oldest version of PTX that supports `chip` and the instructions of
 /// kernels.
 static std::string getFeatures(StringRef chip) {
-  unsigned number = getNumber(chip);
+  unsigned number = getChipNumber(chip);
   return number >= 120 ? "+ptx87" : number >= 100 ? "+ptx86" : "+ptx80";
 }
 
@@ -60,7 +53,7 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   pm.addPass(createPlaceControlFlowBuffersPass());
   pm.addPass(createConvertLinalgToGPUPass(
       {/*leaveCalls=*/true,
-       /*tensorCores=*/getNumber(options.chip.getValue()) >= 80}));
+       /*tensorCores=*/getChipNumber(options.chip.getValue()) >= 80}));
   pm.addPass(createPlanMemoryPass());
   // Free the buffers that have no place in the arena.
   pm.addPass(createDeallocateBuffersPass());

@@ -33,6 +33,9 @@ namespace braid {
 /// CUDA_PATH that is set, else /usr/local/cuda.
 std::string findCudaToolkit();
 
+/// The number of `chip`, 90 of `sm_90a`; 0 if it has none.
+unsigned getChipNumber(llvm::StringRef chip);
+
 } // namespace braid
 
 #endif // BRAID_CONVERSION_PASSES_H

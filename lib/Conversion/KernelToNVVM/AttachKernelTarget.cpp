@@ -41,6 +41,12 @@ std::string braid::findCudaToolkit() {
   return "/usr/local/cuda";
 }
 
+unsigned braid::getChipNumber(StringRef chip) {
+  unsigned number = 0;
+  return chip.consume_front("sm_") && !chip.consumeInteger(10, number) ? number
+                                                                       : 0;
+}
+
 /// The default features of `chip`: a version of PTX with bfloat16. LLVM's
 /// defaults of newer chips have bfloat16.
 static StringRef getDefaultFeatures(StringRef chip) {

@@ -22,13 +22,6 @@ namespace braid {
 using namespace mlir;
 using namespace braid;
 
-/// True if kernels for `chip` can wait for earlier ones.
-static bool canWait(StringRef chip) {
-  unsigned number = 0;
-  return chip.consume_front("sm_") && !chip.consumeInteger(10, number) &&
-         number >= 90;
-}
-
 /// What the arguments of `kernel` with `llvm.noalias` point to does not
 /// overlap, but changes while the kernel waits: accesses say the former by
 /// alias scopes. With the attribute, LLVM and PTX's assembler move loads before
@@ -74,7 +67,8 @@ struct WaitForEarlierKernelsPass
 
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
-    if (!canWait(chip) || module.lookupSymbol(BRAID_RT_KERNELS_WAIT))
+    // The oldest chips whose kernels can wait.
+    if (getChipNumber(chip) < 90 || module.lookupSymbol(BRAID_RT_KERNELS_WAIT))
       return;
     StringRef isKernel = NVVM::NVVMDialect::getKernelFuncAttrName();
     for (auto function : module.getOps<LLVM::LLVMFuncOp>())
